@@ -1,0 +1,81 @@
+#!/usr/bin/env node
+// Starts the gateway from its compiled form, and compiles it first in a fresh or changed checkout.
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const dist = join(root, "dist");
+const main = join(dist, "src", "main.js");
+
+if (isStale()) build(findCompiler());
+await import(new URL("../dist/src/main.js", import.meta.url).href);
+
+function isStale() {
+  if (!existsSync(main)) return true;
+  const sources = ["src", "migrations"].map((name) => join(root, name)).filter((path) => existsSync(path));
+  return sources.some((path) => newest(path) > statSync(main).mtimeMs);
+}
+
+function newest(folder) {
+  const entries = readdirSync(folder, { withFileTypes: true, recursive: true });
+  const files = entries.filter((entry) => entry.isFile() && !entry.name.endsWith(".test.ts"));
+  return Math.max(
+    0,
+    ...files.map((entry) => statSync(join(entry.parentPath ?? entry.path, entry.name)).mtimeMs),
+  );
+}
+
+function findCompiler() {
+  try {
+    return join(createRequire(import.meta.url).resolve("typescript/package.json"), "..", "bin", "tsc");
+  } catch {
+    return undefined;
+  }
+}
+
+/** Compiles beside and moves into place, so that nobody who starts meanwhile loads half a file. */
+function build(compiler) {
+  if (!compiler && existsSync(main)) return;
+  if (!compiler) fail("Waygate is not compiled, and TypeScript is not installed. Run npm ci first.");
+  process.stderr.write("Waygate: compiling, once ...\n");
+  const draft = join(dist, `.new-${process.pid}`);
+  const old = join(dist, `.old-${process.pid}`);
+  try {
+    mkdirSync(old, { recursive: true });
+    const options = ["-p", "tsconfig.build.json", "--outDir", draft];
+    const { status } = spawnSync(process.execPath, [compiler, ...options], {
+      cwd: root,
+      stdio: ["ignore", 2, 2],
+    });
+    if (status !== 0) fail("Waygate could not be compiled.");
+    // The folder with main.js comes last: its time says that all is up to date.
+    for (const folder of readdirSync(draft).sort((a, b) => Number(a === "src") - Number(b === "src"))) {
+      replace(join(dist, folder), join(draft, folder), join(old, folder));
+    }
+  } finally {
+    for (const folder of [draft, old]) rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function replace(place, fresh, aside) {
+  for (let tries = 1; ; tries++) {
+    try {
+      if (existsSync(place)) renameSync(place, `${aside}-${tries}`);
+      return renameSync(fresh, place);
+    } catch (error) {
+      // Somebody else who compiles was quicker by a moment.
+      if (tries === 5) throw error;
+    }
+  }
+}
+
+function fail(sentence) {
+  process.stderr.write(`${sentence}\n`);
+  for (const name of existsSync(dist) ? readdirSync(dist) : []) {
+    if (name.endsWith(`-${process.pid}`)) rmSync(join(dist, name), { recursive: true, force: true });
+  }
+  process.exit(1);
+}
