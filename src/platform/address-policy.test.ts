@@ -1,0 +1,354 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { createAddressPolicy, parseAllowRule, parseSingleAddress } from "./address-policy.ts";
+
+/** Whether a name that resolved to `address` may be dialled. */
+function allows(allowedHosts: string[], address: string, host = "hooks.test", port = 443): boolean {
+  return createAddressPolicy({ allowedHosts }).allows({ host, port }, address);
+}
+
+const EVERYTHING = ["external", "private", "loopback", "0.0.0.0/0", "::/0", "hooks.test", "*.test"];
+
+const LOOPBACK = ["127.0.0.1", "127.255.255.254", "::1", "::ffff:127.0.0.1", "::7f00:1", "64:ff9b::7f00:1"];
+const PRIVATE = [
+  "10.0.0.1",
+  "172.16.0.1",
+  "172.31.255.255",
+  "192.168.1.1",
+  "100.64.0.1",
+  "fc00::1",
+  "fd12:3456::1",
+  "::ffff:10.0.0.1",
+  "::ffff:0:192.168.0.1",
+  "::10.0.0.1",
+  "64:ff9b::10.0.0.1",
+  "2002:a00:1::",
+  "2002:c0a8:101::1",
+];
+const EXTERNAL = [
+  "8.8.8.8",
+  "172.32.0.1",
+  "100.128.0.1",
+  "198.17.255.255",
+  "2606:4700::1111",
+  "2a00:1450::1",
+  "::ffff:8.8.8.8",
+  "64:ff9b::808:808",
+  "2002:808:808::1",
+];
+const NEVER_BY_WORD = [
+  "192.0.0.1",
+  "192.0.2.1",
+  "198.18.0.1",
+  "198.51.100.7",
+  "203.0.113.9",
+  "192.88.99.1",
+  "240.0.0.1",
+  "2001:db8::1",
+  "2001:10::1",
+  "3fff::1",
+  "100::1",
+  "fec0::1",
+  "4000::1",
+  "64:ff9b:1::808:808",
+];
+const ALWAYS_DENIED = [
+  "0.0.0.0",
+  "0.1.2.3",
+  "::",
+  "169.254.169.254",
+  "169.254.0.1",
+  "fe80::1",
+  "febf::1",
+  "fd00:ec2::254",
+  "fd20:ce::254",
+  "168.63.129.16",
+  "100.100.100.200",
+  "192.0.0.192",
+  "224.0.0.1",
+  "239.255.255.255",
+  "ff02::1",
+  "255.255.255.255",
+  "::ffff:169.254.169.254",
+  "::ffff:a9fe:a9fe",
+  "::ffff:0:a9fe:a9fe",
+  "::a9fe:a9fe",
+  "64:ff9b::a9fe:a9fe",
+  "64:ff9b:1::a9fe:a9fe",
+  "64:ff9b:1:a9fe:a9:fe00::",
+  "2002:a9fe:a9fe::1",
+  "::ffff:168.63.129.16",
+];
+
+/** A Teredo address: server in clear, client inverted. */
+function teredo(server: number[], client: number[]): string {
+  const hex = (bytes: number[]): string =>
+    Buffer.from(bytes)
+      .toString("hex")
+      .replace(/(....)(....)/, "$1:$2");
+  return `2001:0:${hex(server)}:0:0:${hex(client.map((byte) => 255 - byte))}`;
+}
+
+describe("the words of the policy", () => {
+  it.each(EXTERNAL)("call %s external", (address) => {
+    expect(allows(["external"], address)).toBe(true);
+    expect(allows(["private", "loopback"], address)).toBe(false);
+  });
+
+  it.each(PRIVATE)("call %s private", (address) => {
+    expect(allows(["private"], address)).toBe(true);
+    expect(allows(["external", "loopback"], address)).toBe(false);
+  });
+
+  it.each(LOOPBACK)("call %s loopback", (address) => {
+    expect(allows(["loopback"], address)).toBe(true);
+    expect(allows(["external", "private"], address)).toBe(false);
+  });
+
+  it.each(NEVER_BY_WORD)("do not cover %s, which only a CIDR can open", (address) => {
+    expect(allows(["external", "private", "loopback"], address)).toBe(false);
+    expect(allows(["external", "0.0.0.0/0", "::/0"], address)).toBe(true);
+  });
+
+  it("judge a Teredo address by the server and the client in it", () => {
+    const [open, inner, metadata] = [
+      [8, 8, 8, 8],
+      [10, 0, 0, 1],
+      [169, 254, 169, 254],
+    ];
+    expect(allows(["external"], teredo(open, open))).toBe(true);
+    expect(allows(["external"], teredo(open, inner))).toBe(false);
+    expect(allows(["external"], teredo(inner, open))).toBe(false);
+    expect(allows(EVERYTHING, teredo(open, metadata))).toBe(false);
+  });
+});
+
+describe("the local NAT64 prefix", () => {
+  it("is open only when it is listed and the address inside is allowed too", () => {
+    expect(allows(["external", "64:ff9b:1::/48"], "64:ff9b:1::808:808")).toBe(true);
+    expect(allows(["external", "64:ff9b:1::/48"], "64:ff9b:1::a00:1")).toBe(false);
+    expect(allows(["external", "private", "64:ff9b:1::/48"], "64:ff9b:1::a00:1")).toBe(true);
+    expect(allows(["external", "64:ff9b:1::/48"], "64:ff9b:1:a00:0:100::")).toBe(false);
+  });
+});
+
+describe("what is always denied", () => {
+  it.each(ALWAYS_DENIED)("includes %s, whatever the list says", (address) => {
+    expect(allows(EVERYTHING, address)).toBe(false);
+    expect(allows([...EVERYTHING, `${address}/${address.includes(":") ? 128 : 32}`], address)).toBe(false);
+  });
+
+  it("can be lifted for one exact address, in any of its forms, and for no other", () => {
+    const policy = createAddressPolicy({
+      allowedHosts: ["external"],
+      allowAlwaysDenied: ["169.254.169.254/32"],
+    });
+    const target = { host: "hooks.test", port: 80 };
+    expect(policy.allows(target, "169.254.169.254")).toBe(true);
+    expect(policy.allows(target, "::ffff:169.254.169.254")).toBe(true);
+    expect(policy.allows(target, "169.254.169.253")).toBe(false);
+    expect(policy.allows(target, "127.0.0.1")).toBe(false);
+  });
+
+  it("includes what cannot be read as an address", () => {
+    for (const text of [
+      "",
+      "localhost",
+      "127.1",
+      "0x7f.0.0.1",
+      "0177.0.0.1",
+      "2130706433",
+      "fe80::1%eth0",
+      "1.2.3.4.5",
+    ]) {
+      expect(allows(EVERYTHING, text)).toBe(false);
+    }
+  });
+
+  it("includes every link-local, unspecified and multicast IPv4 address in every form of IPv6", () => {
+    const denied = fc.oneof(
+      fc.tuple(fc.constant(169), fc.constant(254), fc.nat(255), fc.nat(255)),
+      fc.tuple(fc.constant(0), fc.nat(255), fc.nat(255), fc.nat(255)),
+      fc.tuple(fc.integer({ min: 224, max: 239 }), fc.nat(255), fc.nat(255), fc.nat(255)),
+    );
+    fc.assert(
+      fc.property(denied, ([a, b, c, d]) => {
+        const hex = [(a << 8) | b, (c << 8) | d].map((part) => part.toString(16)).join(":");
+        const forms = [
+          `${a}.${b}.${c}.${d}`,
+          `::ffff:${hex}`,
+          `::ffff:0:${hex}`,
+          `64:ff9b::${hex}`,
+          `2002:${hex}::`,
+        ];
+        for (const form of forms) {
+          expect(allows(EVERYTHING, form)).toBe(false);
+        }
+      }),
+    );
+  });
+});
+
+describe("names in the list", () => {
+  it("allow private and loopback answers for that name only", () => {
+    const list = ["external", "n8n"];
+    expect(allows(list, "172.18.0.5", "n8n")).toBe(true);
+    expect(allows(list, "127.0.0.1", "n8n")).toBe(true);
+    expect(allows(list, "172.18.0.5", "evil.test")).toBe(false);
+    expect(allows(list, "172.18.0.5", "n8n.evil.test")).toBe(false);
+    expect(allows(list, "172.18.0.5", "xn8n")).toBe(false);
+  });
+
+  it("match in any case, with a trailing dot and in their ASCII form", () => {
+    expect(allows(["N8N.Example."], "10.0.0.1", "n8n.example")).toBe(true);
+    expect(allows(["n8n.example"], "10.0.0.1", "N8N.EXAMPLE.")).toBe(true);
+    expect(allows(["bücher.test"], "10.0.0.1", "xn--bcher-kva.test")).toBe(true);
+  });
+
+  it("match names below them when they begin with *., and nothing else", () => {
+    expect(allows(["*.corp.test"], "10.0.0.1", "a.corp.test")).toBe(true);
+    expect(allows(["*.corp.test"], "10.0.0.1", "a.b.corp.test")).toBe(true);
+    expect(allows(["*.corp.test"], "10.0.0.1", "corp.test")).toBe(false);
+    expect(allows(["*.corp.test"], "10.0.0.1", "evilcorp.test")).toBe(false);
+  });
+
+  it("hold for their port only when they name one", () => {
+    expect(allows(["n8n:5678"], "10.0.0.1", "n8n", 5678)).toBe(true);
+    expect(allows(["n8n:5678"], "10.0.0.1", "n8n", 80)).toBe(false);
+    expect(allows(["10.0.0.0/8:8080"], "10.0.0.1", "x.test", 8080)).toBe(true);
+    expect(allows(["10.0.0.0/8:8080"], "10.0.0.1", "x.test", 80)).toBe(false);
+    expect(allows(["[fd00::/8]:8080"], "fd00::1", "x.test", 8080)).toBe(true);
+  });
+
+  it("never allow what is always denied", () => {
+    expect(allows(["metadata.internal"], "169.254.169.254", "metadata.internal")).toBe(false);
+  });
+});
+
+describe("ports", () => {
+  it.each([22, 25, 465, 587, 2375, 3306, 5432, 6379, 11211, 27017])(
+    "of other services are denied: %d",
+    (port) => {
+      expect(allows(["external"], "8.8.8.8", "x.test", port)).toBe(false);
+      expect(allows(["external", "x.test"], "8.8.8.8", "x.test", port)).toBe(false);
+      expect(allows(["external", `x.test:${port}`], "8.8.8.8", "x.test", port)).toBe(true);
+      expect(allows(["external", `x.test:${port}`], "8.8.8.8", "y.test", port)).toBe(false);
+      expect(allows([`8.8.8.0/24:${port}`], "8.8.8.8", "y.test", port)).toBe(true);
+    },
+  );
+
+  it("are open otherwise", () => {
+    for (const port of [80, 443, 3000, 8080, 5678, 65_535]) {
+      expect(allows(["external"], "8.8.8.8", "x.test", port)).toBe(true);
+    }
+  });
+});
+
+describe("own listeners", () => {
+  const policyFor = (address: string) =>
+    createAddressPolicy({
+      allowedHosts: ["external", "private", "loopback", "localhost"],
+      ownListeners: () => [{ address, port: 3000 }],
+      ownAddresses: () => ["10.0.0.7", "fd00::7"],
+    });
+
+  it.each(["127.0.0.1", "127.0.0.2", "::1", "::ffff:127.0.0.1", "10.0.0.7", "fd00::7", "::ffff:10.0.0.7"])(
+    "are denied at every address of this machine (%s)",
+    (address) => {
+      for (const listener of ["0.0.0.0", "::", "127.0.0.1", "::1", "10.0.0.7"]) {
+        expect(policyFor(listener).allows({ host: "localhost", port: 3000 }, address)).toBe(false);
+        expect(policyFor(listener).allows({ host: "localhost", port: 3001 }, address)).toBe(true);
+      }
+    },
+  );
+
+  it("are denied one by one", () => {
+    const policy = createAddressPolicy({
+      allowedHosts: ["loopback", "private"],
+      ownListeners: () => ["10.0.0.9", "127.0.0.1"].map((address) => ({ address, port: 3000 })),
+    });
+    for (const address of ["127.0.0.1", "10.0.0.9"]) {
+      expect(policy.allows({ host: "x.test", port: 3000 }, address)).toBe(false);
+    }
+  });
+
+  it("leave the same port of other machines alone", () => {
+    expect(policyFor("0.0.0.0").allows({ host: "n8n", port: 3000 }, "10.0.0.8")).toBe(true);
+  });
+
+  it("include a database elsewhere, by address and by name", () => {
+    expect(policyFor("10.0.0.9").allows({ host: "x.test", port: 3000 }, "10.0.0.9")).toBe(false);
+    expect(policyFor("db.internal").allows({ host: "DB.internal.", port: 3000 }, "10.0.0.9")).toBe(false);
+  });
+});
+
+describe("a name that a proxy resolves", () => {
+  const allowsUnresolved = (allowedHosts: string[], host: string, port = 443): boolean =>
+    createAddressPolicy({ allowedHosts }).allowsUnresolved({ host, port });
+
+  it("is allowed by its own name or by the word external", () => {
+    expect(allowsUnresolved(["external"], "x.test")).toBe(true);
+    expect(allowsUnresolved(["y.test", "external"], "x.test")).toBe(true);
+    expect(allowsUnresolved(["x.test"], "x.test")).toBe(true);
+    expect(allowsUnresolved(["external", "10.0.0.0/8:5432"], "x.test", 5432)).toBe(false);
+    expect(allowsUnresolved(["y.test", "10.0.0.0/8", "private"], "x.test")).toBe(false);
+    expect(allowsUnresolved(["external"], "x.test", 5432)).toBe(false);
+  });
+});
+
+describe("entries of the list", () => {
+  it.each([
+    "external",
+    "private",
+    "loopback",
+    "n8n",
+    "n8n:80",
+    "*.a.test",
+    "*.a.test:1",
+    "10.0.0.0/8",
+    "1.2.3.4:80",
+  ])("can be %s", (text) => {
+    expect(parseAllowRule(text)).toBeDefined();
+  });
+
+  it.each(["::1", "fd00::/8", "[fd00::1]", "[fd00::1]:80", "_dmarc.a.test", "a-b.test.", "n8n:65535"])(
+    "can be %s",
+    (text) => {
+      expect(parseAllowRule(text)).toBeDefined();
+    },
+  );
+
+  it.each([
+    "",
+    "*",
+    "*.",
+    "a*b",
+    "10.0.0.0/33",
+    "10.0.0/8",
+    "fd00::/129",
+    "1.2.3.4/",
+    "256.1.1.1",
+    "a b",
+    "n8n:0",
+  ])("cannot be %j", (text) => {
+    expect(parseAllowRule(text)).toBeUndefined();
+  });
+
+  it.each(["n8n:x", "n8n:70000", "http://n8n", "n8n/path", "[n8n]", "-a.test", "1.2.3.4/8/8", "0x7f.1"])(
+    "cannot be %j",
+    (text) => {
+      expect(parseAllowRule(text)).toBeUndefined();
+    },
+  );
+
+  it("that lift what is always denied are single addresses", () => {
+    expect(parseSingleAddress("169.254.169.254")?.toString()).toBe("169.254.169.254");
+    expect(parseSingleAddress("fd00:ec2::254/128")?.toString()).toBe("fd00:ec2::254");
+    expect(parseSingleAddress("169.254.0.0/16")).toBeUndefined();
+    expect(parseSingleAddress("0.0.0.0/0")).toBeUndefined();
+  });
+
+  it("that cannot be read stop the making of a policy", () => {
+    expect(() => createAddressPolicy({ allowedHosts: ["10.0.0/8"] })).toThrow("cannot read");
+  });
+});

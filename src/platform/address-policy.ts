@@ -1,0 +1,204 @@
+import { domainToASCII } from "node:url";
+import { type Cidr, type Ip, inCidr, parseCidr, parseIp, reachedIps, reachOf } from "./ip-address.ts";
+
+const WORDS = ["external", "private", "loopback"] as const;
+type Word = (typeof WORDS)[number];
+
+/** One entry of `WAYGATE_ALLOWED_HOSTS`. */
+export type AllowRule =
+  | { kind: "word"; word: Word }
+  | { kind: "cidr"; cidr: Cidr; port: number | undefined }
+  | { kind: "name"; name: string; port: number | undefined };
+
+/** Host as it stands in a parsed URL, and the port that will be dialled. */
+export interface Target {
+  host: string;
+  port: number;
+}
+
+export interface Listener {
+  address: string;
+  port: number;
+}
+
+export interface AddressPolicy {
+  /** Whether the target may be dialled at this concrete address. */
+  allows(target: Target, address: string): boolean;
+  /** For a name that a proxy will resolve: the name and the port are all there is to judge. */
+  allowsUnresolved(target: Target): boolean;
+}
+
+export interface AddressPolicyOptions {
+  /** Entries of `WAYGATE_ALLOWED_HOSTS`; throws on one that cannot be read. */
+  allowedHosts: readonly string[];
+  /** Single addresses lifted from the list that is always denied. */
+  allowAlwaysDenied?: readonly string[];
+  /** Where this gateway and its database listen. */
+  ownListeners?: () => readonly Listener[];
+  /** Addresses of this machine. */
+  ownAddresses?: () => readonly string[];
+}
+
+const ALWAYS_DENIED: readonly Cidr[] = readAll(
+  [
+    "169.254.0.0/16",
+    "fe80::/10",
+    "fd00:ec2::254",
+    "fd20:ce::254",
+    "168.63.129.16",
+    "100.100.100.200",
+    "192.0.0.192",
+    "0.0.0.0/8",
+    "::/128",
+    "224.0.0.0/4",
+    "ff00::/8",
+    "255.255.255.255",
+  ],
+  parseCidr,
+);
+const DENIED_PORTS = new Set([22, 25, 465, 587, 2375, 3306, 5432, 6379, 11211, 27017]);
+
+export function createAddressPolicy(options: AddressPolicyOptions): AddressPolicy {
+  const rules = readAll(options.allowedHosts, parseAllowRule);
+  const lifted = readAll(options.allowAlwaysDenied ?? [], parseSingleAddress).map(String);
+  const isOwn = createOwnCheck(options);
+
+  const allowsIp = (ip: Ip, target: Target): boolean =>
+    lifted.includes(ip.toString()) ||
+    (!ALWAYS_DENIED.some((cidr) => inCidr(ip, cidr)) && rules.some((rule) => covers(rule, target, ip)));
+
+  return {
+    allows(target, address) {
+      const ip = parseIp(bare(address));
+      // What cannot be read cannot be allowed.
+      const reached = ip === undefined ? [] : reachedIps(ip);
+      return (
+        ip !== undefined &&
+        !isOwn(target, [ip, ...reached]) &&
+        portIsOpen(rules, target, reached) &&
+        reached.every((one) => allowsIp(one, target))
+      );
+    },
+    allowsUnresolved(target) {
+      const isListed = rules.some(
+        (rule) => (rule.kind === "word" && rule.word === "external") || listsName(rule, target),
+      );
+      return isListed && !isOwn(target) && portIsOpen(rules, target, []);
+    },
+  };
+}
+
+/** Reads one entry of `WAYGATE_ALLOWED_HOSTS`: a word, an address or CIDR, a host or `*.host`, each with an optional port. */
+export function parseAllowRule(text: string): AllowRule | undefined {
+  const word = WORDS.find((one) => one === text);
+  if (word !== undefined) {
+    return { kind: "word", word };
+  }
+  const parts = splitPort(text);
+  if (parts === undefined) {
+    return undefined;
+  }
+  const cidr = parseCidr(parts.host);
+  if (cidr !== undefined) {
+    return { kind: "cidr", cidr, port: parts.port };
+  }
+  const name = parseName(parts.host);
+  return name === undefined ? undefined : { kind: "name", name, port: parts.port };
+}
+
+/** Reads one entry of `WAYGATE_ALLOW_ALWAYS_DENIED`: a single address, alone or as /32 (/128). */
+export function parseSingleAddress(text: string): Ip | undefined {
+  const cidr = parseCidr(text);
+  return cidr !== undefined && cidr[1] === (cidr[0].kind() === "ipv4" ? 32 : 128) ? cidr[0] : undefined;
+}
+
+function covers(rule: AllowRule, target: Target, ip: Ip): boolean {
+  if (rule.kind === "word") {
+    return reachOf(ip) === rule.word;
+  }
+  if (rule.kind === "name") {
+    return listsName(rule, target);
+  }
+  return (rule.port === undefined || rule.port === target.port) && inCidr(ip, rule.cidr);
+}
+
+function listsName(rule: AllowRule, target: Target): boolean {
+  const isName = rule.kind === "name" && matchesName(rule.name, target.host);
+  return isName && (rule.port === undefined || rule.port === target.port);
+}
+
+function portIsOpen(rules: readonly AllowRule[], target: Target, ips: readonly Ip[]): boolean {
+  return !DENIED_PORTS.has(target.port) || rules.some((rule) => listsPort(rule, target, ips));
+}
+
+function listsPort(rule: AllowRule, target: Target, ips: readonly Ip[]): boolean {
+  if (rule.kind === "word" || rule.port !== target.port) {
+    return false;
+  }
+  return rule.kind === "name"
+    ? matchesName(rule.name, target.host)
+    : ips.length > 0 && ips.every((ip) => inCidr(ip, rule.cidr));
+}
+
+function matchesName(name: string, host: string): boolean {
+  const given = host.toLowerCase().replace(/\.$/, "");
+  return name.startsWith("*.") ? given.endsWith(name.slice(1)) : given === name;
+}
+
+function createOwnCheck({ ownListeners, ownAddresses }: AddressPolicyOptions) {
+  return (target: Target, ips: readonly Ip[] = []): boolean => {
+    const listeners = (ownListeners?.() ?? []).filter(({ port }) => port === target.port);
+    if (listeners.length === 0) {
+      return false;
+    }
+    const local = new Set(ownAddresses?.());
+    const isLocal = (text: string, ip: Ip | undefined): boolean =>
+      local.has(text) || (ip !== undefined && (reachOf(ip) === "loopback" || isUnspecified(ip)));
+    const dialled = ips.map((ip) => ip.toString());
+    return listeners.some(({ address }) => {
+      const ip = parseIp(bare(address));
+      const text = ip?.toString() ?? address.toLowerCase();
+      const isDialled = dialled.includes(text) || matchesName(text, target.host);
+      return isDialled || (isLocal(text, ip) && ips.some((one) => isLocal(one.toString(), one)));
+    });
+  };
+}
+
+function isUnspecified(ip: Ip): boolean {
+  return ip.toByteArray().every((byte) => byte === 0);
+}
+
+function bare(host: string): string {
+  return host.startsWith("[") ? host.slice(1, -1) : host;
+}
+
+function splitPort(text: string): { host: string; port: number | undefined } | undefined {
+  // Brackets belong to IPv6; an IPv6 address without them has no port.
+  const match = /^\[([^\]]*:[^\]]*)\](?::(\d+))?$/.exec(text) ??
+    /^([^:]+)(?::(\d+))?$/.exec(text) ?? [text, text];
+  const [, host = "", digits] = match;
+  const port = digits === undefined ? undefined : Number(digits);
+  return port !== undefined && (port < 1 || port > 65_535) ? undefined : { host, port };
+}
+
+function parseName(text: string): string | undefined {
+  // domainToASCII cuts a path off without a word.
+  if (/[\s/?#@\\%:[\]]/.test(text)) {
+    return undefined;
+  }
+  const wildcard = text.startsWith("*.");
+  const name = domainToASCII((wildcard ? text.slice(2) : text).replace(/\.$/, ""));
+  // A last label of digits is a broken address, not a name.
+  const isName = /^([a-z0-9_]([a-z0-9_-]*[a-z0-9_])?\.)*[a-z0-9_-]*[a-z_][a-z0-9_-]*$/.test(name);
+  return isName ? (wildcard ? `*.${name}` : name) : undefined;
+}
+
+function readAll<T>(texts: readonly string[], read: (text: string) => T | undefined): T[] {
+  return texts.map((text) => {
+    const value = read(text);
+    if (value === undefined) {
+      throw new Error(`cannot read the address rule "${text}"`);
+    }
+    return value;
+  });
+}

@@ -1,0 +1,61 @@
+import type { Readable } from "node:stream";
+
+/** What the receiver of a download's pieces threw: our failure, whatever its code looks like. */
+export class ChunkError extends Error {
+  override readonly name = "ChunkError";
+}
+
+/** The first `maxBytes`, or what came before the body broke; leaving early cuts the connection. */
+export async function readAtMost(
+  body: Readable,
+  maxBytes: number,
+): Promise<{ body: Buffer; truncated: boolean }> {
+  const chunks: Buffer[] = [];
+  const end = await readWhile(body, (chunk: Buffer, bytes) => {
+    chunks.push(chunk);
+    return bytes <= maxBytes;
+  }).catch(() => "broken" as const);
+  return { body: Buffer.concat(chunks).subarray(0, maxBytes), truncated: end !== "whole" };
+}
+
+/** Hands the body on piece by piece; rejects when it breaks. */
+export async function passOn(
+  body: Readable,
+  maxBytes: number,
+  onChunk: (chunk: Buffer) => void | Promise<void>,
+): Promise<{ bytes: number; isTooLarge: boolean }> {
+  let passed = 0;
+  const end = await readWhile(body, async (chunk, bytes) => {
+    if (bytes > maxBytes) {
+      return false;
+    }
+    passed = bytes;
+    await handOver(chunk, onChunk);
+    return true;
+  });
+  return { bytes: passed, isTooLarge: end === "cut" };
+}
+
+async function readWhile(
+  body: Readable,
+  take: (chunk: Buffer, bytes: number) => boolean | Promise<boolean>,
+): Promise<"whole" | "cut"> {
+  let bytes = 0;
+  // Destroying an unfinished body reports an error that nobody waits for.
+  body.on("error", () => {});
+  for await (const chunk of body as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (!(await take(chunk, bytes))) {
+      return "cut";
+    }
+  }
+  return "whole";
+}
+
+async function handOver(chunk: Buffer, onChunk: (chunk: Buffer) => void | Promise<void>): Promise<void> {
+  try {
+    await onChunk(chunk);
+  } catch (cause) {
+    throw new ChunkError("the receiver of the download failed", { cause });
+  }
+}

@@ -1,0 +1,43 @@
+import { describe, expect, it } from "vitest";
+import { digestApiKey, isApiKey, maskApiKey, newApiKey } from "./api-key.ts";
+
+describe("an API key", () => {
+  it("is wg_, 43 characters of randomness and 6 of checksum", () => {
+    for (let i = 0; i < 200; i++) {
+      const key = newApiKey();
+      expect(key).toMatch(/^wg_[0-9A-Za-z]{49}$/);
+      expect(isApiKey(key)).toBe(true);
+    }
+  });
+
+  it("is never given twice", () => {
+    expect(new Set(Array.from({ length: 500 }, newApiKey)).size).toBe(500);
+  });
+
+  it("is refused by its checksum when any character is mistyped", () => {
+    const key = newApiKey();
+    for (let at = 0; at < key.length; at++) {
+      const other = key[at] === "x" ? "y" : "x";
+      expect(isApiKey(key.slice(0, at) + other + key.slice(at + 1))).toBe(false);
+    }
+  });
+
+  it.each([
+    "",
+    "wg_",
+    "hello",
+    "x".repeat(52),
+    `sk_${newApiKey().slice(3)}`,
+    `${newApiKey()}0`,
+    newApiKey().slice(1),
+  ])("is not %j", (text) => {
+    expect(isApiKey(text)).toBe(false);
+  });
+
+  it("keeps a SHA-256 digest and shows four characters", () => {
+    expect(digestApiKey("abc").toString("hex")).toBe(
+      "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad",
+    );
+    expect(maskApiKey("wxyz")).toBe("wg_****wxyz");
+  });
+});

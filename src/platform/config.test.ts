@@ -1,0 +1,325 @@
+import { inspect } from "node:util";
+import { describe, expect, it } from "vitest";
+import { ConfigError, readConfig } from "./config.ts";
+
+const KEY = "kT9u3xQ0bZr7Wm2LpVf8Hs5Jd1Nc6Ya4";
+const OTHER_KEY = "Zp4Rk8Tn1Vx6Bq3Mw7Gj2Fd9Lc5Hs0Ye";
+
+function problemsOf(env: Record<string, string | undefined>): readonly string[] {
+  try {
+    readConfig(env);
+  } catch (error) {
+    if (error instanceof ConfigError) {
+      return error.problems;
+    }
+    throw error;
+  }
+  return [];
+}
+
+describe("readConfig", () => {
+  it("starts with no variable at all, on loopback, with every default of the documentation", () => {
+    const config = readConfig({});
+    expect(config).toMatchObject({
+      host: "127.0.0.1",
+      port: 3000,
+      baseUrl: "http://127.0.0.1:3000",
+      dataDir: "./data",
+      roles: ["api", "sessions", "worker"],
+      queue: "postgres",
+      allowedHosts: ["external", "private", "loopback"],
+      allowAlwaysDenied: [],
+      network: "whatsapp",
+      sendHoldMs: 900_000,
+      ackTimeoutMs: 20_000,
+      logLevel: "info",
+      mediaMaxBytes: 100 * 1024 * 1024,
+      webhookTimeoutMs: 15_000,
+      jwtLifetimeSeconds: 43_200,
+      httpsOnly: false,
+      production: false,
+    });
+    expect(config.retryScheduleMs).toEqual(
+      [5, 30, 120, 600, 1800, 7200, 18_000, 36_000, 36_000].map((s) => s * 1000),
+    );
+    for (const key of ["databaseUrl", "secretKey", "adminToken", "egressProxy", "faultPoint", "media"]) {
+      expect(config).toHaveProperty(key, undefined);
+    }
+  });
+
+  it("allows external hosts only as soon as it listens beyond loopback", () => {
+    expect(readConfig({ WAYGATE_HOST: "0.0.0.0" }).allowedHosts).toEqual(["external"]);
+    expect(readConfig({ WAYGATE_HOST: "192.168.1.10" }).allowedHosts).toEqual(["external"]);
+    expect(readConfig({ WAYGATE_HOST: "::" }).allowedHosts).toEqual(["external"]);
+    expect(readConfig({ WAYGATE_HOST: "::1" }).allowedHosts).toEqual(["external", "private", "loopback"]);
+    expect(readConfig({ WAYGATE_HOST: "127.0.0.1", WAYGATE_ALLOWED_HOSTS: "external" }).allowedHosts).toEqual(
+      ["external"],
+    );
+  });
+
+  it("makes a base URL that a browser can open from the listening address", () => {
+    expect(readConfig({ WAYGATE_HOST: "0.0.0.0", WAYGATE_PORT: "8080" }).baseUrl).toBe(
+      "http://localhost:8080",
+    );
+    expect(readConfig({ WAYGATE_HOST: "::1" }).baseUrl).toBe("http://[::1]:3000");
+    expect(readConfig({ WAYGATE_BASE_URL: "https://gate.test/" }).baseUrl).toBe("https://gate.test");
+  });
+
+  it("reads PORT when WAYGATE_PORT is not set, and prefers WAYGATE_PORT", () => {
+    expect(readConfig({ PORT: "8000" }).port).toBe(8000);
+    expect(readConfig({ PORT: "8000", WAYGATE_PORT: "9000" }).port).toBe(9000);
+  });
+
+  it("takes an empty or blank variable as not set", () => {
+    expect(readConfig({ WAYGATE_PORT: "", WAYGATE_ADMIN_TOKEN: " ", WAYGATE_FAULT_POINT: "" }).port).toBe(
+      3000,
+    );
+  });
+
+  it.each([
+    ["20", 20_000],
+    ["20s", 20_000],
+    ["500ms", 500],
+    ["1.5s", 1500],
+    ["1m", 60_000],
+  ])("reads the duration %s as %d ms", (text, ms) => {
+    expect(readConfig({ WAYGATE_ACK_TIMEOUT: text }).ackTimeoutMs).toBe(ms);
+  });
+
+  it("reads lists with blanks and repeats", () => {
+    const config = readConfig({
+      WAYGATE_ROLES: " worker , api,api ",
+      WAYGATE_RETRY_SCHEDULE: "100ms, 2,3m",
+      WAYGATE_ALLOWED_HOSTS: "external, n8n:5678, *.example.org,10.0.0.0/8,[fd00::1]:8080",
+      WAYGATE_ALLOW_ALWAYS_DENIED: "169.254.169.254/32,fd00:ec2::254",
+    });
+    expect(config.roles).toEqual(["api", "worker"]);
+    expect(config.retryScheduleMs).toEqual([100, 2000, 180_000]);
+    expect(config.allowedHosts).toEqual([
+      "external",
+      "n8n:5678",
+      "*.example.org",
+      "10.0.0.0/8",
+      "[fd00::1]:8080",
+    ]);
+    expect(config.allowAlwaysDenied).toEqual(["169.254.169.254/32", "fd00:ec2::254"]);
+  });
+
+  it.each([
+    ["WAYGATE_PORT", "70000"],
+    ["WAYGATE_PORT", "http"],
+    ["WAYGATE_PORT", "-1"],
+    ["WAYGATE_BASE_URL", "gate.test"],
+    ["WAYGATE_BASE_URL", "ftp://gate.test"],
+    ["DATABASE_URL", "mysql://db/x"],
+    ["DATABASE_URL", "not a url"],
+    ["WAYGATE_ADMIN_TOKEN", "x".repeat(31)],
+    ["WAYGATE_METRICS_TOKEN", "short"],
+    ["WAYGATE_ROLES", "api,boss"],
+    ["WAYGATE_ROLES", ","],
+    ["WAYGATE_NODE_URL", "node-1:3000"],
+    ["WAYGATE_CLUSTER_SECRET", "short"],
+    ["WAYGATE_BACKUP_KEY", "short"],
+    ["WAYGATE_QUEUE", "redis"],
+    ["WAYGATE_ALLOWED_HOSTS", "external,everything!"],
+    ["WAYGATE_ALLOWED_HOSTS", "10.0.0/8"],
+    ["WAYGATE_ALLOWED_HOSTS", "10.0.0.0/33"],
+    ["WAYGATE_ALLOWED_HOSTS", "host:99999"],
+    ["WAYGATE_ALLOWED_HOSTS", "999.1.2.3"],
+    ["WAYGATE_ALLOWED_HOSTS", ","],
+    ["WAYGATE_ALLOW_ALWAYS_DENIED", "169.254.0.0/16"],
+    ["WAYGATE_ALLOW_ALWAYS_DENIED", "metadata"],
+    ["WAYGATE_NETWORK", "telegram"],
+    ["WAYGATE_WHATSAPP_URL", "https://127.0.0.1"],
+    ["WAYGATE_WHATSAPP_ROOT_KEY", "zz"],
+    ["WAYGATE_DEFAULT_COUNTRY", "Brazil"],
+    ["WAYGATE_SEND_HOLD", "8d"],
+    ["WAYGATE_SEND_HOLD", "soon"],
+    ["WAYGATE_ACK_TIMEOUT", "0"],
+    ["WAYGATE_LOG_LEVEL", "loud"],
+    ["WAYGATE_MEDIA", "/srv/media"],
+    ["WAYGATE_MEDIA_MAX_MB", "0"],
+    ["WAYGATE_MEDIA_MAX_MB", "1.5"],
+    ["WAYGATE_RETRY_SCHEDULE", "5s,,soon"],
+    ["WAYGATE_RETRY_SCHEDULE", Array(21).fill("1s").join()],
+    ["WAYGATE_WEBHOOK_TIMEOUT", "500ms"],
+    ["WAYGATE_WEBHOOK_TIMEOUT", "31s"],
+    ["WAYGATE_JWT_LIFETIME", "1s"],
+    ["WAYGATE_HTTPS_ONLY", "maybe"],
+    ["WAYGATE_EGRESS_PROXY", "proxy:4750"],
+    ["WAYGATE_SECRET_KEY", "short"],
+  ])("refuses %s=%s in one line that names it", (name, value) => {
+    const problems = problemsOf({
+      [name]: value,
+      ...(name === "DATABASE_URL" ? { WAYGATE_SECRET_KEY: KEY } : {}),
+    });
+    expect(problems).toHaveLength(1);
+    expect(problems[0]).toMatch(new RegExp(`^${name} must `));
+    expect(problems[0]).not.toContain("\n");
+  });
+
+  it("reports all problems together", () => {
+    const problems = problemsOf({
+      WAYGATE_PORT: "x",
+      WAYGATE_QUEUE: "redis",
+      WAYGATE_PROT: "1",
+      DATABASE_URL: "postgres://db/waygate",
+      WAYGATE_NODE_URL: "http://10.0.0.1:3000",
+      WAYGATE_WHATSAPP_URL: "wss://web.whatsapp.com",
+      WAYGATE_WHATSAPP_ROOT_KEY: "ab".repeat(32),
+    });
+    expect(problems.map((problem) => problem.split(" ")[0])).toEqual([
+      "WAYGATE_PORT",
+      "WAYGATE_QUEUE",
+      "WAYGATE_PROT",
+      "WAYGATE_SECRET_KEY",
+      "WAYGATE_CLUSTER_SECRET",
+      "WAYGATE_WHATSAPP_ROOT_KEY",
+    ]);
+  });
+
+  it("says each problem on its own line of the message", () => {
+    const problems = ["WAYGATE_PORT must be a number", "WAYGATE_QUEUE must be a word"];
+    expect(new ConfigError(problems).message.split("\n")).toEqual([
+      "Waygate cannot start:",
+      "  - WAYGATE_PORT must be a number",
+      "  - WAYGATE_QUEUE must be a word",
+    ]);
+  });
+});
+
+describe("the secret key", () => {
+  it("is required with DATABASE_URL, in one clear line", () => {
+    const problems = problemsOf({ DATABASE_URL: "postgres://db/waygate" });
+    expect(problems).toHaveLength(1);
+    expect(problems[0]).toMatch(/^WAYGATE_SECRET_KEY is required with DATABASE_URL; make one with/);
+  });
+
+  it("may be missing with the embedded database", () => {
+    expect(readConfig({}).secretKey).toBeUndefined();
+  });
+
+  it.each([
+    ["too short", "kT9u3xQ0bZr7Wm2LpVf8Hs5Jd1Nc6Ya"],
+    ["changeme", "changeme-changeme-changeme-change"],
+    ["change-me within", "change-me-kT9u3xQ0bZr7Wm2LpVf8Hs5J"],
+    ["one character", "a".repeat(40)],
+    ["few characters", "abcabdabcabeabcabdabcabeabcabdab7"],
+    ["a repeated part", "aB3dE6gH".repeat(4)],
+    ["a word", "my-super-secret-key-0123abcdefghij"],
+    ["an example", "example-kT9u3xQ0bZr7Wm2LpVf8Hs5Jd1"],
+    ["the product's name", "waygate-waygate-kT9u3xQ0bZr7Wm2Lp"],
+  ])("is refused when weak (%s), with one line, database given or not", (_, weak) => {
+    for (const env of [{}, { DATABASE_URL: "postgres://db/waygate" }]) {
+      const problems = problemsOf({ ...env, WAYGATE_SECRET_KEY: weak });
+      expect(problems).toHaveLength(1);
+      expect(problems[0]).toMatch(/^WAYGATE_SECRET_KEY must be 32 or more random characters/);
+      expect(problems[0]).not.toContain(weak);
+    }
+  });
+
+  it.each([
+    KEY,
+    "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+    "q83vEjRWeJASNFZ4kKvN7wEjRWeJq83vASNFZ4mrze8=",
+  ])("is accepted when random (%s)", (key) => {
+    expect(
+      readConfig({ DATABASE_URL: "postgres://db/waygate", WAYGATE_SECRET_KEY: key }).secretKey?.reveal(),
+    ).toBe(key);
+  });
+
+  it("must differ from the backup key", () => {
+    expect(problemsOf({ WAYGATE_SECRET_KEY: KEY, WAYGATE_BACKUP_KEY: KEY })).toEqual([
+      "WAYGATE_BACKUP_KEY must not be the same as WAYGATE_SECRET_KEY",
+    ]);
+    expect(problemsOf({ WAYGATE_SECRET_KEY: KEY, WAYGATE_BACKUP_KEY: OTHER_KEY })).toEqual([]);
+  });
+});
+
+describe("the admin token", () => {
+  it("needs 32 characters and no entropy", () => {
+    expect(readConfig({ WAYGATE_ADMIN_TOKEN: "a".repeat(32) }).adminToken?.reveal()).toBe("a".repeat(32));
+  });
+});
+
+describe("names", () => {
+  it("sees a typo: an unknown WAYGATE_ variable is a problem", () => {
+    expect(problemsOf({ WAYGATE_PROT: "3000" })).toEqual(["WAYGATE_PROT is not a setting of Waygate"]);
+  });
+
+  it("leaves other programs' variables alone", () => {
+    expect(problemsOf({ PATH: "/bin", WAYGATE_API_KEY: "wg_x", WAYGATE_INSTANCE_ID: "1" })).toEqual([]);
+  });
+
+  it("starts beside a Kubernetes service called waygate", () => {
+    const config = readConfig({
+      WAYGATE_PORT: "tcp://10.0.0.1:80",
+      WAYGATE_PORT_80_TCP: "tcp://10.0.0.1:80",
+      WAYGATE_PORT_80_TCP_ADDR: "10.0.0.1",
+      WAYGATE_SERVICE_HOST: "10.0.0.1",
+      WAYGATE_SERVICE_PORT_HTTP: "80",
+    });
+    expect(config.port).toBe(3000);
+  });
+
+  it("honours the fault point in tests only", () => {
+    const env = { WAYGATE_FAULT_POINT: "after-claim:2" };
+    expect(readConfig({ ...env, NODE_ENV: "test" }).faultPoint).toBe("after-claim:2");
+    expect(problemsOf(env)).toEqual(["WAYGATE_FAULT_POINT is for tests only (NODE_ENV=test)"]);
+    expect(problemsOf({ ...env, NODE_ENV: "production" })).toHaveLength(1);
+  });
+});
+
+describe("the root key of a test server", () => {
+  const rootKey = "ab".repeat(32);
+
+  it.each(["ws://127.0.0.1:9999", "ws://localhost:9999", "ws://[::1]:9999/x"])(
+    "is honoured for %s",
+    (url) => {
+      const config = readConfig({ WAYGATE_WHATSAPP_URL: url, WAYGATE_WHATSAPP_ROOT_KEY: rootKey });
+      expect(config.whatsappRootKey).toBe(rootKey);
+    },
+  );
+
+  it.each([undefined, "wss://web.whatsapp.com/ws", "ws://127.0.0.1.evil.test", "ws://10.0.0.1"])(
+    "is refused for %s",
+    (url) => {
+      expect(problemsOf({ WAYGATE_WHATSAPP_URL: url, WAYGATE_WHATSAPP_ROOT_KEY: rootKey })).toHaveLength(1);
+    },
+  );
+});
+
+describe("secrets", () => {
+  it("never print, however the configuration is shown", () => {
+    const values = {
+      WAYGATE_SECRET_KEY: KEY,
+      WAYGATE_ADMIN_TOKEN: "admin-token-of-32-characters-ok!",
+      WAYGATE_OWNER_PASSWORD: "a fine password",
+      WAYGATE_CLUSTER_SECRET: OTHER_KEY,
+      WAYGATE_METRICS_TOKEN: "metrics-token-1234",
+      WAYGATE_BACKUP_KEY: "Qw3Er5Ty7Ui9Op1As2Df4Gh6Jk8Lz0Xc",
+    };
+    const config = readConfig(values);
+    const shown = [
+      JSON.stringify(config),
+      inspect(config, { depth: 9, showHidden: true }),
+      String(config.secretKey),
+    ];
+    for (const value of Object.values(values)) {
+      expect(shown.join()).not.toContain(value);
+    }
+    expect(`${config.adminToken}`).toBe("[secret]");
+    expect(config.adminToken?.reveal()).toBe(values.WAYGATE_ADMIN_TOKEN);
+  });
+
+  it("do not stand in the refusal of their own variable", () => {
+    const env = {
+      WAYGATE_SECRET_KEY: "hunter2",
+      WAYGATE_ADMIN_TOKEN: "hunter3",
+      DATABASE_URL: "mysql://u:hunter4@db",
+      WAYGATE_EGRESS_PROXY: "socks://u:hunter5@proxy",
+    };
+    expect(problemsOf(env)).toHaveLength(4);
+    expect(problemsOf(env).join()).not.toContain("hunter");
+  });
+});

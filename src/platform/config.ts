@@ -1,0 +1,156 @@
+import type { z } from "zod";
+import { parseIp, reachOf } from "./ip-address.ts";
+import { SETTINGS } from "./settings.ts";
+
+type Env = Readonly<Record<string, string | undefined>>;
+type Settings = z.output<typeof SETTINGS>;
+
+/** The settings of this process; durations in milliseconds unless the name says otherwise. */
+export interface Config extends Settings {
+  baseUrl: string;
+  allowedHosts: string[];
+  /** `<name>:<nth>`: where to kill the process. Only with NODE_ENV=test. */
+  faultPoint: string | undefined;
+  production: boolean;
+}
+
+/** Everything that is wrong with the environment, one readable line each. Never repeats a value. */
+export class ConfigError extends Error {
+  override readonly name = "ConfigError";
+  readonly problems: readonly string[];
+
+  constructor(problems: readonly string[]) {
+    super(`Waygate cannot start:\n${problems.map((problem) => `  - ${problem}`).join("\n")}`);
+    this.problems = problems;
+  }
+}
+
+/** Variables that other programs of ours read (the assistant tools), and the one for tests. */
+const ELSEWHERE = ["WAYGATE_API_KEY", "WAYGATE_INSTANCE_ID"];
+const FAULT_POINT = "WAYGATE_FAULT_POINT";
+// Kubernetes gives each pod WAYGATE_SERVICE_HOST, WAYGATE_PORT_3000_TCP and so on when a service is called "waygate".
+const SERVICE_LINK = /^WAYGATE_(SERVICE_(HOST|PORT)(_\w+)?|PORT_\d+_(TCP|UDP)(_\w+)?)$/;
+
+/** Reads the settings from the environment; throws a ConfigError that lists all problems at once. */
+export function readConfig(env: Env): Config {
+  const { values, problems } = readSettings(env);
+  problems.push(...unknownNames(env), ...contradictions(values));
+  if (problems.length > 0) {
+    throw new ConfigError(problems);
+  }
+  const settings = values as Settings;
+  return {
+    ...settings,
+    baseUrl: settings.baseUrl ?? defaultBaseUrl(settings),
+    allowedHosts: settings.allowedHosts ?? defaultAllowedHosts(settings.host),
+    faultPoint: given(env, FAULT_POINT),
+    production: env.NODE_ENV === "production",
+  };
+}
+
+/** What the documentation says about one setting. */
+export interface SettingInfo {
+  key: string;
+  env: string;
+  alias: string | undefined;
+  /** Title of the section that begins with this setting. */
+  section: string | undefined;
+  description: string;
+  /** The default as one would write it. */
+  preset: string | undefined;
+  /** The default in words, where it depends on something. */
+  shown: string | undefined;
+}
+
+/** Every setting, in the order of the documentation. */
+export function listSettings(): SettingInfo[] {
+  return Object.entries(SETTINGS.shape).map(([key, schema]) => {
+    const meta = schema.meta() ?? {};
+    const text = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined);
+    return {
+      key,
+      env: String(meta.env),
+      alias: text(meta.alias),
+      section: text(meta.section),
+      description: meta.description ?? "",
+      preset: schema.def.type === "prefault" ? text(schema.def.defaultValue) : undefined,
+      shown: text(meta.shown),
+    };
+  });
+}
+
+// One setting at a time, so that a wrong one does not hide what is wrong between the others.
+function readSettings(env: Env): { values: Partial<Settings>; problems: string[] } {
+  const values: Record<string, unknown> = {};
+  const problems: string[] = [];
+  for (const { key, env: name, alias } of listSettings()) {
+    const schema: z.ZodType = SETTINGS.shape[key as keyof typeof SETTINGS.shape];
+    const read = schema.safeParse(given(env, name) ?? (alias === undefined ? undefined : given(env, alias)));
+    if (read.success) {
+      values[key] = read.data;
+    } else {
+      problems.push(`${name} ${read.error.issues[0]?.message ?? "is not valid"}`);
+    }
+  }
+  return { values: values as Partial<Settings>, problems };
+}
+
+function given(env: Env, name: string): string | undefined {
+  const text = env[name]?.trim();
+  const isServiceLink = name === "WAYGATE_PORT" && text?.startsWith("tcp://");
+  return text === "" || isServiceLink ? undefined : text;
+}
+
+function unknownNames(env: Env): string[] {
+  const known = new Set([...listSettings().map((setting) => setting.env), ...ELSEWHERE]);
+  return Object.keys(env)
+    .filter((name) => name.startsWith("WAYGATE_") && !known.has(name) && !SERVICE_LINK.test(name))
+    .filter((name) => !(name === FAULT_POINT && (env.NODE_ENV === "test" || given(env, name) === undefined)))
+    .map((name) =>
+      name === FAULT_POINT
+        ? `${name} is for tests only (NODE_ENV=test)`
+        : `${name} is not a setting of Waygate`,
+    );
+}
+
+function contradictions(values: Partial<Settings>): string[] {
+  const problems: string[] = [];
+  // `in`: a key that is missing has its own line already.
+  if (values.databaseUrl !== undefined && "secretKey" in values && values.secretKey === undefined) {
+    problems.push(
+      "WAYGATE_SECRET_KEY is required with DATABASE_URL; make one with: openssl rand -base64 32 (the same on every node)",
+    );
+  }
+  if (values.nodeUrl !== undefined && "clusterSecret" in values && values.clusterSecret === undefined) {
+    problems.push("WAYGATE_CLUSTER_SECRET is required with WAYGATE_NODE_URL");
+  }
+  if (values.backupKey !== undefined && values.backupKey.reveal() === values.secretKey?.reveal()) {
+    problems.push("WAYGATE_BACKUP_KEY must not be the same as WAYGATE_SECRET_KEY");
+  }
+  if (values.whatsappRootKey !== undefined && "whatsappUrl" in values && !isLoopbackUrl(values.whatsappUrl)) {
+    problems.push(
+      "WAYGATE_WHATSAPP_ROOT_KEY is honoured only when WAYGATE_WHATSAPP_URL is a loopback address",
+    );
+  }
+  return problems;
+}
+
+function isLoopbackUrl(url: string | undefined): boolean {
+  return url !== undefined && isLoopbackHost(new URL(url).hostname.replace(/^\[|\]$/g, ""));
+}
+
+function isLoopbackHost(host: string): boolean {
+  const ip = parseIp(host);
+  return ip === undefined ? host === "localhost" : reachOf(ip) === "loopback";
+}
+
+function defaultAllowedHosts(host: string): string[] {
+  return isLoopbackHost(host) ? ["external", "private", "loopback"] : ["external"];
+}
+
+function defaultBaseUrl({ host, port }: Settings): string {
+  const ip = parseIp(host);
+  const isEverywhere = ip?.toByteArray().every((byte) => byte === 0) ?? false;
+  const name = isEverywhere ? "localhost" : ip?.kind() === "ipv6" ? `[${host}]` : host;
+  return `http://${name}:${port}`;
+}

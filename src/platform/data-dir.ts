@@ -1,0 +1,92 @@
+import { randomBytes } from "node:crypto";
+import { link, mkdir, open, readFile, realpath, rm } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { takeFileLock } from "./file-lock.ts";
+
+/** The directory where this node keeps what is its own, held by this process until released. */
+export interface DataDir {
+  path: string;
+  /** Stable over restarts. */
+  node_id: string;
+  release(): Promise<void>;
+}
+
+/** Makes the directory (0700) and holds it; throws one clear Error when that is impossible or another process has it. */
+export async function openDataDir(path: string): Promise<DataDir> {
+  const real = await makeDirectory(resolve(path));
+  const lock = await takeFileLock(join(real, "lock")).catch((error: unknown) => {
+    throw unusable(real, error);
+  });
+  if (!lock.held) {
+    throw new Error(
+      `The data directory ${real} is in use by process ${lock.pid} on ${lock.host}. ` +
+        "Stop that one first, or set WAYGATE_DATA_DIR to another directory.",
+    );
+  }
+  try {
+    const node_id = await readOrMake(join(real, "node-id"), () => `node-${randomBytes(8).toString("hex")}`);
+    return { path: real, node_id, release: lock.release };
+  } catch (error) {
+    await lock.release();
+    throw error;
+  }
+}
+
+/** The key that seals secrets at rest, made at random (0600) the first time; throws when there is one that is broken. */
+export async function readOrMakeSecretKey(dataDir: string): Promise<string> {
+  return readOrMake(join(dataDir, "secret-key"), () => randomBytes(32).toString("base64url"));
+}
+
+async function makeDirectory(path: string): Promise<string> {
+  try {
+    await mkdir(path, { recursive: true, mode: 0o700 });
+    return await realpath(path);
+  } catch (error) {
+    throw unusable(path, error);
+  }
+}
+
+/** A small file that is made once, whole or not at all, and never written again. */
+async function readOrMake(path: string, make: () => string): Promise<string> {
+  const kept = await readKept(path);
+  if (kept !== undefined) return kept;
+  const draft = `${path}.${randomBytes(8).toString("hex")}`;
+  try {
+    const file = await open(draft, "wx", 0o600);
+    await file.writeFile(`${make()}\n`);
+    await file.sync();
+    await file.close();
+    await link(draft, path).catch(ignore("EEXIST"));
+  } finally {
+    await rm(draft, { force: true });
+  }
+  return (await readKept(path)) ?? make();
+}
+
+async function readKept(path: string): Promise<string | undefined> {
+  const text = await readFile(path, "utf8").catch((error: unknown) => {
+    if (codeOf(error) === "ENOENT") return undefined;
+    throw new Error(`${path} cannot be read (${codeOf(error)}); give this user the right to read it.`);
+  });
+  if (text === undefined) return undefined;
+  const value = text.trim();
+  if (value.length < 16) throw new Error(`${path} is empty or cut short; put the file back from a backup.`);
+  return value;
+}
+
+function unusable(path: string, error: unknown): Error {
+  const reason = codeOf(error) || (error instanceof Error ? error.message : String(error));
+  return new Error(
+    `The data directory ${path} cannot be used (${reason}). Set WAYGATE_DATA_DIR to one that can.`,
+  );
+}
+
+function ignore(code: string): (error: unknown) => void {
+  return (error) => {
+    if (codeOf(error) !== code) throw error;
+  };
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && "code" in error ? String(error.code) : "";
+}

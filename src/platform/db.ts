@@ -1,0 +1,81 @@
+import { Kysely, PostgresDialect, type Transaction } from "kysely";
+import pg from "pg";
+import type { Tables } from "../tables.ts";
+
+export type Db = Kysely<Tables>;
+export type Trx = Transaction<Tables>;
+
+/** A pool of connections with Kysely on top; `url` is for those who need a connection of their own. */
+export interface Database {
+  db: Db;
+  pool: pg.Pool;
+  url: string;
+  /** Waits for what is running, then closes every connection. */
+  close(): Promise<void>;
+}
+
+const CONNECT_TIMEOUT_MS = 3_000;
+const DEFAULT_POOL = 10;
+const OID = { int8: 20, int8Array: 1016, textArray: 1009, numeric: 1700, numericArray: 1231 };
+
+/** Opens a pool (10 connections unless told) that gives up on a silent database after 3 s and outlives its restarts. */
+export function openDatabase(
+  url: string,
+  options: { max?: number; application_name?: string } = {},
+): Database {
+  const pool = new pg.Pool({
+    connectionString: url,
+    max: options.max ?? DEFAULT_POOL,
+    application_name: options.application_name ?? "waygate",
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: 10_000,
+    types: numbersAsNumbers(),
+  });
+  pool.on("error", () => {});
+  // A connection that dies between two statements of a transaction has no other listener, and Node would exit.
+  pool.on("connect", (client) => client.on("error", () => {}));
+  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
+  return { db, pool, url, close: () => closePool(db, pool) };
+}
+
+// Kysely leaves a pool open that it has not used itself.
+async function closePool(db: Db, pool: pg.Pool): Promise<void> {
+  await db.destroy();
+  if (!pool.ending) await pool.end();
+}
+
+// 53300: it has no connection left for us.
+const AWAY_STATES = /^(08...|57P0[1-3]|53300)$/;
+const AWAY_SYSTEM_CODES = new Set([
+  ...["ECONNREFUSED", "ECONNRESET", "ECONNABORTED", "EPIPE", "ETIMEDOUT"],
+  ...["EHOSTUNREACH", "ENETUNREACH", "EHOSTDOWN", "ENOTFOUND", "EAI_AGAIN"],
+]);
+const AWAY_SENTENCES = [
+  "Connection terminated",
+  "timeout exceeded when trying to connect",
+  "timeout expired",
+  "Client has encountered a connection error and is not queryable",
+  "Client was closed and is not queryable",
+];
+
+/** Whether an error means that the database cannot be reached now (refused, gone, restarting, pool exhausted). */
+export function isDatabaseAway(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  if (error instanceof AggregateError && error.errors.some(isDatabaseAway)) return true;
+  const code = "code" in error && typeof error.code === "string" ? error.code : "";
+  if (AWAY_STATES.test(code) || AWAY_SYSTEM_CODES.has(code)) return true;
+  if (AWAY_SENTENCES.some((sentence) => error.message.startsWith(sentence))) return true;
+  return error.cause !== undefined && isDatabaseAway(error.cause);
+}
+
+function numbersAsNumbers(): pg.CustomTypesConfig {
+  const types = new pg.TypeOverrides();
+  types.setTypeParser(OID.int8, Number);
+  types.setTypeParser(OID.numeric, Number);
+  const texts: (array: string) => (string | null)[] = pg.types.getTypeParser(OID.textArray);
+  for (const oid of [OID.int8Array, OID.numericArray]) {
+    types.setTypeParser(oid, (array: string) => texts(array).map((n) => (n === null ? null : Number(n))));
+  }
+  return types;
+}

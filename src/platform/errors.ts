@@ -1,0 +1,72 @@
+/** Every code that an answer can carry, with its HTTP status. */
+export const ERROR_STATUS = {
+  VALIDATION_ERROR: 400,
+  AUTH_REQUIRED: 401,
+  INVALID_CREDENTIALS: 401,
+  INVALID_TOKEN: 401,
+  INVALID_API_KEY: 401,
+  INSTANCE_FORBIDDEN: 403,
+  FORBIDDEN: 403,
+  ACCOUNT_RESTRICTED: 403,
+  PLAN_FEATURE_DISABLED: 403,
+  QUOTA_EXCEEDED: 403,
+  NOT_FOUND: 404,
+  MESSAGE_NOT_FOUND: 404,
+  RECIPIENT_NOT_FOUND: 404,
+  ROUTE_NOT_FOUND: 404,
+  METHOD_NOT_ALLOWED: 405,
+  REQUEST_TIMEOUT: 408,
+  INSTANCE_NOT_CONNECTED: 409,
+  CONFLICT: 409,
+  CAMPAIGN_STATE: 409,
+  IDEMPOTENCY_IN_PROGRESS: 409,
+  MEDIA_EXPIRED: 410,
+  PAYLOAD_TOO_LARGE: 413,
+  UNSUPPORTED_MEDIA_TYPE: 415,
+  IDEMPOTENCY_MISMATCH: 422,
+  RATE_LIMITED: 429,
+  MESSAGE_QUOTA_EXCEEDED: 429,
+  REACHOUT_TIMELOCK: 429,
+  HEADERS_TOO_LARGE: 431,
+  INTERNAL: 500,
+  NOT_SUPPORTED: 501,
+  SEND_FAILED: 502,
+  CONNECT_FAILED: 502,
+  MEDIA_DOWNLOAD_FAILED: 502,
+  QUEUE_UNAVAILABLE: 503,
+  UNAVAILABLE: 503,
+  SEND_TIMEOUT: 504,
+  STORAGE_FULL: 507,
+} as const;
+
+export type ErrorCode = keyof typeof ERROR_STATUS;
+
+export interface ErrorOptions {
+  details?: Record<string, unknown>;
+  retryAfterSeconds?: number;
+  cause?: unknown;
+}
+
+/** The one way in which the gateway refuses: a code of the table and a sentence for the caller. */
+export class GatewayError extends Error {
+  override readonly name = "GatewayError";
+  readonly code: ErrorCode;
+  readonly details: Record<string, unknown> | undefined;
+  readonly retryAfterSeconds: number | undefined;
+
+  constructor(code: ErrorCode, message: string, { details, retryAfterSeconds, cause }: ErrorOptions = {}) {
+    super(message, { cause });
+    this.code = code;
+    this.details = details;
+    this.retryAfterSeconds = retryAfterSeconds;
+  }
+
+  get status(): number {
+    return ERROR_STATUS[this.code];
+  }
+}
+
+/** A refusal that names one field of the request. */
+export function invalidField(field: string, issue: string): GatewayError {
+  return new GatewayError("VALIDATION_ERROR", `${field}: ${issue}`, { details: { fields: [{ field, issue }] } });
+}

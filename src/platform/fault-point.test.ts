@@ -1,0 +1,45 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+import { expect, test } from "vitest";
+import { armFaultPoint, faultPoint } from "./fault-point.ts";
+
+const BUILT = fileURLToPath(new URL("../../dist/src/platform/fault-point.js", import.meta.url));
+
+async function run(spec: string, passes: string[]): Promise<{ said: string; end: unknown[] }> {
+  const code = `const { armFaultPoint, faultPoint } = await import(${JSON.stringify(BUILT)});
+    armFaultPoint(${JSON.stringify(spec)});
+    const { writeSync } = await import("node:fs");
+    for (const name of ${JSON.stringify(passes)}) { writeSync(1, name + " "); faultPoint(name); }`;
+  const child = spawn(process.execPath, ["--input-type=module", "-e", code], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  let said = "";
+  child.stdout.on("data", (data) => {
+    said += data;
+  });
+  return { end: await once(child, "close"), said };
+}
+
+test("the process dies at the nth pass of its point, as if by kill -9", async () => {
+  expect(
+    await run("before-claim:3", ["before-claim", "after-claim", "before-claim", "before-claim", "late"]),
+  ).toEqual({
+    said: "before-claim after-claim before-claim before-claim ",
+    end: [null, "SIGKILL"],
+  });
+});
+
+test("without a number it is the first pass, and another point's passes do not count", async () => {
+  expect(await run("claim", ["other", "claim", "late"])).toEqual({
+    said: "other claim ",
+    end: [null, "SIGKILL"],
+  });
+  expect(await run("claim:2", ["claim", "other"])).toEqual({ said: "claim other ", end: [0, null] });
+});
+
+test("a point that is not armed does nothing, and a spec that makes no sense is refused", () => {
+  armFaultPoint(undefined);
+  faultPoint("before-claim");
+  expect(() => armFaultPoint("before claim:0")).toThrow(/<name>:<nth>/);
+});

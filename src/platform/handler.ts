@@ -1,0 +1,111 @@
+import type { Readable } from "node:stream";
+import type { Log } from "./log.ts";
+import type { Contract, InputOf, OutputOf, Route } from "./route.ts";
+
+/** Who is calling, once the credential has been checked. */
+export type Caller =
+  | { kind: "public" }
+  | {
+      kind: "user";
+      account_id: number;
+      account_type: "owner" | "reseller" | "client";
+      user_id: number;
+      role: "super_admin" | "admin" | "agent";
+      sign_in: string;
+    }
+  | { kind: "key"; account_id: number; instance_id: number; key_id: number }
+  | { kind: "admin" };
+
+/** What a request shows to prove who is calling: an API key, a JWT, or the administrative token. */
+export interface Credential {
+  readonly kind: "key" | "bearer" | "admin";
+  readonly value: string;
+}
+
+/** One request as the central check of access sees it, before its body is read. */
+export interface AuthoriseRequest {
+  readonly credential: Credential | undefined;
+  /** On routes with access `instance`: the `:id` of the path, 0 (an id that never exists) when it is no row id. */
+  readonly instanceId?: number;
+  /** Address of the peer. */
+  readonly ip: string;
+  /** Headers put here go out with the answer, whatever it will be (rate limits). */
+  readonly answerHeaders: Record<string, string>;
+}
+
+/**
+ * Decides who is calling; throws the GatewayError that refuses. Never called for a `public` route, except with an
+ * administrative token: then the route is passed with access `admin`, and a refusal means an ordinary public caller.
+ */
+export type Authorise = (route: Route, request: AuthoriseRequest) => Promise<Caller>;
+
+/** One request as a handler sees it: the parsed input and who asks. */
+export interface Call<R extends Route> {
+  readonly input: InputOf<R>;
+  readonly caller: Caller;
+  readonly request_id: string;
+  readonly log: Log;
+  /** Address of the peer. */
+  readonly ip: string;
+  /** The `Idempotency-Key` header, checked, on routes that honour it. */
+  readonly idempotencyKey: string | undefined;
+  /** Aborted when the caller has gone. */
+  readonly signal: AbortSignal;
+  /** Request headers in lower case, without the ones that carry credentials. */
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+}
+
+export type Handler<R extends Route> = (call: Call<R>) => Promise<Answer<R>>;
+
+/** One handler per route: a missing one does not compile. */
+export type Handlers<C extends Contract> = { readonly [Name in keyof C]: Handler<C[Name]> };
+
+export type Answer<R extends Route> = OutputOf<R> | Reply<OutputOf<R>> | Accepted | RawAnswer;
+
+export interface ReplyOptions {
+  message?: string;
+  /** Fields beside `data`, declared by the route's `beside`. */
+  beside?: Record<string, unknown>;
+  headers?: Record<string, string>;
+  /** One of the route's `statuses`; 200 (202 for `Accepted`) when absent. */
+  status?: number;
+}
+
+/** A 200 answer that says more than its data. */
+export class Reply<T> {
+  readonly data: T;
+  readonly options: ReplyOptions;
+  constructor(data: T, options: ReplyOptions = {}) {
+    this.data = data;
+    this.options = options;
+  }
+}
+
+/** A 202 answer: taken, and done later. */
+export class Accepted {
+  readonly data: unknown;
+  readonly options: ReplyOptions;
+  constructor(data: unknown, options: ReplyOptions = {}) {
+    this.data = data;
+    this.options = options;
+  }
+}
+
+/** An answer that is not the envelope: a file, a page, a stream. */
+export class RawAnswer {
+  readonly type: string;
+  readonly body: Buffer | string | Readable;
+  readonly status: number;
+  readonly headers: Record<string, string>;
+  constructor(
+    type: string,
+    body: Buffer | string | Readable,
+    status = 200,
+    headers: Record<string, string> = {},
+  ) {
+    this.type = type;
+    this.body = body;
+    this.status = status;
+    this.headers = headers;
+  }
+}

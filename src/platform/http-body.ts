@@ -1,0 +1,43 @@
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import { GatewayError } from "./errors.ts";
+import { FormBody } from "./form-body.ts";
+import { parseJsonBody } from "./json-body.ts";
+
+const CHARSET = /charset\s*=\s*"?([^";\s]+)/i;
+
+/** Reads JSON in UTF-8 and, where a route takes files, forms; an empty body of any type counts as none. */
+export function addBodyParsers(app: FastifyInstance): void {
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser(
+    "application/json",
+    { parseAs: "buffer" },
+    async (request: FastifyRequest, body: Buffer) => {
+      refuseOtherEncodings(request);
+      return parseJsonBody(body);
+    },
+  );
+  app.addContentTypeParser(
+    "multipart/form-data",
+    { parseAs: "buffer" },
+    async (request: FastifyRequest, body: Buffer) =>
+      body.length === 0 ? undefined : new FormBody(body, request.headers["content-type"] ?? ""),
+  );
+  app.addContentTypeParser("*", async (request: FastifyRequest) => {
+    const { "content-length": length = "0", "transfer-encoding": chunked } = request.headers;
+    if (Number(length) !== 0 || chunked !== undefined) throw unsupported();
+    return undefined;
+  });
+}
+
+function refuseOtherEncodings({ headers }: FastifyRequest): void {
+  const charset = CHARSET.exec(headers["content-type"] ?? "")?.[1] ?? "utf-8";
+  const encoding = headers["content-encoding"] ?? "identity";
+  if (!/^utf-?8$/i.test(charset) || encoding !== "identity") throw unsupported();
+}
+
+export function unsupported(): GatewayError {
+  return new GatewayError(
+    "UNSUPPORTED_MEDIA_TYPE",
+    "Send the body as application/json in UTF-8, not compressed.",
+  );
+}

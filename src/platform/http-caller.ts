@@ -1,0 +1,50 @@
+import type { FastifyReply, FastifyRequest } from "fastify";
+import { readCredential, refuseCredentialsInQuery } from "./credentials.ts";
+import { GatewayError } from "./errors.ts";
+import type { Authorise, AuthoriseRequest, Caller } from "./handler.ts";
+import type { Route } from "./route.ts";
+
+const ROW_ID = /^[1-9]\d{0,15}$/;
+
+type Fields = Record<string, unknown>;
+
+/** Who is calling, by the one credential of the request. Throws the refusal of the central check of access. */
+export async function identify(
+  route: Route,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  authorise: Authorise,
+): Promise<Caller> {
+  refuseCredentialsInQuery(request.query as Fields);
+  const credential = readCredential(request.raw.rawHeaders);
+  const answerHeaders: Record<string, string> = {};
+  const asked: AuthoriseRequest = { credential, ip: request.ip, answerHeaders };
+  try {
+    if (route.access === "public") return await identifyOnPublic(route, asked, authorise);
+    const instanceId = route.access === "instance" ? toInstanceId(request.params as Fields) : undefined;
+    return await authorise(route, instanceId === undefined ? asked : { ...asked, instanceId });
+  } finally {
+    reply.headers(answerHeaders);
+  }
+}
+
+/** A public route may tell an operator more; anybody else is just anybody. */
+async function identifyOnPublic(
+  route: Route,
+  asked: AuthoriseRequest,
+  authorise: Authorise,
+): Promise<Caller> {
+  if (asked.credential?.kind !== "admin") return { kind: "public" };
+  try {
+    return await authorise({ ...route, access: "admin" }, asked);
+  } catch (error) {
+    if (error instanceof GatewayError) return { kind: "public" };
+    throw error;
+  }
+}
+
+/** 0 is no instance's id, so a malformed id is refused exactly like one that belongs to somebody else. */
+function toInstanceId({ id }: Fields): number {
+  const number = typeof id === "string" && ROW_ID.test(id) ? Number(id) : 0;
+  return Number.isSafeInteger(number) ? number : 0;
+}

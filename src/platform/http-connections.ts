@@ -1,0 +1,29 @@
+import type { Server } from "node:http";
+import type { Socket } from "node:net";
+
+/**
+ * Lets a server close without waiting for connections on which nothing is being answered, such as those that a browser
+ * opens ahead of need; node itself would wait for their first request.
+ */
+export function trackConnections(server: Server): { closeUnused(): void } {
+  const answering = new Map<Socket, number>();
+  let isClosing = false;
+  server.on("connection", (socket) => {
+    answering.set(socket, 0);
+    socket.once("close", () => answering.delete(socket));
+  });
+  server.on("request", ({ socket }, response) => {
+    answering.set(socket, (answering.get(socket) ?? 0) + 1);
+    response.once("close", () => {
+      const left = (answering.get(socket) ?? 1) - 1;
+      if (!socket.destroyed) answering.set(socket, left);
+      if (isClosing && left === 0) socket.end();
+    });
+  });
+  return {
+    closeUnused() {
+      isClosing = true;
+      for (const [socket, count] of answering) if (count === 0) socket.destroy();
+    },
+  };
+}

@@ -1,0 +1,102 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { errorBody } from "./envelope.ts";
+import { GatewayError } from "./errors.ts";
+import type { Caller } from "./handler.ts";
+import type { Log } from "./log.ts";
+import type { AnsweredRequest } from "./metrics.ts";
+import { toGatewayError } from "./to-gateway-error.ts";
+
+declare module "fastify" {
+  interface FastifyRequest {
+    /** Who is calling, once that is known. */
+    caller: Caller | undefined;
+    /** Why nobody could say who is calling, on a route whose body decides what that means. */
+    databaseAway: unknown;
+  }
+}
+
+const GONE = 499;
+const NOT_BY_THE_CALLER = new Set(["INTERNAL", "UNAVAILABLE", "STORAGE_FULL"]);
+
+export interface HookOptions {
+  log: Log;
+  onAnswer: (answered: AnsweredRequest) => void;
+  allowedMethods: (path: string) => string[];
+  isClosing: () => boolean;
+}
+
+/** What holds for every request: its id, the security headers, the one log line, refusals in one shape. */
+export function addHooks(app: FastifyInstance, options: HookOptions): void {
+  app.decorateRequest("caller", undefined);
+  app.decorateRequest("databaseAway", undefined);
+  app.addHook("onRequest", async (request, reply) => {
+    setCommonHeaders(request, reply);
+    reportAnswer(request, reply, options);
+    if (options.isClosing())
+      throw new GatewayError("UNAVAILABLE", "The gateway is stopping.", { retryAfterSeconds: 5 });
+    if (request.is404) refuseUnknown(request, reply, options.allowedMethods);
+  });
+  app.addHook("onSend", async (_request, reply) => {
+    if (options.isClosing()) reply.header("connection", "close");
+  });
+  app.setErrorHandler((error, request, reply) => sendError(error, request, reply, options.log));
+  app.setNotFoundHandler((request, reply) => refuseUnknown(request, reply, options.allowedMethods));
+}
+
+function setCommonHeaders(request: FastifyRequest, reply: FastifyReply): void {
+  reply.headers({
+    "x-request-id": request.id,
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    "cache-control": "no-store",
+  });
+}
+
+function reportAnswer(request: FastifyRequest, reply: FastifyReply, { log, onAnswer }: HookOptions): void {
+  const startedAt = performance.now();
+  reply.raw.once("close", () => {
+    const { method, caller, id: request_id } = request;
+    const route = request.routeOptions.url ?? "unknown";
+    const status = reply.raw.writableFinished ? reply.statusCode : GONE;
+    const duration_ms = Math.round((performance.now() - startedAt) * 10) / 10;
+    const account_id = caller && "account_id" in caller ? caller.account_id : undefined;
+    log.info({ method, route, status, duration_ms, request_id, account_id }, "request");
+    onAnswer({ method, route, status, seconds: duration_ms / 1000 });
+  });
+}
+
+function refuseUnknown(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  allowedMethods: HookOptions["allowedMethods"],
+): never {
+  const [path = ""] = request.url.split("?");
+  const allowed = allowedMethods(path);
+  if (allowed.length === 0) throw new GatewayError("ROUTE_NOT_FOUND", "There is no such route.");
+  reply.header("allow", allowed.join(", "));
+  throw new GatewayError("METHOD_NOT_ALLOWED", `This route takes ${allowed.join(", ")}.`);
+}
+
+/** The HTTP error hook: whatever was thrown, the caller gets the envelope. */
+export function sendError(thrown: unknown, request: FastifyRequest, reply: FastifyReply, log: Log): void {
+  const error = isCutOff(request) ? cutOff(thrown) : toGatewayError(thrown);
+  if (NOT_BY_THE_CALLER.has(error.code)) {
+    const fields = { err: error.cause ?? error, request_id: request.id, route: request.routeOptions?.url };
+    if (error.code === "UNAVAILABLE") log.warn(fields, error.message);
+    else log.error(fields, error.message);
+  }
+  setCommonHeaders(request, reply);
+  if (error.retryAfterSeconds !== undefined) {
+    reply.header("retry-after", String(Math.max(1, Math.ceil(error.retryAfterSeconds))));
+  }
+  const { type, body } = errorBody(error, request.id, request.headers.accept);
+  reply.code(error.status).type(type).send(body);
+}
+
+function isCutOff({ raw }: FastifyRequest): boolean {
+  return raw.destroyed && !raw.complete;
+}
+
+function cutOff(cause: unknown): GatewayError {
+  return new GatewayError("VALIDATION_ERROR", "The body did not arrive whole.", { cause });
+}

@@ -1,0 +1,121 @@
+import type { Readable } from "node:stream";
+import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from "fastify";
+import { withoutCredentials } from "./credentials.ts";
+import { isDatabaseAway } from "./db.ts";
+import { answerWriter } from "./envelope.ts";
+import { GatewayError } from "./errors.ts";
+import { type Authorise, type Call, type Handler, RawAnswer } from "./handler.ts";
+import { identify } from "./http-caller.ts";
+import { createInputReader, type InputReader } from "./http-input.ts";
+import type { Log } from "./log.ts";
+import { readIdempotencyKey } from "./read-input.ts";
+import type { Route } from "./route.ts";
+
+/** A body of a caller whom nobody knows stays small. */
+const PUBLIC_BODY_BYTES = 65_536;
+
+export interface RouteOptions {
+  authorise: Authorise;
+  log: Log;
+  strictOutput: boolean;
+  bodyLimitBytes: number;
+  uploadLimitBytes?: number;
+  /** Streams that end only when the server closes. */
+  endless: Set<Readable>;
+}
+
+/** Registers one row of the contract: who is calling is settled before a byte of the body is read. */
+export function addRoute(
+  app: FastifyInstance,
+  name: string,
+  route: Route,
+  handler: Handler<Route>,
+  options: RouteOptions,
+): void {
+  const [method = "", url = ""] = route.http.split(" ");
+  const write = answerWriter(name, route, options.strictOutput);
+  const read = createInputReader(route);
+  const isEndless = route.raw === "text/event-stream";
+  app.route({
+    method: method as HTTPMethods,
+    url,
+    exposeHeadRoute: method === "GET" && !isEndless,
+    bodyLimit: bodyLimitOf(route, options),
+    onRequest: async (request, reply) => {
+      await settleCaller(route, request, reply, options.authorise);
+    },
+    handler: async (request, reply) => {
+      if (request.databaseAway) throw await refuseAway(route, request, read);
+      const answer = await handler(await toCall(route, request, reply, read, options.log));
+      if (answer instanceof RawAnswer) return sendRaw(reply, answer, isEndless ? options.endless : undefined);
+      const { status, headers, body } = write(answer);
+      return reply.code(status).headers(headers).type("application/json; charset=utf-8").send(body);
+    },
+  });
+}
+
+function bodyLimitOf({ access, upload }: Route, { bodyLimitBytes, uploadLimitBytes }: RouteOptions): number {
+  if (access === "public") return Math.min(PUBLIC_BODY_BYTES, bodyLimitBytes);
+  return upload === undefined ? bodyLimitBytes : (uploadLimitBytes ?? bodyLimitBytes);
+}
+
+/** While the database is away nobody can be known; a route that can answer 202 reads its body to say what is away. */
+async function settleCaller(
+  route: Route,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  authorise: Authorise,
+): Promise<void> {
+  try {
+    request.caller = await identify(route, request, reply, authorise);
+  } catch (error) {
+    if (!route.accepted?.wanted || !isDatabaseAway(error)) throw error;
+    request.databaseAway = error;
+  }
+}
+
+async function refuseAway(route: Route, request: FastifyRequest, read: InputReader<Route>): Promise<unknown> {
+  const cause = request.databaseAway;
+  const input = await read(request).catch(() => undefined);
+  if (!input || !route.accepted?.wanted?.(input as Record<string, unknown>)) return cause;
+  const sentence = "The queue cannot be reached just now. Try again soon.";
+  return new GatewayError("QUEUE_UNAVAILABLE", sentence, { cause, retryAfterSeconds: 2 });
+}
+
+async function toCall(
+  route: Route,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  read: InputReader<Route>,
+  log: Log,
+): Promise<Call<Route>> {
+  if (!request.caller) throw new Error("The caller of a request must be known before its handler runs.");
+  const gone = new AbortController();
+  reply.raw.once("close", () => {
+    if (!reply.raw.writableFinished) gone.abort();
+  });
+  const idempotencyKey = route.idempotent
+    ? readIdempotencyKey(request.headers["idempotency-key"])
+    : undefined;
+  return {
+    input: await read(request),
+    caller: request.caller,
+    request_id: request.id,
+    ip: request.ip,
+    idempotencyKey,
+    signal: gone.signal,
+    headers: withoutCredentials(request.headers),
+    get log() {
+      return log.child({ request_id: request.id });
+    },
+  };
+}
+
+function sendRaw(reply: FastifyReply, answer: RawAnswer, endless?: Set<Readable>): FastifyReply {
+  const { type, body, status, headers } = answer;
+  if (endless && typeof body === "object" && "pipe" in body) {
+    endless.add(body);
+    reply.raw.once("close", () => endless.delete(body));
+  }
+  return reply.code(status).type(type).headers(headers).send(body);
+}

@@ -1,0 +1,139 @@
+import type { AddressInfo } from "node:net";
+import type { Readable } from "node:stream";
+import Fastify, { type FastifyHttpOptions, type FastifyInstance, type RawServerDefault } from "fastify";
+import { createAllowedMethods } from "./allowed-methods.ts";
+import { readCredential } from "./credentials.ts";
+import { GatewayError } from "./errors.ts";
+import type { Authorise, Handler, Handlers } from "./handler.ts";
+import { addBodyParsers } from "./http-body.ts";
+import { answerClientError } from "./http-client-error.ts";
+import { trackConnections } from "./http-connections.ts";
+import { addHooks, sendError } from "./http-hooks.ts";
+import { addRoute } from "./http-routes.ts";
+import type { Log } from "./log.ts";
+import type { AnsweredRequest, Metrics } from "./metrics.ts";
+import { requestIdOf } from "./request-id.ts";
+import type { Contract, Route } from "./route.ts";
+
+export interface Readiness {
+  /** Whether this process wants to be given requests. */
+  ready: boolean;
+}
+
+export interface HttpServerOptions<C extends Contract> {
+  contract: C;
+  handlers: Handlers<C>;
+  authorise: Authorise;
+  log: Log;
+  metrics?: Metrics;
+  /** Refuses to answer with fields beside `data` that the contract does not declare, instead of dropping them. */
+  strictOutput: boolean;
+  bodyLimitBytes: number;
+  /** Limit of the routes that take a file, in a form or as base64; `bodyLimitBytes` when absent. */
+  uploadLimitBytes?: number;
+  /** As fastify's: which proxies may say who is calling. */
+  trustProxy?: boolean | string | string[];
+  /** How long a request may take to arrive whole; 120 s when absent. */
+  requestTimeoutMs?: number;
+  readiness?: Readiness;
+  onAnswer?: (answered: AnsweredRequest) => void;
+}
+
+export interface HttpServer {
+  listen(host: string, port: number): Promise<{ url: string; address: string; port: number }>;
+  inject: FastifyInstance["inject"];
+  /** Takes no more requests, ends endless streams, waits for the answers under way. */
+  close(): Promise<void>;
+  readonly readiness: Readiness;
+}
+
+/** The HTTP side of a contract: reads, authorises, validates, answers. Listens only when told to. */
+export async function createHttpServer<C extends Contract>(
+  options: HttpServerOptions<C>,
+): Promise<HttpServer> {
+  const { contract, log, metrics } = options;
+  const app = createFastify(options);
+  const endless = new Set<Readable>();
+  const connections = trackConnections(app.server);
+  let isClosing = false;
+  app.addHook("preClose", async () => {
+    isClosing = true;
+    for (const stream of endless) stream.destroy();
+    connections.closeUnused();
+  });
+  addBodyParsers(app);
+  addHooks(app, {
+    log,
+    allowedMethods: createAllowedMethods(contract),
+    isClosing: () => isClosing,
+    onAnswer: (answered) => {
+      metrics?.observe(answered);
+      options.onAnswer?.(answered);
+    },
+  });
+  for (const [name, route] of Object.entries(contract)) {
+    addRoute(app, name, route, handlerOf(options.handlers, name), { ...options, endless });
+  }
+  if (metrics?.isOpen) addMetricsRoute(app, metrics);
+  await app.ready();
+  return {
+    listen: (host, port) => listen(app, host, port),
+    inject: app.inject.bind(app),
+    close: async () => {
+      await app.close();
+    },
+    readiness: options.readiness ?? { ready: false },
+  };
+}
+
+type FastifySettings = Pick<
+  HttpServerOptions<Contract>,
+  "log" | "bodyLimitBytes" | "trustProxy" | "requestTimeoutMs"
+>;
+
+function createFastify(settings: FastifySettings): FastifyInstance {
+  const { log, bodyLimitBytes, trustProxy, requestTimeoutMs = 120_000 } = settings;
+  const fastifyOptions: FastifyHttpOptions<RawServerDefault> = {
+    logger: false,
+    bodyLimit: bodyLimitBytes,
+    requestTimeout: requestTimeoutMs,
+    trustProxy: trustProxy ?? false,
+    return503OnClosing: false,
+    requestIdHeader: false,
+    genReqId: ({ headers }) => requestIdOf(headers["x-request-id"]),
+    routerOptions: { ignoreTrailingSlash: true, maxParamLength: 1024 },
+    frameworkErrors: (error, request, reply) => sendError(error, request, reply, log),
+    clientErrorHandler: answerClientError,
+    http: {
+      maxHeaderSize: 16_384,
+      headersTimeout: Math.min(20_000, requestTimeoutMs),
+      connectionsCheckingInterval: Math.min(2000, requestTimeoutMs),
+    },
+  };
+  return Fastify(fastifyOptions);
+}
+
+/** Handlers<C> already proves that there is one per route, and of the right shape. */
+function handlerOf<C extends Contract>(handlers: Handlers<C>, name: string): Handler<Route> {
+  const handler = (handlers as unknown as Record<string, Handler<Route> | undefined>)[name];
+  if (!handler) throw new Error(`Route ${name} has no handler.`);
+  return handler;
+}
+
+function addMetricsRoute(app: FastifyInstance, metrics: Metrics): void {
+  app.get("/metrics", async (request, reply) => {
+    const credential = readCredential(request.raw.rawHeaders);
+    if (!credential) throw new GatewayError("AUTH_REQUIRED", "Send the metrics token as a bearer token.");
+    if (!metrics.isToken(credential.value))
+      throw new GatewayError("INVALID_TOKEN", "The metrics token is wrong.");
+    return reply.type(metrics.registry.contentType).send(await metrics.registry.metrics());
+  });
+}
+
+async function listen(app: FastifyInstance, host: string, port: number) {
+  await app.listen({ host, port });
+  const { address, port: actual } = app.server.address() as AddressInfo;
+  const shown =
+    host === "0.0.0.0" ? "127.0.0.1" : host === "::" ? "[::1]" : host.includes(":") ? `[${host}]` : host;
+  return { url: `http://${shown}:${actual}`, address, port: actual };
+}

@@ -1,0 +1,62 @@
+import { once } from "node:events";
+import net, { type AddressInfo } from "node:net";
+import { afterEach, expect, it } from "vitest";
+import { createAddressPolicy } from "./address-policy.ts";
+import { BlockedError, createOutgoingConnector } from "./outgoing-connector.ts";
+
+const closers: (() => unknown)[] = [];
+afterEach(() => {
+  for (const close of closers.splice(0)) {
+    close();
+  }
+});
+
+/** Dials as undici would, and says how it went and how many connections the listener saw. */
+async function dial(hostname: string, answers: string[], allowedHosts: string[]) {
+  let hits = 0;
+  const server = net.createServer(() => {
+    hits += 1;
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  closers.push(() => server.close());
+  const { port } = server.address() as AddressInfo;
+  const lookup = async () => answers.map((address) => ({ address, family: net.isIP(address) }));
+  const policy = createAddressPolicy({ allowedHosts });
+  const connect = createOutgoingConnector(policy, { host: hostname, port }, lookup);
+  const error = await new Promise<Error | null>((resolve) => {
+    connect({ hostname, protocol: "http:", port: String(port) }, (fault, socket) => {
+      socket?.destroy();
+      resolve(fault);
+    });
+  });
+  await new Promise((resolve) => setImmediate(resolve));
+  return { error, hits };
+}
+
+it.each(["127.0.0.1", "::1", "::ffff:7f00:1"])(
+  "refuses the literal %s itself, whoever let it through",
+  async (host) => {
+    const { error, hits } = await dial(host, ["8.8.8.8"], ["external"]);
+    expect(error).toBeInstanceOf(BlockedError);
+    expect(hits).toBe(0);
+  },
+);
+
+it.each([[["127.0.0.1"]], [["8.8.8.8", "127.0.0.1"]], [["127.0.0.1", "8.8.8.8"]], [[]]])(
+  "refuses a name that leads to %j",
+  async (answers) => {
+    const { error, hits } = await dial("name.test", answers, ["external"]);
+    expect(error).toBeInstanceOf(BlockedError);
+    expect(hits).toBe(0);
+  },
+);
+
+it("dials what the policy allows", async () => {
+  expect((await dial("name.test", ["127.0.0.1"], ["loopback"])).error).toBeNull();
+  expect((await dial("127.0.0.1", [], ["loopback"])).error).toBeNull();
+});
+
+it("tries the next address when the first does not answer", async () => {
+  expect((await dial("name.test", ["127.0.0.99", "127.0.0.1"], ["loopback"])).error).toBeNull();
+});

@@ -1,0 +1,66 @@
+import { chmod, rename, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { isPresent, type PostgresHome } from "./postgres-home.ts";
+
+/** Settings of postgresql.conf by name, as text. */
+export type PostgresSettings = Readonly<Record<string, string>>;
+
+const SETTINGS: PostgresSettings = {
+  listen_addresses: "127.0.0.1",
+  unix_socket_directories: "",
+  max_connections: "50",
+  password_encryption: "scram-sha-256",
+  // An acknowledged change is on the disk.
+  fsync: "on",
+  full_page_writes: "on",
+  synchronous_commit: "on",
+  max_wal_size: "512MB",
+  // One small machine, shared with the gateway; /dev/shm may be tiny in a container.
+  shared_buffers: "64MB",
+  jit: "off",
+  max_parallel_workers_per_gather: "0",
+  // The job queue is a table that turns over fast.
+  autovacuum_naptime: "10s",
+  autovacuum_max_workers: "2",
+  autovacuum_vacuum_scale_factor: "0.05",
+  autovacuum_analyze_scale_factor: "0.05",
+  autovacuum_vacuum_cost_delay: "0",
+  // A process that was stopped in the middle of a transaction must not hold its locks for ever.
+  idle_in_transaction_session_timeout: "30s",
+  // Errors of statements go to the gateway; here they would only copy personal data into a file.
+  log_destination: "stderr",
+  logging_collector: "off",
+  log_min_messages: "log",
+  log_min_error_statement: "panic",
+  log_checkpoints: "off",
+  log_autovacuum_min_duration: "-1",
+  log_line_prefix: "%m [%p] ",
+  lc_messages: "C",
+  log_timezone: "UTC",
+  timezone: "UTC",
+};
+
+/** Writes the configuration anew; the operator's own settings go into postgresql.local.conf beside it, which wins. */
+export async function writePostgresConfig(
+  home: PostgresHome,
+  major: number,
+  more: PostgresSettings = {},
+): Promise<void> {
+  const settings = { ...SETTINGS, ...(major >= 18 ? { io_method: "sync" } : {}), ...more };
+  const lines = Object.entries(settings).map(([name, value]) => `${name} = '${value.replaceAll("'", "''")}'`);
+  const head =
+    "# Written by Waygate at every start. Your own settings go into postgresql.local.conf in this directory.";
+  await writeReadable(
+    `${home.config}.new`,
+    [head, ...lines, "include 'postgresql.local.conf'", ""].join("\n"),
+  );
+  await rename(`${home.config}.new`, home.config);
+  const local = join(home.path, "postgresql.local.conf");
+  if (!(await isPresent(local)))
+    await writeReadable(local, "# Your own settings of PostgreSQL; they win over Waygate's.\n");
+}
+
+async function writeReadable(path: string, text: string): Promise<void> {
+  await writeFile(path, text);
+  await chmod(path, 0o644);
+}

@@ -1,0 +1,85 @@
+import { createHash } from "node:crypto";
+import { chmod, mkdir, readFile, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { findBarrier, findRunner, type Runner } from "./postgres-runner.ts";
+
+/** Where the embedded database lives, and whom it runs as. */
+export interface PostgresHome {
+  path: string;
+  /** PostgreSQL's own data directory. */
+  data: string;
+  password: string;
+  config: string;
+  log: string;
+  runner: Runner | undefined;
+}
+
+/** For what root's PostgreSQL needs and cannot reach where it is. */
+export const SHARED_DIR = "/var/lib/waygate";
+
+/** Finds the database of a data directory (a real path), or the place where it is to be made. */
+export async function findPostgresHome(dataDir: string): Promise<PostgresHome> {
+  const inside = describeHome(join(dataDir, "postgres"), await findRunner(join(dataDir, "postgres", "data")));
+  await refuseForeignPointer(dataDir, inside.runner);
+  if (inside.runner === undefined) return inside;
+  const outsidePath = sharedHomeOf(dataDir);
+  const outside = describeHome(outsidePath, await findRunner(join(outsidePath, "data")));
+  if (await isPresent(outside.data)) return outside;
+  const barrier = await openWay(dataDir, inside.runner);
+  if (barrier === undefined) return inside;
+  if (await isPresent(inside.data)) {
+    throw new Error(
+      `${barrier} keeps user ${inside.runner.uid}, whose database is in ${inside.data}, out of it.`,
+    );
+  }
+  await mkdir(SHARED_DIR, { recursive: true });
+  await chmod(SHARED_DIR, 0o755);
+  await writeFile(pointerIn(dataDir), `${outsidePath}\n`);
+  return outside;
+}
+
+export async function isPresent(path: string): Promise<boolean> {
+  return (await stat(path).catch(() => undefined)) !== undefined;
+}
+
+function describeHome(path: string, runner: Runner | undefined): PostgresHome {
+  return {
+    path,
+    data: join(path, "data"),
+    password: join(path, "password"),
+    config: join(path, "postgresql.conf"),
+    log: join(path, "postgresql.log"),
+    runner,
+  };
+}
+
+function sharedHomeOf(dataDir: string): string {
+  return join(SHARED_DIR, createHash("sha256").update(dataDir).digest("hex").slice(0, 12));
+}
+
+function pointerIn(dataDir: string): string {
+  return join(dataDir, "postgres-is-in");
+}
+
+/** A data directory without its database must not begin an empty one in silence, nor share that of another. */
+async function refuseForeignPointer(dataDir: string, runner: Runner | undefined): Promise<void> {
+  const target = (await readFile(pointerIn(dataDir), "utf8").catch(() => "")).trim();
+  const own = sharedHomeOf(dataDir);
+  if (target === "" || (target === own && runner !== undefined)) return;
+  const remedy =
+    target === own
+      ? "Only root can start it"
+      : `This directory was moved or copied. Move ${target} to ${own} to go on with it`;
+  throw new Error(
+    `The database of ${dataDir} is in ${target}. ${remedy}, or delete ${pointerIn(dataDir)} to begin with an empty one.`,
+  );
+}
+
+async function openWay(dataDir: string, runner: Runner): Promise<string | undefined> {
+  const barrier = await findBarrier(dataDir, runner);
+  if (barrier !== dataDir) return barrier;
+  const { uid, mode } = await stat(dataDir);
+  if (uid !== process.getuid?.()) return barrier;
+  await chmod(dataDir, (mode & 0o7777) | 0o001);
+  return undefined;
+}

@@ -1,0 +1,28 @@
+import { copyFile, open, stat, truncate } from "node:fs/promises";
+
+const MAX_BYTES = 5_000_000;
+
+export async function sizeOfLog(path: string): Promise<number> {
+  return (await stat(path).catch(() => undefined))?.size ?? 0;
+}
+
+/** Keeps the log and one older part of it, 5 MB each; the server goes on writing to the same file. */
+export async function rotateLog(path: string): Promise<void> {
+  if ((await sizeOfLog(path)) < MAX_BYTES) return;
+  await copyFile(path, `${path}.old`);
+  await truncate(path, 0);
+}
+
+/** The last ten lines that were written after that byte. */
+export async function readLogFrom(path: string, offset: number): Promise<string> {
+  const file = await open(path, "r").catch(() => undefined);
+  if (file === undefined) return "";
+  try {
+    const { size } = await file.stat();
+    const start = Math.max(offset, size - 8_000, 0);
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(8_000), 0, 8_000, start);
+    return buffer.toString("utf8", 0, bytesRead).trim().split("\n").slice(-10).join("\n");
+  } finally {
+    await file.close();
+  }
+}

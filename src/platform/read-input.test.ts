@@ -1,0 +1,61 @@
+import { expect, test } from "vitest";
+import { z } from "zod";
+import { GatewayError } from "./errors.ts";
+import { readInput } from "./read-input.ts";
+import { route } from "./route.ts";
+
+const send = route({
+  http: "POST /send",
+  access: "public",
+  tag: "Test",
+  summary: "Send",
+  aliases: { text: ["body", "textMessage.text"] },
+  input: z.object({
+    text: z.string(),
+    deep: z.object({ list: z.array(z.object({ at: z.number() })) }).optional(),
+    either: z
+      .union([z.object({ url: z.string() }), z.object({ kind: z.literal("x"), size: z.number() })])
+      .optional(),
+    plain: z.union([z.string(), z.number()]).optional(),
+  }),
+  output: z.unknown(),
+});
+
+function fieldsOf(body: unknown): unknown {
+  try {
+    readInput(send, { path: {}, query: {}, body });
+  } catch (error) {
+    return error instanceof GatewayError ? error.details?.fields : error;
+  }
+  return [];
+}
+
+test("a fault deep inside is named by its dotted path", () => {
+  expect(fieldsOf({ text: "x", deep: { list: [{ at: 1 }, { at: "2" }, {}] } })).toEqual([
+    { field: "deep.list.1.at", issue: "Invalid input: expected number, received string" },
+    { field: "deep.list.2.at", issue: "is required" },
+  ]);
+});
+
+test("of several shapes, the one that nearly fits says what is wrong", () => {
+  expect(fieldsOf({ text: "x", either: { kind: "x", size: "big" } })).toEqual([
+    { field: "either.url", issue: "is required" },
+  ]);
+  expect(fieldsOf({ text: "x", either: { url: 5 } })).toEqual([
+    { field: "either.url", issue: "Invalid input: expected string, received number" },
+  ]);
+  expect(fieldsOf({ text: "x", plain: true })).toEqual([{ field: "plain", issue: "Invalid input" }]);
+});
+
+test("a fault in an alias is told under the canonical name, and fifty faults are enough", () => {
+  expect(fieldsOf({ textMessage: { text: 5 } })).toEqual([
+    { field: "text", issue: "Invalid input: expected string, received number" },
+  ]);
+  expect(fieldsOf({ text: "x", deep: { list: Array(200).fill({}) } })).toHaveLength(50);
+});
+
+test("a null, an inherited name or a wrong kind on the way to an alias is simply not there", () => {
+  for (const body of [{ textMessage: null }, { textMessage: "x" }, { textMessage: [] }, {}]) {
+    expect(fieldsOf(body)).toEqual([{ field: "text", issue: "is required" }]);
+  }
+});

@@ -1,0 +1,543 @@
+import { once } from "node:events";
+import http from "node:http";
+import net, { type AddressInfo } from "node:net";
+import { gzipSync } from "node:zlib";
+import { afterEach, describe, expect, it } from "vitest";
+import { createSafeFetch, type SafeFetch, type SafeFetchOptions } from "./safe-fetch.ts";
+
+const closers: (() => unknown)[] = [];
+
+afterEach(async () => {
+  await Promise.all(closers.splice(0).map((close) => close()));
+});
+
+function open(options: Partial<SafeFetchOptions> = {}): SafeFetch {
+  const outgoing = createSafeFetch({ allowedHosts: ["loopback"], ...options });
+  closers.unshift(() => outgoing.close());
+  return outgoing;
+}
+
+interface Server {
+  url: string;
+  port: number;
+  /** Sockets accepted so far. */
+  sockets: net.Socket[];
+}
+
+async function listen(server: net.Server | http.Server, host = "127.0.0.1", port = 0): Promise<Server> {
+  const sockets: net.Socket[] = [];
+  server.on("connection", (socket: net.Socket) => {
+    socket.on("error", () => {});
+    sockets.push(socket);
+  });
+  server.listen(port, host);
+  await once(server, "listening");
+  closers.push(() => {
+    for (const socket of sockets) {
+      socket.destroy();
+    }
+    server.close();
+  });
+  const address = server.address() as AddressInfo;
+  return { url: `http://${host}:${address.port}/`, port: address.port, sockets };
+}
+
+/** An HTTP server that answers by itself. */
+function answering(handler: http.RequestListener, host?: string, port?: number): Promise<Server> {
+  return listen(http.createServer(handler), host, port);
+}
+
+/** A server that does to each socket, after the request's first bytes, whatever it likes. */
+function raw(behave: (socket: net.Socket) => void): Promise<Server> {
+  return listen(net.createServer((socket) => socket.once("data", () => behave(socket.resume()))));
+}
+
+function drip(socket: net.Socket, text: string, everyMs = 20): void {
+  let at = 0;
+  const timer = setInterval(() => socket.write(text.charAt(at++ % text.length)), everyMs);
+  socket.on("close", () => clearInterval(timer));
+}
+
+const POST = { method: "POST", body: "{}", totalMs: 5000, maxBytes: 1000 };
+const HASTY = { ...POST, totalMs: 400 };
+
+describe("an ordinary call", () => {
+  it("sends method, headers and the very bytes, and gives back status, headers and body", async () => {
+    const seen: { method: string | undefined; headers: http.IncomingHttpHeaders; body: Buffer }[] = [];
+    const server = await answering(async (request, response) => {
+      const chunks: Buffer[] = [];
+      for await (const chunk of request) {
+        chunks.push(chunk);
+      }
+      seen.push({ method: request.method, headers: request.headers, body: Buffer.concat(chunks) });
+      response.writeHead(201, { "x-one": "1", "set-cookie": ["a=1", "b=2"] }).end("olá");
+    });
+    const body = Buffer.from('{"text":"olá 😀"}');
+    const outcome = await open().fetch({
+      ...POST,
+      url: `${server.url}hook?x=1`,
+      headers: { "x-mine": "yes" },
+      body,
+    });
+    expect(outcome).toMatchObject({
+      outcome: "response",
+      status: 201,
+      truncated: false,
+      durationMs: expect.any(Number),
+    });
+    expect(outcome.outcome === "response" && outcome.body.toString()).toBe("olá");
+    expect(outcome.outcome === "response" && outcome.headers).toMatchObject({
+      "x-one": "1",
+      "set-cookie": "a=1, b=2",
+    });
+    expect(seen[0]?.method).toBe("POST");
+    expect(seen[0]?.headers).toMatchObject({ "x-mine": "yes", "content-length": String(body.length) });
+    expect(seen[0]?.body.equals(body)).toBe(true);
+  });
+
+  it("asks for no compression and keeps no cookie", async () => {
+    const seen: http.IncomingHttpHeaders[] = [];
+    const server = await answering((request, response) => {
+      seen.push(request.headers);
+      response.setHeader("set-cookie", "session=1");
+      response.end();
+    });
+    const outgoing = open();
+    await outgoing.fetch({ ...POST, url: server.url });
+    await outgoing.fetch({ ...POST, url: server.url });
+    expect(seen).toHaveLength(2);
+    for (const headers of seen) {
+      expect(headers).not.toHaveProperty("cookie");
+      expect(headers).not.toHaveProperty("accept-encoding");
+    }
+  });
+
+  it("sends user name and password of the URL as basic authorization, unless the caller brings its own", async () => {
+    const seen: (string | undefined)[] = [];
+    const server = await answering((request, response) => {
+      seen.push(request.headers.authorization);
+      response.end();
+    });
+    const outgoing = open();
+    const url = `http://us%65r:p%40ss@127.0.0.1:${server.port}/`;
+    await outgoing.fetch({ ...POST, url });
+    await outgoing.fetch({ ...POST, url, headers: { Authorization: "Bearer mine" } });
+    expect(seen).toEqual([`Basic ${Buffer.from("user:p@ss").toString("base64")}`, "Bearer mine"]);
+  });
+
+  it("uses one connection again for calls that follow each other, and four at once at most", async () => {
+    let running = 0;
+    let most = 0;
+    const server = await answering((_request, response) => {
+      running += 1;
+      most = Math.max(most, running);
+      setTimeout(() => {
+        running -= 1;
+        response.end("ok");
+      }, 10);
+    });
+    const outgoing = open();
+    for (let i = 0; i < 10; i++) {
+      expect(await outgoing.fetch({ ...POST, url: server.url })).toMatchObject({ status: 200 });
+    }
+    expect(server.sockets).toHaveLength(1);
+    const many = await Promise.all(
+      Array.from({ length: 40 }, () => outgoing.fetch({ ...POST, url: server.url })),
+    );
+    expect(many.every((outcome) => outcome.outcome === "response" && outcome.status === 200)).toBe(true);
+    expect(most).toBe(4);
+    expect(server.sockets).toHaveLength(4);
+  });
+
+  it("rejects with the caller's reason when the caller gives up", async () => {
+    const server = await raw(() => {});
+    const controller = new AbortController();
+    const pending = open().fetch({ ...POST, url: server.url, signal: controller.signal });
+    await expect.poll(() => server.sockets.length).toBe(1);
+    controller.abort(new Error("shutting down"));
+    await expect(pending).rejects.toThrow("shutting down");
+    const late = open().fetch({ ...POST, url: server.url, signal: controller.signal });
+    await expect(late).rejects.toThrow("shutting down");
+  });
+
+  it("rejects what is still running when it is closed, for that is not the receiver's failure", async () => {
+    const server = await raw(() => {});
+    const outgoing = open();
+    const pending = expect(outgoing.fetch({ ...POST, url: server.url })).rejects.toThrow();
+    await expect.poll(() => server.sockets.length).toBe(1);
+    await outgoing.close();
+    await pending;
+  });
+});
+
+describe("redirects", () => {
+  it.each([301, 302, 303, 307, 308])("are shown and never followed (%d)", async (status) => {
+    const visited: string[] = [];
+    const server = await answering((request, response) => {
+      visited.push(request.url ?? "");
+      response.writeHead(status, { location: "/secret", refresh: "0; url=/secret" }).end();
+    });
+    const outgoing = open();
+    for (const method of ["POST", "GET"]) {
+      const outcome = await outgoing.fetch({ url: server.url, method, totalMs: 2000, maxBytes: 10 });
+      expect(outcome).toMatchObject({ outcome: "response", status, headers: { location: "/secret" } });
+    }
+    expect(visited).toEqual(["/", "/"]);
+  });
+
+  it("to other schemes and to the metadata service are shown and never followed", async () => {
+    const internal = await answering((_request, response) => response.end("internal"));
+    const targets = ["file:///etc/passwd", "http://169.254.169.254/latest/meta-data/", internal.url];
+    const server = await answering((request, response) => {
+      response.writeHead(302, { location: targets[Number(request.url?.slice(1))] ?? "" }).end();
+    });
+    for (const [at, location] of targets.entries()) {
+      const outcome = await open().fetch({ ...POST, url: `${server.url}${at}` });
+      expect(outcome).toMatchObject({ outcome: "response", status: 302, headers: { location } });
+    }
+    expect(internal.sockets).toHaveLength(0);
+  });
+});
+
+describe("a hostile receiver", () => {
+  const ends = async (server: Server) => {
+    const began = performance.now();
+    const outcome = await open().fetch({ ...HASTY, url: server.url });
+    expect(performance.now() - began).toBeLessThan(HASTY.totalMs + 500);
+    return outcome;
+  };
+  const TIMED_OUT = {
+    outcome: "failed",
+    failure: "timeout_total",
+    error: "No answer within the time limit.",
+  };
+
+  it("that accepts and never answers is left at the deadline, and its socket is cut", async () => {
+    const server = await raw(() => {});
+    expect(await ends(server)).toMatchObject(TIMED_OUT);
+    await expect.poll(() => server.sockets.every((socket) => socket.destroyed)).toBe(true);
+  });
+
+  it("that drips its headers is left at the deadline", async () => {
+    const server = await raw((socket) => {
+      socket.write("HTTP/1.1 200 OK\r\n");
+      drip(socket, "x-a: b\r\n");
+    });
+    expect(await ends(server)).toMatchObject(TIMED_OUT);
+  });
+
+  it("that floods with interim answers is left at the deadline", async () => {
+    const server = await raw((socket) => {
+      const timer = setInterval(() => socket.write("HTTP/1.1 102 Processing\r\n\r\n".repeat(50)), 5);
+      socket.on("close", () => clearInterval(timer));
+    });
+    expect(await ends(server)).toMatchObject(TIMED_OUT);
+  });
+
+  it("that drips its body has answered: the body is what came until the deadline", async () => {
+    const server = await raw((socket) => {
+      socket.write("HTTP/1.1 200 OK\r\ncontent-length: 100000\r\n\r\n");
+      drip(socket, "x");
+    });
+    const outcome = await ends(server);
+    expect(outcome).toMatchObject({ outcome: "response", status: 200, truncated: true });
+    expect(outcome.outcome === "response" && /^x{3,}$/.test(outcome.body.toString())).toBe(true);
+    expect(outcome.durationMs).toBeGreaterThanOrEqual(HASTY.totalMs - 20);
+  });
+
+  it("that never ends its body is cut at the limit, long before the deadline", async () => {
+    let written = 0;
+    const server = await raw((socket) => {
+      socket.write("HTTP/1.1 200 OK\r\n\r\n");
+      const chunk = Buffer.alloc(64 * 1024, "x");
+      const pour = (): void => {
+        while (!socket.destroyed && socket.write(chunk)) {
+          written += chunk.length;
+        }
+      };
+      socket.on("drain", pour);
+      pour();
+    });
+    const outcome = await open().fetch({ ...POST, url: server.url, maxBytes: 10_000, totalMs: 20_000 });
+    expect(outcome).toMatchObject({ outcome: "response", status: 200, truncated: true });
+    expect(outcome.outcome === "response" && outcome.body.length).toBe(10_000);
+    expect(outcome.durationMs).toBeLessThan(5000);
+    await expect.poll(() => server.sockets[0]?.destroyed).toBe(true);
+    expect(written).toBeLessThan(32 * 1024 * 1024);
+  });
+
+  it("keeps a body of exactly the limit whole", async () => {
+    const server = await answering((_request, response) => response.end("x".repeat(1000)));
+    const outcome = await open().fetch({ ...POST, url: server.url, maxBytes: 1000 });
+    expect(outcome).toMatchObject({ truncated: false });
+    const cut = await open().fetch({ ...POST, url: server.url, maxBytes: 999 });
+    expect(cut).toMatchObject({ truncated: true });
+  });
+
+  it("that sends a gzip bomb finds its bytes not decoded", async () => {
+    const bomb = gzipSync(Buffer.alloc(50 * 1024 * 1024));
+    const server = await answering((_request, response) => {
+      response.writeHead(200, { "content-encoding": "gzip" }).end(bomb);
+    });
+    const outcome = await open().fetch({ ...POST, url: server.url, maxBytes: 1024 * 1024 });
+    expect(outcome.outcome === "response" && outcome.body.equals(bomb)).toBe(true);
+  });
+
+  it("that resets in mid-body has answered", async () => {
+    const server = await raw((socket) => {
+      socket.write("HTTP/1.1 204 No Content\r\n\r\n");
+      socket.resetAndDestroy();
+    });
+    expect(await ends(server)).toMatchObject({ outcome: "response", status: 204 });
+    const half = await raw((socket) => {
+      socket.write("HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nhalf", () => {
+        setTimeout(() => socket.resetAndDestroy(), 50);
+      });
+    });
+    const outcome = await ends(half);
+    expect(outcome).toMatchObject({ outcome: "response", status: 200, truncated: true });
+    expect(outcome.outcome === "response" && outcome.body.toString()).toBe("half");
+  });
+
+  it("that resets or closes before its headers has failed", async () => {
+    const resetting = await raw((socket) => socket.resetAndDestroy());
+    expect(await ends(resetting)).toMatchObject({ outcome: "failed", failure: "reset" });
+    const closing = await raw((socket) => socket.end());
+    expect(await ends(closing)).toMatchObject({ outcome: "failed", failure: "reset" });
+  });
+
+  it("that sends more than 16 KiB of headers has failed", async () => {
+    for (const headers of [`x: ${"y".repeat(20_000)}\r\n`, "x-a: b\r\n".repeat(10_000)]) {
+      const server = await raw((socket) => socket.write(`HTTP/1.1 200 OK\r\n${headers}\r\n`));
+      expect(await ends(server)).toMatchObject({ outcome: "failed", failure: "protocol" });
+    }
+    const fitting = await raw((socket) =>
+      socket.write(`HTTP/1.1 200 OK\r\nx: ${"y".repeat(10_000)}\r\ncontent-length: 0\r\n\r\n`),
+    );
+    expect(await ends(fitting)).toMatchObject({ outcome: "response", status: 200 });
+  });
+
+  it("that does not speak HTTP has failed", async () => {
+    for (const text of [
+      "SSH-2.0-OpenSSH_9.6\r\n",
+      "\0\0\0\0",
+      "HTTP/1.1 OK\r\n\r\n",
+      "HTTP/1.1 101 Switching\r\n\r\n",
+    ]) {
+      const server = await raw((socket) => socket.write(text));
+      expect(await ends(server)).toMatchObject({ outcome: "failed", durationMs: expect.any(Number) });
+    }
+  });
+
+  it("that refuses the connection has failed, and the text names no address", async () => {
+    const server = net.createServer().listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const { port } = server.address() as AddressInfo;
+    server.close();
+    await once(server, "close");
+    const outcome = await open().fetch({ ...POST, url: `http://127.0.0.1:${port}/` });
+    expect(outcome).toMatchObject({
+      failure: "refused",
+      error: "The connection was refused. (ECONNREFUSED)",
+    });
+  });
+
+  it("that speaks no TLS on https has failed", async () => {
+    const server = await answering((_request, response) => response.end());
+    const outcome = await open().fetch({ ...POST, url: server.url.replace("http:", "https:") });
+    expect(outcome).toMatchObject({ outcome: "failed", failure: "tls" });
+  });
+
+  it("that hangs in the TLS handshake is left after 5 s of connecting", async () => {
+    const server = await raw(() => {});
+    const outcome = await open().fetch({
+      ...POST,
+      url: server.url.replace("http:", "https:"),
+      totalMs: 15_000,
+    });
+    expect(outcome).toMatchObject({ outcome: "failed", failure: "timeout_connect" });
+    expect(outcome.durationMs).toBeGreaterThan(4900);
+    expect(outcome.durationMs).toBeLessThan(5500);
+  });
+
+  it("that hangs does not slow another one, however many calls wait for it", async () => {
+    const hanging = await raw(() => {});
+    const healthy = await answering((_request, response) => response.end("ok"));
+    const outgoing = open();
+    let hangingEnded = 0;
+    const waiting = Array.from({ length: 60 }, async () => {
+      const outcome = await outgoing.fetch({ ...POST, url: hanging.url, totalMs: 3000 });
+      hangingEnded += 1;
+      return outcome;
+    });
+    const served = await Promise.all(
+      Array.from({ length: 200 }, () => outgoing.fetch({ ...POST, url: healthy.url })),
+    );
+    expect(served.every((outcome) => outcome.outcome === "response" && outcome.status === 200)).toBe(true);
+    expect(hangingEnded).toBe(0);
+    expect(hanging.sockets).toHaveLength(4);
+    const ended = await Promise.all(waiting);
+    expect(
+      ended.every((outcome) => outcome.outcome === "failed" && outcome.failure === "timeout_total"),
+    ).toBe(true);
+  });
+});
+
+describe("requests that cannot be sent", () => {
+  it.each(["a\r\nx-injected: 1", "a\nb", "a\0b", "a\r\n b"])(
+    "because of the header value %j are refused",
+    async (value) => {
+      const server = await answering((_request, response) => response.end());
+      const outcome = await open().fetch({ ...POST, url: server.url, headers: { "x-name": value } });
+      expect(outcome).toMatchObject({ outcome: "failed", failure: "protocol" });
+      expect(server.sockets).toHaveLength(0);
+    },
+  );
+
+  it.each([
+    "",
+    "example.com",
+    "/hook",
+    "ftp://example.com/",
+    "file:///etc/passwd",
+    "gopher://x/",
+    "data:,x",
+    "unix:/x",
+  ])("because of the URL %j are refused", async (url) => {
+    const outgoing = open();
+    expect(await outgoing.fetch({ ...POST, url })).toMatchObject({
+      outcome: "failed",
+      failure: "invalid_url",
+    });
+    expect(await outgoing.refusal(url)).toMatch(/URL/);
+  });
+
+  it("because of the URL's length are refused", async () => {
+    const url = `http://127.0.0.1/${"x".repeat(2048)}`;
+    expect(await open().refusal(url)).toBe("The URL is longer than 2048 characters.");
+    expect(await open().fetch({ ...POST, url })).toMatchObject({ failure: "invalid_url" });
+  });
+
+  it("because only https is allowed are refused", async () => {
+    const server = await answering((_request, response) => response.end());
+    const outgoing = open({ httpsOnly: true });
+    expect(await outgoing.refusal(server.url)).toBe("The URL must begin with https://.");
+    expect(await outgoing.fetch({ ...POST, url: server.url })).toMatchObject({ failure: "invalid_url" });
+    expect(await outgoing.refusal(server.url.replace("http:", "https:"))).toBeUndefined();
+    expect(server.sockets).toHaveLength(0);
+  });
+});
+
+describe("downloads", () => {
+  const pieces: Buffer[] = [];
+  const FILE = {
+    totalMs: 5000,
+    maxBytes: 1_000_000,
+    onChunk: (chunk: Buffer) => {
+      pieces.push(chunk);
+    },
+  };
+  afterEach(() => {
+    pieces.length = 0;
+  });
+
+  it("hand the file over piece by piece", async () => {
+    const file = Buffer.alloc(900_000, "waygate");
+    const server = await answering((_request, response) => {
+      response.setHeader("content-type", "image/png");
+      response.end(file);
+    });
+    const outcome = await open().download({ ...FILE, url: server.url });
+    expect(outcome).toMatchObject({
+      outcome: "response",
+      status: 200,
+      bytes: 900_000,
+      headers: { "content-type": "image/png" },
+    });
+    expect(pieces.length).toBeGreaterThan(1);
+    expect(Buffer.concat(pieces).equals(file)).toBe(true);
+  });
+
+  it("may have exactly the size of the limit", async () => {
+    const server = await answering((_request, response) => response.end(Buffer.alloc(1000)));
+    const outgoing = open();
+    expect(await outgoing.download({ ...FILE, url: server.url, maxBytes: 1000 })).toMatchObject({
+      bytes: 1000,
+    });
+    expect(await outgoing.download({ ...FILE, url: server.url, maxBytes: 999 })).toMatchObject({
+      failure: "too_large",
+    });
+  });
+
+  it("wait for the one who takes the pieces", async () => {
+    const server = await answering((_request, response) => response.end(Buffer.alloc(400_000)));
+    let taking = 0;
+    const onChunk = async (): Promise<void> => {
+      taking += 1;
+      expect(taking).toBe(1);
+      await new Promise((resolve) => setImmediate(resolve));
+      taking -= 1;
+    };
+    expect(await open().download({ ...FILE, url: server.url, onChunk })).toMatchObject({ bytes: 400_000 });
+  });
+
+  it("fail as too large while reading, whatever the declared length, and before reading when it tells", async () => {
+    const lying = await answering((_request, response) => {
+      response.write(Buffer.alloc(600_000));
+      response.end(Buffer.alloc(600_000));
+    });
+    const honest = await answering((_request, response) => response.end(Buffer.alloc(1_200_000)));
+    for (const server of [lying, honest]) {
+      pieces.length = 0;
+      const outcome = await open().download({ ...FILE, url: server.url });
+      expect(outcome).toMatchObject({ outcome: "failed", failure: "too_large" });
+      expect(Buffer.concat(pieces).length).toBeLessThanOrEqual(1_000_000);
+      await expect.poll(() => server.sockets[0]?.destroyed).toBe(true);
+    }
+    expect(pieces).toHaveLength(0);
+  });
+
+  it("fail when the file breaks off or drips beyond the deadline: half a file is none", async () => {
+    const broken = await raw((socket) => {
+      socket.write("HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nhalf", () =>
+        setTimeout(() => socket.resetAndDestroy(), 50),
+      );
+    });
+    expect(await open().download({ ...FILE, url: broken.url })).toMatchObject({
+      outcome: "failed",
+      failure: "reset",
+    });
+    const dripping = await raw((socket) => {
+      socket.write("HTTP/1.1 200 OK\r\ncontent-length: 100000\r\n\r\n");
+      drip(socket, "x");
+    });
+    const outcome = await open().download({ ...FILE, url: dripping.url, totalMs: 400 });
+    expect(outcome).toMatchObject({ outcome: "failed", failure: "timeout_total" });
+  });
+
+  it("give the status of an answer that is no file, without its body", async () => {
+    const server = await answering((_request, response) => response.writeHead(404).end("<html>"));
+    expect(await open().download({ ...FILE, url: server.url })).toMatchObject({
+      outcome: "response",
+      status: 404,
+      bytes: 0,
+    });
+    expect(pieces).toHaveLength(0);
+  });
+
+  it("throw what the taker of the pieces throws, even when it looks like the network's", async () => {
+    const server = await answering((_request, response) => response.end("x"));
+    const full = Object.assign(new Error("disk"), { code: "ECONNRESET" });
+    const onChunk = (): void => {
+      throw full;
+    };
+    await expect(open().download({ ...FILE, url: server.url, onChunk })).rejects.toBe(full);
+  });
+
+  it("refuse what the policy refuses", async () => {
+    const server = await answering((_request, response) => response.end("x"));
+    const outcome = await open({ allowedHosts: ["external"] }).download({ ...FILE, url: server.url });
+    expect(outcome).toMatchObject({ outcome: "failed", failure: "blocked" });
+    expect(server.sockets).toHaveLength(0);
+  });
+});

@@ -1,0 +1,223 @@
+import { networkInterfaces } from "node:os";
+import { type Dispatcher, request as send } from "undici";
+import { createAddressPolicy, type Listener } from "./address-policy.ts";
+import { ChunkError, passOn, readAtMost } from "./answer-body.ts";
+import { BLOCKED, type Failure, failureOf } from "./fetch-failure.ts";
+import { createNameLookup, type NameLookup } from "./name-lookup.ts";
+import { createOriginPools, type OriginPools } from "./origin-pools.ts";
+import { type Deadline, startDeadline } from "./outgoing-deadline.ts";
+import { type OutgoingTarget, readTarget, type TargetRules } from "./outgoing-target.ts";
+
+const SAVE_LOOKUP_MS = 3000;
+
+export type FetchFailure = Failure;
+/** Under whose rules a call goes out: a customer gave the URL, or the operator did. */
+type Whose = "tenant" | "operator";
+
+export interface OutgoingRequest {
+  url: string;
+  method: string;
+  headers?: Record<string, string>;
+  body?: Uint8Array | string;
+  /** Longest time of the whole call, from the first step to the last byte. */
+  totalMs: number;
+  /** Keeps this much of the answer's body and cuts the connection when there is more. */
+  maxBytes: number;
+  whose?: Whose;
+  /** Gives the call up; then the promise rejects with the signal's reason. */
+  signal?: AbortSignal;
+}
+
+interface Failed<F> {
+  outcome: "failed";
+  failure: F;
+  /** A sentence for logs and people, without addresses. */
+  error: string;
+  durationMs: number;
+}
+
+interface Answered {
+  outcome: "response";
+  status: number;
+  headers: Record<string, string>;
+  durationMs: number;
+}
+
+/** Once the answer's headers are there it is a response, even when its body breaks or drips until the deadline. */
+export type FetchOutcome = (Answered & { body: Buffer; truncated: boolean }) | Failed<FetchFailure>;
+
+export interface DownloadRequest extends Omit<OutgoingRequest, "method" | "body"> {
+  /** Takes the body piece by piece, only of a 2xx answer; the next piece waits for it. What it throws is thrown on. */
+  onChunk(chunk: Buffer): void | Promise<void>;
+}
+
+/** A download is whole or failed; an answer other than 2xx is a response without body. */
+export type DownloadOutcome = (Answered & { bytes: number }) | Failed<FetchFailure | "too_large">;
+
+/** The only way out of the gateway: every address is checked when it is dialled, every answer is bounded. */
+export interface SafeFetch {
+  /** One HTTP call, without redirects, cookies or decompression. Their failure is a value; only our own is thrown. */
+  fetch(request: OutgoingRequest): Promise<FetchOutcome>;
+  download(request: DownloadRequest): Promise<DownloadOutcome>;
+  /** Why a URL cannot be saved, in words for its owner. A name that does not resolve now may do so later. */
+  refusal(url: string, whose?: Whose): Promise<string | undefined>;
+  /** Cuts every connection. */
+  close(): Promise<void>;
+}
+
+export interface SafeFetchOptions {
+  allowedHosts: readonly string[];
+  /** The operator's own URLs may go further than those of customers; the same list when not given. */
+  operatorAllowedHosts?: readonly string[];
+  allowAlwaysDenied?: readonly string[];
+  httpsOnly?: boolean;
+  egressProxy?: string;
+  ownListeners?: () => readonly Listener[];
+  lookup?: NameLookup;
+}
+
+interface Tools {
+  rules: Record<Whose, TargetRules>;
+  lookup: NameLookup;
+  pools: OriginPools;
+}
+
+export function createSafeFetch(options: SafeFetchOptions): SafeFetch {
+  const lookup = createNameLookup(options.lookup);
+  const rulesFor = (allowedHosts: readonly string[]): TargetRules => ({
+    policy: createAddressPolicy({ ...options, allowedHosts, ownAddresses: addressesOfThisMachine }),
+    httpsOnly: options.httpsOnly ?? false,
+    isProxied: options.egressProxy !== undefined,
+  });
+  const tools: Tools = {
+    rules: {
+      tenant: rulesFor(options.allowedHosts),
+      operator: rulesFor(options.operatorAllowedHosts ?? options.allowedHosts),
+    },
+    lookup,
+    pools: createOriginPools({ lookup, egressProxy: options.egressProxy }),
+  };
+  return {
+    fetch: (request) => call(tools, request, ({ body }) => readAtMost(body, request.maxBytes)),
+    download: (request) => download(tools, request),
+    refusal: (url, whose = "tenant") => refusalOf(tools, url, whose),
+    close: () => tools.pools.close(),
+  };
+}
+
+async function call<Body extends object>(
+  tools: Tools,
+  request: OutgoingRequest,
+  read: (answer: Dispatcher.ResponseData) => Promise<Body>,
+): Promise<(Answered & Body) | Failed<Failure>> {
+  const began = performance.now();
+  const target = readTarget(request.url, tools.rules[request.whose ?? "tenant"]);
+  if ("failure" in target) {
+    return { outcome: "failed", ...target, durationMs: 0 };
+  }
+  const deadline = startDeadline(request.totalMs, request.signal);
+  try {
+    const answered = await exchange(tools, request, target, deadline, read);
+    return { outcome: "response", ...answered, durationMs: msSince(began) };
+  } catch (error) {
+    if (error instanceof ChunkError) {
+      throw error.cause;
+    }
+    request.signal?.throwIfAborted();
+    const fault: unknown = deadline.signal.aborted ? deadline.signal.reason : error;
+    return { outcome: "failed", ...failureOf(fault), durationMs: msSince(began) };
+  } finally {
+    deadline.clear();
+  }
+}
+
+async function exchange<Body extends object>(
+  { rules, pools }: Tools,
+  request: OutgoingRequest,
+  target: OutgoingTarget,
+  deadline: Deadline,
+  read: (answer: Dispatcher.ResponseData) => Promise<Body>,
+) {
+  const whose = request.whose ?? "tenant";
+  const borrowed = pools.borrow({ origin: target.url.origin, target, whose, policy: rules[whose].policy });
+  const line = await deadline.race(borrowed).catch((error: unknown) => {
+    // One that comes too late goes to the next in the queue.
+    borrowed.then((late) => late.end()).catch(() => {});
+    throw error;
+  });
+  deadline.signal.addEventListener("abort", () => line.end(deadline.signal.reason), { once: true });
+  let answer: Dispatcher.ResponseData | undefined;
+  try {
+    answer = await deadline.race(send(target.url, { ...sent(request, target), dispatcher: line.dispatcher }));
+    const body = await read(answer);
+    return { status: answer.statusCode, headers: flat(answer.headers), ...body };
+  } finally {
+    const isWhole = answer?.body.readableEnded === true;
+    line.end(isWhole ? undefined : new Error("the call did not end well"));
+  }
+}
+
+async function download(tools: Tools, request: DownloadRequest): Promise<DownloadOutcome> {
+  const { maxBytes, onChunk } = request;
+  const outcome = await call(tools, { ...request, method: "GET" }, async ({ statusCode, headers, body }) => {
+    const isWanted = statusCode >= 200 && statusCode < 300;
+    const isTooLarge = isWanted && Number(headers["content-length"] ?? 0) > maxBytes;
+    if (!isWanted || isTooLarge) {
+      body.on("error", () => {}).destroy();
+      return { bytes: 0, isTooLarge };
+    }
+    return passOn(body, maxBytes, onChunk);
+  });
+  if (outcome.outcome === "failed") {
+    return outcome;
+  }
+  const { isTooLarge, ...answered } = outcome;
+  const error = `The file is larger than ${maxBytes} bytes.`;
+  return isTooLarge
+    ? { outcome: "failed", failure: "too_large", error, durationMs: outcome.durationMs }
+    : answered;
+}
+
+async function refusalOf({ rules, lookup }: Tools, url: string, whose: Whose): Promise<string | undefined> {
+  const { policy, isProxied } = rules[whose];
+  const target = readTarget(url, rules[whose]);
+  if ("failure" in target) {
+    return target.error;
+  }
+  if (target.isLiteral || isProxied) {
+    return undefined;
+  }
+  const deadline = startDeadline(SAVE_LOOKUP_MS, undefined);
+  try {
+    const addresses = await deadline.race(lookup(target.host));
+    return addresses.every(({ address }) => policy.allows(target, address)) ? undefined : BLOCKED;
+  } catch (error) {
+    failureOf(error);
+    // The name may come to life later; the check that counts is made when it is dialled.
+    return undefined;
+  } finally {
+    deadline.clear();
+  }
+}
+
+function sent({ method, headers = {}, body }: OutgoingRequest, { authorization }: OutgoingTarget) {
+  const hasOwn = Object.keys(headers).some((name) => name.toLowerCase() === "authorization");
+  return {
+    method: method as Dispatcher.HttpMethod,
+    headers: authorization === undefined || hasOwn ? headers : { ...headers, authorization },
+    body: typeof body === "string" ? Buffer.from(body) : body,
+  };
+}
+
+function flat(headers: Readonly<Record<string, string | string[] | undefined>>): Record<string, string> {
+  const pairs = Object.entries(headers).map(([name, value]) => [name, [value].flat().join(", ")]);
+  return Object.fromEntries(pairs);
+}
+
+function msSince(began: number): number {
+  return Math.round(performance.now() - began);
+}
+
+function addressesOfThisMachine(): string[] {
+  return Object.values(networkInterfaces()).flatMap((list) => list?.map(({ address }) => address) ?? []);
+}

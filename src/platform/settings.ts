@@ -1,0 +1,208 @@
+import { z } from "zod";
+import * as type from "./setting-types.ts";
+
+/**
+ * Every setting: its shape, its default as one would write it, what it does and the environment variable that holds it.
+ * `docs/configuration.md` and `.env.example` are generated from this.
+ */
+export const SETTINGS = z.object({
+  host: z
+    .string()
+    .prefault("127.0.0.1")
+    .describe("Address to listen on. `0.0.0.0` listens on every address of the machine.")
+    .meta({ section: "Listening", env: "WAYGATE_HOST" }),
+  port: type
+    .wholeNumber(0, 65_535)
+    .prefault("3000")
+    .describe("Port to listen on; `PORT` is read when this is not set. 0 takes any free port.")
+    .meta({ env: "WAYGATE_PORT", alias: "PORT" }),
+  baseUrl: type
+    .urlOf("http", "https")
+    .optional()
+    .describe("Address at which others reach the gateway, used in links.")
+    .meta({ env: "WAYGATE_BASE_URL", shown: "`http://<host>:<port>`" }),
+  dataDir: z
+    .string()
+    .prefault("./data")
+    .describe("Directory of the embedded database, media and generated keys.")
+    .meta({ section: "Storage", env: "WAYGATE_DATA_DIR" }),
+  databaseUrl: type
+    .urlOf("postgres", "postgresql")
+    .optional()
+    .describe(
+      "PostgreSQL 15 or newer to use. Not set: Waygate starts its own PostgreSQL in the data directory.",
+    )
+    .meta({ env: "DATABASE_URL", shown: "the embedded database" }),
+  pgBinDir: z
+    .string()
+    .optional()
+    .describe(
+      "Directory with `initdb` and `postgres` to use for the embedded database instead of the packaged ones.",
+    )
+    .meta({ env: "PG_BIN_DIR" }),
+  media: type
+    .urlOf("s3")
+    .optional()
+    .describe("Where media is kept, `s3://bucket/prefix`.")
+    .meta({ env: "WAYGATE_MEDIA", shown: "the data directory" }),
+  mediaMaxBytes: type
+    .wholeNumber(1, 2048)
+    .transform((megabytes) => megabytes * 1024 * 1024)
+    .prefault("100")
+    .describe("Largest media file in MiB.")
+    .meta({ env: "WAYGATE_MEDIA_MAX_MB" }),
+  secretKey: type
+    .strongSecret()
+    .optional()
+    .describe(
+      "Encrypts session credentials and webhook secrets; every node needs the same. 32 or more random characters (`openssl rand -base64 32`). Required with `DATABASE_URL`; made in the data directory on the first start of an embedded database.",
+    )
+    .meta({
+      section: "Secrets and sign-in",
+      env: "WAYGATE_SECRET_KEY",
+      shown: "generated when the database is embedded",
+    }),
+  adminToken: type
+    .secret(32)
+    .optional()
+    .describe("Token of the administrative routes, 32 characters or more. Not set: those routes are closed.")
+    .meta({ env: "WAYGATE_ADMIN_TOKEN" }),
+  ownerEmail: z
+    .string()
+    .optional()
+    .describe("E-mail of the owner made on the first start. Read only while there is no owner.")
+    .meta({ env: "WAYGATE_OWNER_EMAIL" }),
+  ownerPassword: type
+    .secret(1)
+    .optional()
+    .describe("Password of the owner, 12 to 1024 characters. Not set: one is generated and printed once.")
+    .meta({ env: "WAYGATE_OWNER_PASSWORD", shown: "generated" }),
+  jwtLifetimeSeconds: type
+    .duration("1m", "30d")
+    .transform((ms) => Math.round(ms / 1000))
+    .prefault("12h")
+    .describe("How long a sign-in lasts.")
+    .meta({ env: "WAYGATE_JWT_LIFETIME" }),
+  backupKey: type
+    .strongSecret()
+    .optional()
+    .describe("Encrypts backups; not the same as `WAYGATE_SECRET_KEY`.")
+    .meta({ env: "WAYGATE_BACKUP_KEY" }),
+  roles: type
+    .listOf(["api", "sessions", "worker"])
+    .prefault("api,sessions,worker")
+    .describe("What this node does: answers requests, holds sessions, delivers webhooks and campaigns.")
+    .meta({ section: "Nodes", env: "WAYGATE_ROLES" }),
+  nodeUrl: type
+    .urlOf("http", "https")
+    .optional()
+    .describe("Address at which the other nodes reach this one. Needs `WAYGATE_CLUSTER_SECRET`.")
+    .meta({ env: "WAYGATE_NODE_URL" }),
+  clusterSecret: type
+    .strongSecret()
+    .optional()
+    .describe("Shared by all nodes; proves that a forwarded call comes from one of them.")
+    .meta({ env: "WAYGATE_CLUSTER_SECRET" }),
+  queue: type
+    .oneOf(["postgres", "off"])
+    .prefault("postgres")
+    .describe("`off` refuses asynchronous sends and campaign starts; the rest works as before.")
+    .meta({ env: "WAYGATE_QUEUE" }),
+  allowedHosts: type
+    .allowRules()
+    .optional()
+    .describe(
+      "Where outgoing calls (webhooks, media, integrations) may go: `external`, `private`, `loopback`, addresses, CIDRs, `host` or `*.host`, with an optional `:port`. A host in the list allows private addresses for that name only; `external,private` opens the whole private network. Ports of mail, SSH and databases (22, 25, 465, 587, 2375, 3306, 5432, 6379, 11211, 27017) need an entry with that port. Link-local and cloud metadata addresses are never allowed.",
+    )
+    .meta({
+      section: "Outgoing calls",
+      env: "WAYGATE_ALLOWED_HOSTS",
+      shown: "`external`; while `WAYGATE_HOST` is a loopback address `external,private,loopback`",
+    }),
+  allowAlwaysDenied: type
+    .singleAddresses()
+    .prefault("")
+    .describe("Single addresses lifted from the list that is always denied, for the operator's own reasons.")
+    .meta({ env: "WAYGATE_ALLOW_ALWAYS_DENIED" }),
+  httpsOnly: type
+    .flag()
+    .prefault("false")
+    .describe("Outgoing calls over https only.")
+    .meta({ env: "WAYGATE_HTTPS_ONLY" }),
+  egressProxy: type
+    .urlOf("http", "https")
+    .optional()
+    .describe(
+      "HTTP proxy for outgoing calls. The proxy resolves names, so the addresses behind names are its to check; literals, names and ports are still checked here.",
+    )
+    .meta({ env: "WAYGATE_EGRESS_PROXY" }),
+  retryScheduleMs: type
+    .durations(20, "7d")
+    .prefault("5s,30s,2m,10m,30m,2h,5h,10h,10h")
+    .describe("Waits between the tries of a webhook delivery; the last one repeats.")
+    .meta({ section: "Webhooks", env: "WAYGATE_RETRY_SCHEDULE" }),
+  retentionMs: type
+    .duration("7d", "3650d")
+    .prefault("30d")
+    .describe("How long events, deliveries and their logs are kept.")
+    .meta({ env: "WAYGATE_RETENTION" }),
+  webhookTimeoutMs: type
+    .duration("1s", "30s")
+    .prefault("15s")
+    .describe("Longest time of one webhook delivery, connecting and answer included.")
+    .meta({ env: "WAYGATE_WEBHOOK_TIMEOUT" }),
+  network: type
+    .oneOf(["whatsapp", "sandbox"])
+    .prefault("whatsapp")
+    .describe("Network of a new instance that names none.")
+    .meta({ section: "Networks and sending", env: "WAYGATE_NETWORK" }),
+  whatsappUrl: type
+    .urlOf("ws", "wss")
+    .optional()
+    .describe("Session server to use instead of WhatsApp's, for a test server.")
+    .meta({ env: "WAYGATE_WHATSAPP_URL" }),
+  whatsappRootKey: z
+    .string()
+    .regex(/^[0-9a-f]{64}$/i, { error: "must be 64 hex digits" })
+    .optional()
+    .describe("Root key of that test server, 64 hex digits. Honoured for loopback URLs only.")
+    .meta({ env: "WAYGATE_WHATSAPP_ROOT_KEY" }),
+  defaultCountry: z
+    .string()
+    .regex(/^[A-Za-z]{2}$/, { error: "must be a country of two letters, such as BR" })
+    .toUpperCase()
+    .optional()
+    .describe(
+      "Country of numbers given without a country code, such as `BR`. Not set: numbers are taken as given.",
+    )
+    .meta({ env: "WAYGATE_DEFAULT_COUNTRY" }),
+  sendHoldMs: type
+    .duration("0s", "7d")
+    .prefault("15m")
+    .describe("How long an asynchronous send waits for a disconnected instance before it fails.")
+    .meta({ env: "WAYGATE_SEND_HOLD" }),
+  doubtWaitMs: type
+    .duration("0s", "7d")
+    .prefault("60s")
+    .describe(
+      "How long a send whose fate is unknown after a crash waits for a receipt before the same id is sent again.",
+    )
+    .meta({ env: "WAYGATE_DOUBT_WAIT" }),
+  ackTimeoutMs: type
+    .duration("100ms", "2m")
+    .prefault("20s")
+    .describe("How long a send waits for the network's acknowledgement.")
+    .meta({ env: "WAYGATE_ACK_TIMEOUT" }),
+  logLevel: type
+    .oneOf(["trace", "debug", "info", "warn", "error", "fatal", "silent"])
+    .prefault("info")
+    .describe("Least level that is logged.")
+    .meta({ section: "Logs and metrics", env: "WAYGATE_LOG_LEVEL" }),
+  metricsToken: type
+    .secret(16)
+    .optional()
+    .describe(
+      "Token of `/metrics` and of the details of `/health`, 16 characters or more. Not set: both are closed.",
+    )
+    .meta({ env: "WAYGATE_METRICS_TOKEN" }),
+});

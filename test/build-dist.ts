@@ -1,0 +1,68 @@
+import { execFile } from "node:child_process";
+import { mkdir, readdir, rename, rm, stat } from "node:fs/promises";
+import { join, relative } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { takeFileLock } from "../src/platform/file-lock.ts";
+
+const ROOT = fileURLToPath(new URL("..", import.meta.url));
+const NEXT = join(ROOT, "dist/.next");
+
+/** Builds `dist` when it is missing or older than its sources, once, also when several test runs start together. */
+export async function buildDist(): Promise<void> {
+  await mkdir(join(ROOT, "dist"), { recursive: true });
+  while ((await findStale()) !== undefined) {
+    const lock = await takeFileLock(join(ROOT, "dist/.building"));
+    if (lock.held) return build().finally(lock.release);
+    await sleep(100);
+  }
+}
+
+async function build(): Promise<void> {
+  const startedAt = Date.now();
+  const args = [
+    join(ROOT, "node_modules/typescript/bin/tsc"),
+    "-p",
+    "tsconfig.build.json",
+    "--outDir",
+    NEXT,
+    "--sourceMap",
+    "false",
+  ];
+  const said = await new Promise<string>((resolve) => {
+    execFile(process.execPath, args, { cwd: ROOT }, (_, stdout) => resolve(stdout));
+  });
+  await moveIn();
+  // A source may well be saved while the build runs.
+  const stale = await findStale(startedAt);
+  if (stale !== undefined) throw new Error(`The build left ${stale} out of date:\n${said}`);
+  // Type errors do not stop the emit, and `npm run check` is where they fail.
+  if (said.trim() !== "") process.stderr.write(`dist was built with type errors:\n${said.slice(0, 600)}\n`);
+}
+
+/** File by file at one stroke, since another test run may be starting programs from there. */
+async function moveIn(): Promise<void> {
+  for (const entry of await readdir(NEXT, { recursive: true, withFileTypes: true })) {
+    if (!entry.isFile()) continue;
+    const folder = join(ROOT, "dist", relative(NEXT, entry.parentPath));
+    await mkdir(folder, { recursive: true });
+    await rename(join(entry.parentPath, entry.name), join(folder, entry.name));
+  }
+  await rm(NEXT, { recursive: true });
+}
+
+async function findStale(savedBefore = Number.POSITIVE_INFINITY): Promise<string | undefined> {
+  for (const folder of ["src", "migrations", "scripts", "test"]) {
+    for (const name of await readdir(join(ROOT, folder), { recursive: true })) {
+      if (!name.endsWith(".ts") || name.endsWith(".test.ts")) continue;
+      const savedAt = await modifiedAt(join(ROOT, folder, name));
+      const builtAt = await modifiedAt(join(ROOT, "dist", folder, name.replace(/\.ts$/, ".js")));
+      if (builtAt < savedAt && savedAt < savedBefore) return join(folder, name);
+    }
+  }
+  return undefined;
+}
+
+async function modifiedAt(path: string): Promise<number> {
+  return (await stat(path).catch(() => undefined))?.mtimeMs ?? 0;
+}

@@ -1,0 +1,18 @@
+import { pino } from "pino";
+import { openDataDir } from "../src/platform/data-dir.ts";
+import { startEmbeddedPostgres } from "../src/platform/embedded-postgres.ts";
+
+// A gateway that is nothing but its database: `node postgres-owner.js <data dir> [<settings as JSON>]`.
+const [dataDir = "", settings = "{}"] = process.argv.slice(2);
+const held = await openDataDir(dataDir);
+const log = pino({ level: "silent" });
+const postgres = await startEmbeddedPostgres({ dataDir: held.path, log, settings: JSON.parse(settings) });
+process.stdout.write(`${JSON.stringify({ url: postgres.url, adopted: postgres.adopted })}\n`);
+
+const staying = setInterval(() => {}, 60_000);
+const leave = async (): Promise<void> => {
+  clearInterval(staying);
+  await postgres.stop();
+  await held.release();
+};
+process.once("SIGTERM", () => void leave()).once("SIGINT", () => void leave());

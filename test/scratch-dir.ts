@@ -1,0 +1,32 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, realpath } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const CLEAR_UP = fileURLToPath(new URL("clear-up.mjs", import.meta.url));
+
+/** A directory of which nothing is left afterwards, no running database either, even when the test run is killed. */
+export interface ScratchDir {
+  path: string;
+  remove(): Promise<void>;
+}
+
+/** Makes one below the system's place for temporary files. */
+export async function makeScratchDir(prefix = "waygate-test-"): Promise<ScratchDir> {
+  const path = await mkdtemp(join(await realpath(tmpdir()), prefix));
+  // Whoever is killed cannot clear up; this process sees its end of the pipe close, and does.
+  const watcher = spawn(process.execPath, [CLEAR_UP, path], {
+    stdio: ["pipe", "ignore", "inherit"],
+    detached: true,
+    cwd: "/",
+  });
+  watcher.unref();
+  const exited = once(watcher, "exit");
+  const remove = async (): Promise<void> => {
+    watcher.stdin.end();
+    await exited;
+  };
+  return { path, remove };
+}
