@@ -1,0 +1,73 @@
+import pg from "pg";
+
+export interface BeatConnectionOptions {
+  url: string;
+  channel: string;
+  /** A statement that takes longer counts as a lost connection. */
+  timeoutMs: number;
+  onNotice(payload: string): void;
+  /** An open connection is gone, other than by `close`. */
+  onLost(): void;
+}
+
+/** One connection outside the pool, for beats and hints: slow statements of others cannot hold it up. */
+export class BeatConnection {
+  readonly #options: BeatConnectionOptions;
+  #client: pg.Client | undefined;
+
+  constructor(options: BeatConnectionOptions) {
+    this.#options = options;
+  }
+
+  get isOpen(): boolean {
+    return this.#client !== undefined;
+  }
+
+  /** Connects and listens; rejects when the database is away. */
+  async open(): Promise<void> {
+    const client = new pg.Client({
+      connectionString: this.#options.url,
+      application_name: "waygate beat",
+      connectionTimeoutMillis: this.#options.timeoutMs,
+      query_timeout: this.#options.timeoutMs,
+      keepAlive: true,
+    });
+    client.on("error", () => this.#drop(client));
+    client.on("end", () => this.#drop(client));
+    client.on("notification", (notice) => this.#options.onNotice(notice.payload ?? ""));
+    try {
+      await client.connect();
+      await client.query(`listen ${this.#options.channel}`);
+      this.#client = client;
+    } catch (error) {
+      this.#drop(client);
+      throw error;
+    }
+  }
+
+  /** Rejects, and gives the connection up, on any failure. */
+  async query<Row extends pg.QueryResultRow>(text: string, values: unknown[] = []): Promise<Row[]> {
+    const client = this.#client;
+    if (!client) throw new Error("Connection terminated");
+    try {
+      return (await client.query<Row>(text, values)).rows;
+    } catch (error) {
+      this.#drop(client);
+      const isSilent = error instanceof Error && error.message === "Query read timeout";
+      throw isSilent ? new Error("Connection terminated: no answer in time", { cause: error }) : error;
+    }
+  }
+
+  close(): void {
+    const client = this.#client;
+    this.#client = undefined;
+    if (client) this.#drop(client);
+  }
+
+  #drop(client: pg.Client): void {
+    const wasOpen = this.#client === client;
+    if (wasOpen) this.#client = undefined;
+    client.end().catch(() => {});
+    if (wasOpen) this.#options.onLost();
+  }
+}

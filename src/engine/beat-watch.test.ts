@@ -1,0 +1,66 @@
+import { describe, expect, it } from "vitest";
+import { BeatWatch } from "./beat-watch.ts";
+
+const other = (beat: number, extra: object = {}) => ({
+  ...{ id: "b", boot: 1, beat, dead: false, roles: ["worker"] },
+  ...extra,
+});
+
+/** Reads every second, as if the answer came at once. */
+function watchFor(beats: number[]): { watch: BeatWatch; suspects: string[][] } {
+  const watch = new BeatWatch("a", 12_000);
+  const suspects = beats.map((beat, second) =>
+    watch.see([other(beat)], second * 1_000, second * 1_000).map((node) => node.id),
+  );
+  return { watch, suspects };
+}
+
+describe("the watch over the beats of others", () => {
+  it("suspects a node whose beat stood still for 12 s, and not before", () => {
+    const { suspects } = watchFor([...Array(13).fill(7)]);
+    expect(suspects.slice(0, 12).flat()).toEqual([]);
+    expect(suspects[12]).toEqual(["b"]);
+  });
+
+  it("suspects nobody whose beat moves, however its owner's clock stands", () => {
+    expect(watchFor([5, 4, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 10, 10]).suspects.flat()).toEqual([]);
+  });
+
+  it("starts anew after a time without working readings", () => {
+    const watch = new BeatWatch("a", 12_000);
+    watch.see([other(1)], 0, 0);
+    expect(watch.see([other(1)], 60_000, 60_000)).toEqual([]);
+    for (const at of [63_000, 66_000, 69_000]) expect(watch.see([other(1)], at, at)).toEqual([]);
+    watch.interrupted();
+    expect(watch.see([other(1)], 72_000, 72_000)).toEqual([]);
+  });
+
+  it("counts until the sending of a reading, not until its late answer", () => {
+    const watch = new BeatWatch("a", 12_000);
+    watch.see([other(1)], 0, 0);
+    watch.see([other(1)], 5_000, 5_000);
+    expect(watch.see([other(1)], 10_000, 30_000)).toEqual([]);
+  });
+
+  it("takes a new boot with the same beat for a sign of life", () => {
+    const watch = new BeatWatch("a", 12_000);
+    for (const at of [0, 5_000, 10_000]) watch.see([other(1)], at, at);
+    expect(watch.see([other(1, { boot: 2 })], 14_000, 14_000)).toEqual([]);
+  });
+
+  it("never suspects itself or the dead", () => {
+    const watch = new BeatWatch("a", 12_000);
+    const rows = [other(1, { id: "a" }), other(1, { dead: true })];
+    for (let at = 0; at <= 30_000; at += 3_000) expect(watch.see(rows, at, at)).toEqual([]);
+    expect(watch.dead()).toEqual(["b"]);
+    expect(watch.hasAlive(30_000)).toBe(false);
+  });
+
+  it("knows who is alive with which role", () => {
+    const { watch } = watchFor([1, 2, 3]);
+    expect(watch.hasAlive(3_000)).toBe(true);
+    expect(watch.hasAlive(3_000, "worker")).toBe(true);
+    expect(watch.hasAlive(3_000, "sessions")).toBe(false);
+    expect(watch.hasAlive(14_000, "worker")).toBe(false);
+  });
+});

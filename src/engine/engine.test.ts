@@ -1,0 +1,467 @@
+import { afterAll, afterEach, describe, expect, it, vi } from "vitest";
+import { createEngineStory, createGate, eventually } from "../../test/engine-story.ts";
+import type { Job, JobEnd, LaneKind } from "./engine.ts";
+import { ownGroup } from "./jobs.ts";
+import { removeLane } from "./lanes.ts";
+
+const story = await createEngineStory();
+const { database } = story;
+afterEach(story.rest);
+afterAll(story.close);
+
+const DONE: JobEnd = { end: "done" };
+
+function note<T>(list: T[], item: T): JobEnd {
+  list.push(item);
+  return DONE;
+}
+
+function kindOf(run: LaneKind["run"], more: Partial<LaneKind> = {}): LaneKind {
+  return { kind: "k", role: "worker", width: 4, run, ...more };
+}
+
+const inMs = (ms: number): Date => new Date(Date.now() + ms);
+const range = (count: number): number[] => Array.from({ length: count }, (_, n) => n);
+
+describe("the engine", () => {
+  it("runs jobs in their lane and deletes them when they are done", async () => {
+    const jobs: Job[] = [];
+    const engine = await story.start("a", [kindOf(async (job) => note(jobs, job))]);
+    const lane = await story.lane("k", "one", [{ prio: 2, ref: { hello: 1 }, max_attempts: 5 }]);
+    engine.wake([lane]);
+    await eventually(() => jobs.length).toBe(1);
+    expect(jobs[0]).toMatchObject({
+      prio: 2,
+      pos: 0,
+      grp: "g",
+      attempts: 0,
+      max_attempts: 5,
+      ref: { hello: 1 },
+    });
+    expect(jobs[0]?.lane).toEqual({ id: lane, kind: "k", key: "one", epoch: 1 });
+    expect(engine.laneOf("k", "one")).toEqual(jobs[0]?.lane);
+    expect(engine.laneOf("k", "two")).toBeUndefined();
+    await eventually(story.jobsLeft).toBe(0);
+  });
+
+  it("finds a job by its poll when nobody said a word, however the insert falls on the emptying of the lane", async () => {
+    const ran: number[] = [];
+    const engine = await story.start("a", [kindOf(async (job) => note(ran, job.pos))], { pollMs: 30 });
+    const lane = await story.lane("k", "one");
+    engine.wake([lane]);
+    for (const pos of range(60)) {
+      await story.add(lane, [{ pos, grp: `g${pos % 3}` }]);
+      if (pos % 2) engine.wake([lane]);
+      else if (pos % 4) await eventually(() => ran.length).toBe(pos + 1);
+    }
+    await eventually(() => ran.length).toBe(60);
+    expect(ran.toSorted((a, b) => a - b)).toEqual(range(60));
+  });
+
+  it("never runs two jobs of a group at once, nor more than `width` of a lane", async () => {
+    const running = new Map<string, number>();
+    let most = 0;
+    const engine = await story.start("a", [
+      kindOf(
+        async (job) => {
+          expect(running.has(job.grp)).toBe(false);
+          running.set(job.grp, job.pos);
+          most = Math.max(most, running.size);
+          await new Promise(setImmediate);
+          running.delete(job.grp);
+          return DONE;
+        },
+        { width: 3 },
+      ),
+    ]);
+    const lane = await story.lane(
+      "k",
+      "one",
+      range(200).map((pos) => ({ pos, grp: `g${pos % 7}` })),
+    );
+    engine.wake([lane]);
+    await eventually(story.jobsLeft).toBe(0);
+    expect(most).toBe(3);
+    expect(story.lines.filter((line) => line.level >= 50)).toEqual([]);
+  });
+
+  it("lets an urgent job overtake the others", async () => {
+    const gate = createGate();
+    const order: number[] = [];
+    const run = async (job: Job): Promise<JobEnd> => {
+      order.push(job.pos);
+      if (job.pos < 2) await gate.opened;
+      return DONE;
+    };
+    const engine = await story.start("a", [kindOf(run, { width: 2 })]);
+    const lane = await story.lane(
+      "k",
+      "one",
+      range(50).map((pos) => ({ pos, grp: `g${pos}` })),
+    );
+    engine.wake([lane]);
+    await eventually(() => order.length).toBe(2);
+    await story.add(lane, [{ pos: 1_000, prio: 0, grp: "urgent" }]);
+    engine.wake([lane]);
+    gate.open();
+    await eventually(() => order.length).toBe(51);
+    expect(order[2]).toBe(1_000);
+  });
+
+  it("gives every tenth start of a lane to its lowest priority", async () => {
+    const order: number[] = [];
+    const engine = await story.start("a", [kindOf(async (job) => note(order, job.prio), { width: 1 })]);
+    const lane = await story.lane("k", "one", [
+      ...range(60).map((pos) => ({ pos, grp: `g${pos % 9}`, prio: 0 })),
+      ...range(20).map((pos) => ({ pos, grp: "async", prio: 1 })),
+      ...range(5).map((pos) => ({ pos, grp: "bulk", prio: 2 })),
+    ]);
+    engine.wake([lane]);
+    await eventually(() => order.length).toBe(85);
+    const bulkAt = order.flatMap((prio, index) => (prio === 2 ? [index + 1] : []));
+    expect(bulkAt).toEqual([10, 20, 30, 40, 50]);
+    expect(order.slice(0, 60).filter((prio) => prio === 1)).toHaveLength(1);
+  });
+
+  it.each([undefined, 8])(
+    "keeps the order within a group under retries (lookahead %s)",
+    async (lookahead) => {
+      const done = new Map<string, number[]>();
+      const tries = new Map<number, number>();
+      const run = async (job: Job): Promise<JobEnd> => {
+        const tried = tries.get(job.id) ?? 0;
+        expect(job.attempts).toBe(tried);
+        tries.set(job.id, tried + 1);
+        if (tried < job.pos % 3) return { end: "retry", at: inMs(5) };
+        done.set(job.grp, [...(done.get(job.grp) ?? []), job.pos]);
+        return DONE;
+      };
+      const engine = await story.start("a", [kindOf(run, { lookahead })]);
+      const lane = await story.lane(
+        "k",
+        "one",
+        range(60).map((pos) => ({ pos, grp: `g${pos % 5}` })),
+      );
+      engine.wake([lane]);
+      await eventually(story.jobsLeft).toBe(0);
+      for (const n of range(5)) expect(done.get(`g${n}`)).toEqual(range(12).map((turn) => turn * 5 + n));
+    },
+  );
+
+  it("lets the rest of a group move on past a job that is parked", async () => {
+    const order: string[] = [];
+    const run = async (job: Job): Promise<JobEnd> => {
+      order.push(`${job.pos} ${job.grp === "g" ? "g" : "own"}`);
+      if (job.pos === 0 && job.attempts === 0) return { end: "retry", at: inMs(300), parkGroup: true };
+      return DONE;
+    };
+    const engine = await story.start("a", [kindOf(run, { lookahead: 4 })]);
+    const lane = await story.lane(
+      "k",
+      "one",
+      range(3).map((pos) => ({ pos })),
+    );
+    engine.wake([lane]);
+    await eventually(() => order).toEqual(["0 g", "1 g", "2 g", "0 own"]);
+  });
+
+  it("starts nothing of a lane during its pause", async () => {
+    const startedAt: number[] = [];
+    const run = async (): Promise<JobEnd> => {
+      startedAt.push(performance.now());
+      return { end: "done", pauseLaneMs: 200 };
+    };
+    const engine = await story.start("a", [kindOf(run, { width: 1 })]);
+    engine.wake([
+      await story.lane(
+        "k",
+        "one",
+        range(3).map((pos) => ({ pos, grp: `g${pos}` })),
+      ),
+    ]);
+    await eventually(() => startedAt.length).toBe(3);
+    const [first = 0, second = 0, third = 0] = startedAt;
+    expect(Math.min(second - first, third - second)).toBeGreaterThan(195);
+  });
+
+  it("runs only the groups that are open", async () => {
+    const order: string[] = [];
+    const engine = await story.start("a", [
+      kindOf(async (job) => note(order, job.grp), {
+        taken: async (lane) => engineRef.current?.openGroups(lane.id, []),
+      }),
+    ]);
+    const engineRef = { current: engine };
+    const lane = await story.lane("k", "one", [{ grp: "a" }, { grp: "b" }, { grp: "c" }]);
+    engine.wake([lane]);
+    await eventually(() => engine.laneOf("k", "one")).toBeDefined();
+    engine.openGroups(lane, ["b"]);
+    await eventually(() => order).toEqual(["b"]);
+    engine.openGroups(lane, null);
+    await eventually(() => order).toEqual(["b", "a", "c"]);
+  });
+
+  it("frees slot and group of a settled job after `run`, and reads the row again if it is still there", async () => {
+    const order: string[] = [];
+    const run = async (job: Job): Promise<JobEnd> => {
+      order.push(`${job.pos}.${job.attempts}`);
+      if (job.pos === 0 && job.attempts < 2) {
+        const later =
+          "update job set attempts = attempts + 1, run_at = now() + interval '20 ms' where id = $1";
+        await database.pool.query(later, [job.id]);
+        return { end: "settled" };
+      }
+      await database.pool.query("delete from job where id = $1", [job.id]);
+      return { end: "settled", deleted: true };
+    };
+    const engine = await story.start("a", [kindOf(run, { lookahead: 16 })]);
+    engine.wake([
+      await story.lane(
+        "k",
+        "one",
+        range(3).map((pos) => ({ pos })),
+      ),
+    ]);
+    await eventually(() => order).toEqual(["0.0", "0.1", "0.2", "1.0", "2.0"]);
+  });
+
+  it("looks at waiting jobs again when it is told that they were changed", async () => {
+    const ran: number[] = [];
+    const engine = await story.start("a", [kindOf(async (job) => note(ran, job.pos))]);
+    const lane = await story.lane("k", "one", [{ run_at: inMs(3_600_000) }, { pos: 1, grp: "other" }]);
+    engine.wake([lane]);
+    await eventually(() => ran).toEqual([1]);
+    await database.pool.query("update job set run_at = now()");
+    engine.wake([lane], { changed: true });
+    await eventually(() => ran).toEqual([1, 0]);
+  });
+
+  it("runs a job of its own group when it is due", async () => {
+    const ran: number[] = [];
+    const engine = await story.start("a", [kindOf(async (job) => note(ran, job.pos))]);
+    engine.wake([await story.lane("k", "one", [{ grp: ownGroup("x"), run_at: inMs(250) }, { pos: 1 }])]);
+    await eventually(() => ran).toEqual([1, 0]);
+  });
+});
+
+describe("a job that fails", () => {
+  it("is tried again later when it throws, with the bug in the log", async () => {
+    const attempts: number[] = [];
+    const run = async (job: Job): Promise<JobEnd> => {
+      attempts.push(job.attempts);
+      if (job.attempts === 0) throw new TypeError("a bug of ours");
+      return DONE;
+    };
+    const engine = await story.start("a", [kindOf(run)]);
+    engine.wake([await story.lane("k", "one", [{}])]);
+    await eventually(() => attempts).toEqual([0, 1]);
+    expect(story.lines.find((line) => line.level === 50)?.err?.message).toBe("a bug of ours");
+  });
+
+  it("is parked, not given up, when it has thrown as often as it may", async () => {
+    const ran: string[] = [];
+    const run = async (job: Job): Promise<JobEnd> => {
+      ran.push(`${job.pos}`);
+      if (job.pos === 0) throw new Error("a bug of ours");
+      return DONE;
+    };
+    const engine = await story.start("a", [kindOf(run)]);
+    engine.wake([await story.lane("k", "one", [{ pos: 0, max_attempts: 1 }, { pos: 1 }])]);
+    await eventually(() => ran).toEqual(["0", "1"]);
+    const { rows } = await database.pool.query("select attempts, grp from job");
+    expect(rows).toEqual([{ attempts: 1, grp: expect.stringMatching(/^job:\d+$/) }]);
+  });
+
+  it("is given up when told to, or when its attempts are used up", async () => {
+    let tries = 0;
+    const run = async (job: Job): Promise<JobEnd> => {
+      tries += 1;
+      return job.pos === 0 ? { end: "give_up", reason: "no use" } : { end: "retry", at: inMs(1) };
+    };
+    const engine = await story.start("a", [kindOf(run)]);
+    engine.wake([await story.lane("k", "one", [{ pos: 0 }, { pos: 1, max_attempts: 3 }])]);
+    await eventually(story.jobsLeft).toBe(0);
+    expect(tries).toBe(4);
+    expect(story.lines.filter((line) => line.msg === "a job was given up")).toHaveLength(2);
+  });
+});
+
+describe("many lanes", () => {
+  it("all get their turn: 250 busy ones do not starve 750", async () => {
+    const gate = createGate();
+    const order: { key: number; pos: number }[] = [];
+    const run = async (job: Job): Promise<JobEnd> => {
+      await gate.opened;
+      order.push({ key: Number(job.lane.key), pos: job.pos });
+      return DONE;
+    };
+    const kinds = await database.pool.query<{ id: number; key: string }>(
+      "insert into lane (kind, key) select 'k', n::text from generate_series(0, 999) n returning id, key",
+    );
+    const insertJobs = `insert into job (lane, prio, pos, grp, ref)
+      select lane.id, 1, n, 'g' || n % 8, '{}' from lane, generate_series(1, 40) n where key::int < 250 or n = 1`;
+    await database.pool.query(insertJobs);
+    const engine = await story.start("a", [kindOf(run, { budget: 64, lookahead: 16 })]);
+    await eventually(() => range(1_000).every((n) => engine.laneOf("k", String(n)))).toBe(true);
+    expect(kinds.rowCount).toBe(1_000);
+    gate.open();
+    await eventually(() => order.length).toBe(750 + 250 * 40);
+    const lastOfQuiet = order.findLastIndex((job) => job.key >= 250);
+    const done = new Map<number, number>();
+    for (const { key } of order.slice(0, lastOfQuiet)) done.set(key, (done.get(key) ?? 0) + 1);
+    // A round gives each lane one start; those that were taken first began a little earlier.
+    expect(Math.max(...done.values())).toBeLessThan(12);
+  });
+
+  it("go on while the jobs of lanes that have not proved themselves hang, on a quarter of the budget", async () => {
+    const gate = createGate();
+    let hanging = 0;
+    let ran = 0;
+    const run = async (job: Job): Promise<JobEnd> => {
+      if (job.lane.key.startsWith("dead")) {
+        hanging += 1;
+        await gate.opened;
+        return { end: "done", proven: false };
+      }
+      ran += 1;
+      return { end: "done", proven: true };
+    };
+    const engine = await story.start("a", [kindOf(run, { probation: true, budget: 32, lookahead: 8 })]);
+    const healthy = await Promise.all(range(5).map((n) => story.lane("k", `healthy ${n}`, [{}])));
+    engine.wake(healthy);
+    await eventually(() => ran).toBe(5);
+    const dead = await Promise.all(range(40).map((n) => story.lane("k", `dead ${n}`, [{}, { grp: "h" }])));
+    engine.wake(dead);
+    await eventually(() => hanging).toBe(8);
+    for (const lane of healthy)
+      await story.add(
+        lane,
+        range(100).map((pos) => ({ pos, grp: `g${pos % 6}` })),
+      );
+    engine.wake(healthy);
+    await eventually(() => ran).toBe(505);
+    await eventually(() => engine.inFlight()).toBe(8);
+    expect(hanging).toBe(8);
+    gate.open();
+    await eventually(() => hanging).toBe(80);
+  });
+
+  it("of an unproven receiver have one slot, then `width`, and one again after a failure", async () => {
+    const gates = range(12).map(() => createGate());
+    const running: number[] = [];
+    const run = async (job: Job): Promise<JobEnd> => {
+      running.push(job.pos);
+      await gates[job.pos]?.opened;
+      return {
+        end: "done",
+        proven: new Map([
+          [0, true],
+          [4, false],
+        ]).get(job.pos),
+      };
+    };
+    const engine = await story.start("a", [kindOf(run, { probation: true })]);
+    engine.wake([
+      await story.lane(
+        "k",
+        "one",
+        range(8).map((pos) => ({ pos, grp: `g${pos}` })),
+      ),
+    ]);
+    await eventually(() => running).toEqual([0]);
+    gates[0]?.open();
+    await eventually(() => running).toEqual([0, 1, 2, 3, 4]);
+    for (const pos of [4, 1, 2]) {
+      const before = engine.inFlight();
+      gates[pos]?.open();
+      await eventually(() => engine.inFlight()).toBe(before - 1);
+    }
+    expect(running).toHaveLength(5);
+    gates[3]?.open();
+    await eventually(() => running).toEqual([0, 1, 2, 3, 4, 5]);
+    for (const gate of gates) gate.open();
+  });
+});
+
+describe("owning a lane", () => {
+  it("is told to the feature before the first job, again until that works, and its loss once", async () => {
+    const told: string[] = [];
+    const taken = vi
+      .fn<NonNullable<LaneKind["taken"]>>()
+      .mockRejectedValueOnce(new Error("not now"))
+      .mockImplementation(async (lane) => void told.push(`taken ${lane.key}`));
+    const engine = await story.start("a", [
+      kindOf(async () => note(told, "job"), {
+        taken,
+        lost: async (lane) => void told.push(`lost ${lane.key}`),
+      }),
+    ]);
+    const lane = await story.lane("k", "one", [{}]);
+    engine.wake([lane]);
+    await eventually(() => told).toEqual(["taken one", "job"]);
+    await removeLane(database.db, lane);
+    engine.wake([lane], { changed: true });
+    await eventually(() => told).toEqual(["taken one", "job", "lost one"]);
+    expect(engine.laneOf("k", "one")).toBeUndefined();
+  });
+
+  it("begins anew after `laneLost`, and not before the last job of the old ownership has ended", async () => {
+    const gate = createGate();
+    const running: number[] = [];
+    let ended = 0;
+    const run = async (job: Job): Promise<JobEnd> => {
+      running.push(job.lane.epoch);
+      await gate.opened;
+      ended += 1;
+      return { end: "retry", at: inMs(0) };
+    };
+    const engine = await story.start("a", [kindOf(run)]);
+    const lane = await story.lane("k", "one", [{}]);
+    engine.wake([lane]);
+    await eventually(() => running).toEqual([1]);
+    engine.laneLost(lane);
+    expect(engine.laneOf("k", "one")).toBeUndefined();
+    await database.pool.query("update lane set owner = null");
+    // Three looks at all lanes later it is still not taken.
+    const { rows } = await database.pool.query("select beat from node");
+    await eventually(
+      async () => (await database.pool.query("select beat from node")).rows[0].beat,
+    ).toBeGreaterThan(rows[0].beat + 2);
+    expect([running, ended]).toEqual([[1], 0]);
+    gate.open();
+    await eventually(() => running.slice(0, 2)).toEqual([1, 2]);
+  });
+
+  it("is only for nodes that have the role", async () => {
+    const engine = await story.start("a", [kindOf(async () => DONE, { role: "sessions" })], {
+      roles: ["worker"],
+    });
+    engine.wake([await story.lane("k", "one", [{}])]);
+    const other = await story.start("b", [kindOf(async () => DONE, { role: "sessions" })], {
+      roles: ["sessions"],
+    });
+    await eventually(() => other.laneOf("k", "one")).toBeDefined();
+    expect(engine.laneOf("k", "one")).toBeUndefined();
+    await eventually(story.jobsLeft).toBe(0);
+  });
+
+  it("is not sought while this process lags behind", async () => {
+    const opened: number[] = [];
+    const taken: LaneKind["taken"] = async (lane) => void opened.push(lane.id);
+    await story.start("a", [kindOf(async () => DONE, { taken })], { beatMs: 50 });
+    const beat = async (): Promise<number> =>
+      (await database.pool.query("select beat from node")).rows[0].beat;
+    // As if the opening of sessions kept the process busy.
+    const busy = setInterval(() => {
+      for (const until = performance.now() + 130; performance.now() < until; );
+    }, 0);
+    await database.pool.query(
+      "insert into lane (kind, key) select 'k', n::text from generate_series(1, 120) n",
+    );
+    const first = await beat();
+    await eventually(beat).toBeGreaterThan(first + 2);
+    expect(opened).toEqual([]);
+    clearInterval(busy);
+    await eventually(() => opened.length).toBe(120);
+  });
+});

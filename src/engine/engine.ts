@@ -1,0 +1,290 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Database } from "../platform/db.ts";
+import type { Log } from "../platform/log.ts";
+import { EVERYTHING, Hints } from "./hints.ts";
+import { JobPoll } from "./job-poll.ts";
+import type { Lane, LaneKind } from "./lane-kind.ts";
+import { releaseLanes } from "./lanes.ts";
+import { BeatingNode } from "./nodes.ts";
+import { Outage } from "./outage.ts";
+import { OwnedLanes } from "./owned-lanes.ts";
+import { OwnershipCheck } from "./ownership-check.ts";
+import { Picker } from "./picker.ts";
+import { TakeOver } from "./take-over.ts";
+
+export type { Job, JobEnd, Lane, LaneKind } from "./lane-kind.ts";
+
+export type Role = "api" | "sessions" | "worker";
+
+export interface EngineOptions {
+  database: Database;
+  log: Log;
+  /** Name of this node, never used by two processes at once. */
+  node_id: string;
+  roles: readonly Role[];
+  /** Where other nodes reach this one. */
+  url?: string;
+  /** The predecessor of this node is proven gone (its data directory is ours): its lanes are taken at the start. */
+  takeAtOnce: boolean;
+  beatMs?: number;
+  deadAfterMs?: number;
+  selfFenceMs?: number;
+  pollMs?: number;
+}
+
+/** Runs the jobs of the lanes that this node owns. */
+export interface Engine {
+  readonly node: { readonly id: string; readonly boot: number };
+  /** Whether this node may act: false as soon as the last good beat was sent more than `selfFenceMs` ago. */
+  isSafe(): boolean;
+  /** Adds a kind of lane; before the start where the kind has `prepare`. */
+  register(kind: LaneKind): void;
+  start(): Promise<void>;
+  /** Takes and starts nothing more, waits up to `graceMs` (10,000) for what is in flight, gives all lanes back. */
+  stop(options?: { graceMs?: number }): Promise<void>;
+  /**
+   * After the commit that added jobs to these lanes. `changed`: it changed or removed waiting jobs (`run_at`, `grp`,
+   * `prio`) or the lane itself, so that what is known of them in memory is forgotten.
+   */
+  wake(lanes: readonly number[], options?: { changed?: boolean }): void;
+  /** A fenced statement did not get this lane back: it is closed, and taken again should it still be ours. */
+  laneLost(lane: number): void;
+  /** The lane as this node owns it now. */
+  laneOf(kind: string, key: string): Lane | undefined;
+  /** Null: all groups of the lane run; else only these. Holds as long as the lane is owned. */
+  openGroups(lane: number, only: readonly string[] | null): void;
+  /** Hint to the listeners of all nodes; those of this node are called before it returns. It can be lost. */
+  tell(topic: string, key: string): void;
+  /** Listens to hints; the key `*` says "look at everything". Answers with the function that ends it. */
+  hear(topic: string, listener: (key: string) => void): () => void;
+  /** Whether some node with this role has a fresh beat. */
+  liveWorkers(role: Role): Promise<boolean>;
+  /** Jobs that run now. */
+  inFlight(): number;
+}
+
+/** The engine of one node; it does nothing before `start`. */
+export function createEngine(options: EngineOptions): Engine {
+  return new LaneEngine(options);
+}
+
+const TOPIC = { jobs: "engine.jobs", changed: "engine.changed", lanes: "engine.lanes" } as const;
+const CHECK_EVERY_BEATS = 10;
+const DEFAULT_GRACE_MS = 10_000;
+const LETTING_GO_MS = 2_000;
+
+class LaneEngine implements Engine {
+  readonly #options: EngineOptions;
+  readonly #outage: Outage;
+  readonly #pickers = new Map<string, Picker>();
+  readonly #owned: OwnedLanes;
+  readonly #node: BeatingNode;
+  readonly #hints: Hints;
+  readonly #takeOver: TakeOver;
+  readonly #poll: JobPoll;
+  readonly #ownership: OwnershipCheck;
+  #state: "new" | "started" | "stopping" = "new";
+  #startedAt = 0;
+  #beats = 0;
+
+  constructor(options: EngineOptions) {
+    this.#options = options;
+    this.#outage = new Outage(options.log, "engine");
+    this.#node = this.#createNode();
+    this.#hints = this.#createHints();
+    this.#takeOver = this.#createTakeOver();
+    this.#owned = new OwnedLanes(options.log, this.#pickers, () => {
+      this.#takeOver.doubtOwnership();
+      this.#takeOver.lookAtAll();
+    });
+    const shared = { db: options.database.db, owned: this.#owned, outage: this.#outage };
+    this.#poll = new JobPoll({
+      ...shared,
+      everyMs: options.pollMs ?? 1_000,
+      mayAct: () => this.#mayAct(),
+    });
+    this.#ownership = new OwnershipCheck({
+      ...shared,
+      node: options.node_id,
+      kinds: () => [...this.#pickers.keys()],
+      isPredecessorGone: () => this.#isPredecessorGone(),
+    });
+  }
+
+  get node(): { id: string; boot: number } {
+    return this.#node;
+  }
+
+  isSafe(): boolean {
+    return this.#node.isSafe();
+  }
+
+  register(kind: LaneKind): void {
+    if (this.#pickers.has(kind.kind)) throw new Error(`lane kind ${kind.kind} is registered twice`);
+    if (!this.#options.roles.includes(kind.role)) return;
+    const picker = new Picker(kind, {
+      db: this.#options.database.db,
+      node: this.#options.node_id,
+      log: this.#options.log,
+      outage: this.#outage,
+      mayStart: () => this.#mayAct(),
+      onLost: (work) => void this.#owned.close(work),
+    });
+    this.#pickers.set(kind.kind, picker);
+    if (this.#state === "started") this.#takeOver.lookAtAll();
+  }
+
+  async start(): Promise<void> {
+    if (this.#state !== "new") throw new Error("an engine is started once");
+    this.#startedAt = performance.now();
+    await this.#node.start();
+    try {
+      for (const { kind } of this.#pickers.values()) await kind.prepare?.();
+    } catch (error) {
+      await this.#node.stop();
+      throw error;
+    }
+    this.#state = "started";
+    this.#takeOver.lookAtAll();
+    this.#poll.start();
+  }
+
+  async stop({ graceMs = DEFAULT_GRACE_MS }: { graceMs?: number } = {}): Promise<void> {
+    if (this.#state !== "started") return;
+    this.#state = "stopping";
+    this.#poll.stop();
+    await this.#takeOver.stop();
+    await upTo(graceMs, Promise.all([...this.#pickers.values()].map((picker) => picker.idle())));
+    await upTo(LETTING_GO_MS, this.#owned.closeAll());
+    await releaseLanes(this.#options.database.db, this.#node.id).catch((error) => this.#outage.note(error));
+    await this.#node.stop(async () => {
+      this.#hints.tellOthers(TOPIC.lanes, EVERYTHING);
+      await this.#hints.flush();
+    });
+  }
+
+  wake(lanes: readonly number[], { changed = false }: { changed?: boolean } = {}): void {
+    if (this.#state !== "started") return;
+    const foreign = lanes.filter((lane) => !this.#wakeOwned(lane, changed));
+    for (const lane of foreign) this.#hints.tellOthers(changed ? TOPIC.changed : TOPIC.jobs, String(lane));
+    this.#takeOver.lookAt(foreign);
+  }
+
+  laneLost(lane: number): void {
+    const work = this.#owned.get(lane);
+    if (work) void this.#owned.close(work);
+  }
+
+  laneOf(kind: string, key: string): Lane | undefined {
+    return this.#owned.laneOf(kind, key);
+  }
+
+  openGroups(lane: number, only: readonly string[] | null): void {
+    const work = this.#owned.get(lane);
+    work?.openGroups(only);
+    if (work) this.#owned.offer(work);
+  }
+
+  tell(topic: string, key: string): void {
+    this.#hints.tell(topic, key);
+  }
+
+  hear(topic: string, listener: (key: string) => void): () => void {
+    return this.#hints.hear(topic, listener);
+  }
+
+  async liveWorkers(role: Role): Promise<boolean> {
+    return this.#state === "started" && this.#node.hasAlive(role);
+  }
+
+  inFlight(): number {
+    return [...this.#pickers.values()].reduce((sum, picker) => sum + picker.inFlight, 0);
+  }
+
+  #mayAct(): boolean {
+    return this.#state === "started" && this.#node.isSafe();
+  }
+
+  /** Whether the lane is ours. */
+  #wakeOwned(lane: number, changed: boolean): boolean {
+    const work = this.#owned.get(lane);
+    if (!work) return false;
+    work.wake(changed);
+    this.#owned.offer(work);
+    if (changed) void this.#ownership.check([work]);
+    return true;
+  }
+
+  #heard(key: string, changed: boolean): void {
+    if (this.#state !== "started") return;
+    if (key === EVERYTHING) {
+      for (const work of this.#owned.all()) this.#wakeOwned(work.lane.id, changed);
+      this.#takeOver.lookAtAll();
+    } else if (!this.#wakeOwned(Number(key), changed)) {
+      this.#takeOver.lookAt([Number(key)]);
+    }
+  }
+
+  #beat(): void {
+    if (this.#state !== "started") return;
+    this.#beats += 1;
+    for (const picker of this.#pickers.values()) picker.pump();
+    this.#takeOver.lookAtAll();
+    if (this.#beats % CHECK_EVERY_BEATS === 1) void this.#ownership.checkAll();
+  }
+
+  // One that still runs fails its next beat since our start, and has closed itself by then.
+  #isPredecessorGone(): boolean {
+    const { takeAtOnce, deadAfterMs = 12_000 } = this.#options;
+    return takeAtOnce || performance.now() - this.#startedAt >= deadAfterMs;
+  }
+
+  #createNode(): BeatingNode {
+    const { database, log, node_id, roles, url = null } = this.#options;
+    const { beatMs = 3_000, deadAfterMs = 12_000, selfFenceMs = 9_000 } = this.#options;
+    const times = { beatMs, deadAfterMs, selfFenceMs };
+    return new BeatingNode({
+      ...{ database: database.url, log, id: node_id, roles, url, ...times },
+      onBeat: () => this.#beat(),
+      onUnsafe: () => void this.#owned.closeAll(),
+      onNotice: (payload) => this.#hints.receive(payload),
+      onConnected: () => this.#hints.missed(),
+    });
+  }
+
+  #createHints(): Hints {
+    const hints = new Hints({
+      from: `${this.#options.node_id} ${process.pid} ${performance.now()}`,
+      send: (payload) => this.#node.notify(payload),
+      hasAudience: () => this.#node.hasOthers(),
+      log: this.#options.log,
+    });
+    hints.hear(TOPIC.jobs, (key) => this.#heard(key, false));
+    hints.hear(TOPIC.changed, (key) => this.#heard(key, true));
+    hints.hear(TOPIC.lanes, () => this.#state === "started" && this.#takeOver.lookAtAll());
+    return hints;
+  }
+
+  #createTakeOver(): TakeOver {
+    const { database, node_id } = this.#options;
+    return new TakeOver({
+      db: database.db,
+      node: node_id,
+      outage: this.#outage,
+      kinds: () => [...this.#pickers.keys()],
+      dead: () => this.#node.dead(),
+      held: () => this.#owned.held(),
+      closing: () => this.#owned.closing(),
+      bootNow: () => (this.#mayAct() ? this.#node.boot : undefined),
+      isPredecessorGone: () => this.#isPredecessorGone(),
+      adopt: (lanes) => this.#owned.adopt(lanes),
+    });
+  }
+}
+
+async function upTo(ms: number, work: Promise<unknown>): Promise<void> {
+  const giveUp = new AbortController();
+  const time = sleep(ms, undefined, { signal: giveUp.signal }).catch(() => {});
+  await Promise.race([work, time]);
+  giveUp.abort();
+}

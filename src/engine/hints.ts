@@ -1,0 +1,108 @@
+import type { Log } from "../platform/log.ts";
+
+export const CHANNEL = "waygate";
+/** The key of a hint that says: look at everything. */
+export const EVERYTHING = "*";
+
+const COALESCE_MS = 10;
+/** PostgreSQL refuses payloads of 8,000 bytes and more. */
+const PAYLOAD_LIMIT = 7_999;
+
+export interface HintsOptions {
+  /** Tells the hints of this node from those of others. */
+  from: string;
+  /** Sends one payload to all nodes; a failure loses it. */
+  send(payload: string): Promise<void>;
+  /** Whether there is anybody to tell. */
+  hasAudience(): boolean;
+  log: Log;
+}
+
+type Listener = (key: string) => void;
+
+/** Hints between nodes: coalesced, sent after the commit, never relied upon. */
+export class Hints {
+  readonly #options: HintsOptions;
+  readonly #listeners = new Map<string, Set<Listener>>();
+  #waiting = new Map<string, Set<string>>();
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(options: HintsOptions) {
+    this.#options = options;
+  }
+
+  /** To the listeners of this node at once, to the other nodes within 10 ms. */
+  tell(topic: string, key: string): void {
+    this.#call(topic, key);
+    this.tellOthers(topic, key);
+  }
+
+  tellOthers(topic: string, key: string): void {
+    const keys = this.#waiting.get(topic) ?? new Set();
+    this.#waiting.set(topic, keys.add(key));
+    this.#timer ??= setTimeout(() => void this.flush(), COALESCE_MS);
+  }
+
+  hear(topic: string, listener: Listener): () => void {
+    const listeners = this.#listeners.get(topic) ?? new Set();
+    this.#listeners.set(topic, listeners.add(listener));
+    return () => listeners.delete(listener);
+  }
+
+  /** Takes a payload of another node, or of this one, whose own is ignored. */
+  receive(payload: string): void {
+    const hint = parse(payload);
+    if (!hint || hint.from === this.#options.from) return;
+    for (const [topic, keys] of hint.about) for (const key of keys) this.#call(topic, key);
+  }
+
+  /** Hints may have been missed: everybody looks at everything. */
+  missed(): void {
+    for (const topic of this.#listeners.keys()) this.#call(topic, EVERYTHING);
+  }
+
+  /** Sends what is waiting now. */
+  async flush(): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    const about = [...this.#waiting].map(([topic, keys]): About => [topic, [...keys]]);
+    this.#waiting = new Map();
+    if (about.length === 0 || !this.#options.hasAudience()) return;
+    // Lost with the connection: the poll finds what the hint was about.
+    await this.#options.send(this.#payload(about)).catch(() => {});
+  }
+
+  #payload(about: About[]): string {
+    const payload = JSON.stringify({ from: this.#options.from, about });
+    if (Buffer.byteLength(payload) <= PAYLOAD_LIMIT) return payload;
+    const topics = about.map(([topic]): About => [topic, [EVERYTHING]]);
+    return JSON.stringify({ from: this.#options.from, about: topics });
+  }
+
+  #call(topic: string, key: string): void {
+    for (const listener of this.#listeners.get(topic) ?? []) {
+      try {
+        listener(key);
+      } catch (error) {
+        this.#options.log.error({ err: error, topic }, "a listener to hints threw");
+      }
+    }
+  }
+}
+
+type About = [topic: string, keys: string[]];
+
+function parse(payload: string): { from: string; about: About[] } | undefined {
+  try {
+    const hint: unknown = JSON.parse(payload);
+    return isHint(hint) ? hint : undefined;
+  } catch {
+    // Somebody else uses the channel.
+    return undefined;
+  }
+}
+
+function isHint(hint: unknown): hint is { from: string; about: About[] } {
+  if (typeof hint !== "object" || hint === null || !("from" in hint) || !("about" in hint)) return false;
+  return Array.isArray(hint.about) && hint.about.every((one) => Array.isArray(one) && Array.isArray(one[1]));
+}

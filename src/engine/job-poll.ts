@@ -1,0 +1,57 @@
+import type { Db } from "../platform/db.ts";
+import { findLanesWithJobs } from "./jobs.ts";
+import type { LaneWork } from "./lane-work.ts";
+import type { Outage } from "./outage.ts";
+import type { OwnedLanes } from "./owned-lanes.ts";
+
+export interface JobPollOptions {
+  db: Db;
+  owned: OwnedLanes;
+  outage: Outage;
+  everyMs: number;
+  mayAct(): boolean;
+}
+
+/** The truth about work, whatever became of the hints: asks again and again which idle lanes have jobs. */
+export class JobPoll {
+  readonly #options: JobPollOptions;
+  #next: NodeJS.Timeout | undefined;
+  #isStopped = false;
+
+  constructor(options: JobPollOptions) {
+    this.#options = options;
+  }
+
+  start(): void {
+    if (this.#isStopped) return;
+    this.#next = setTimeout(() => void this.#look().then(() => this.start()), this.#options.everyMs);
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    clearTimeout(this.#next);
+  }
+
+  async #look(): Promise<void> {
+    const { db, owned, outage, mayAct } = this.#options;
+    if (!mayAct()) return;
+    const idle: number[] = [];
+    for (const work of owned.all()) {
+      const needs = work.pollNeeds();
+      if (needs === "ask") idle.push(work.lane.id);
+      if (needs === "read") this.#wake(work);
+    }
+    try {
+      for (const id of await findLanesWithJobs(db, idle)) this.#wake(owned.get(id));
+      outage.worked();
+    } catch (error) {
+      outage.note(error);
+    }
+  }
+
+  #wake(work: LaneWork | undefined): void {
+    if (!work) return;
+    work.wake();
+    this.#options.owned.offer(work);
+  }
+}

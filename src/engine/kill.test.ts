@@ -1,0 +1,88 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+import { afterAll, afterEach, beforeEach, describe, expect, it } from "vitest";
+import { createEngineStory, eventually } from "../../test/engine-story.ts";
+import type { LaneWorkerOptions } from "../../test/lane-worker.ts";
+
+const PROGRAM = fileURLToPath(new URL("../../dist/test/lane-worker.js", import.meta.url));
+const TIMES = { beatMs: 200, deadAfterMs: 1_500, selfFenceMs: 1_100 };
+
+const story = await createEngineStory();
+const { pool } = story.database;
+const children: ChildProcess[] = [];
+
+beforeEach(async () => {
+  await pool.query(`create table ledger
+    (id bigserial, job bigint, lane bigint, grp text, pos bigint, attempts integer, node text)`);
+});
+afterEach(async () => {
+  for (const child of children.splice(0)) child.kill("SIGKILL");
+  await story.rest();
+  await pool.query("drop table ledger");
+});
+afterAll(story.close);
+
+function startWorker(node_id: string, more: Partial<LaneWorkerOptions>): ChildProcess {
+  const options = { url: story.url, node_id, takeAtOnce: false, jobMs: 0, times: TIMES, ...more };
+  const child = spawn(process.execPath, [PROGRAM, JSON.stringify(options)], {
+    stdio: ["ignore", "ignore", "inherit"],
+  });
+  children.push(child);
+  return child;
+}
+
+async function kill(child: ChildProcess): Promise<void> {
+  child.kill("SIGKILL");
+  if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
+}
+
+async function count(sql: string): Promise<number> {
+  return (await pool.query<{ count: number }>(`select count(*) from ${sql}`)).rows[0]?.count ?? 0;
+}
+
+/** Jobs `first` to `last` of every group of every lane. */
+async function enqueue(first: number, last: number): Promise<void> {
+  await pool.query(
+    `insert into job (lane, prio, pos, grp, ref)
+     select lane.id, 1, pos, 'g' || grp, '{}' from lane, generate_series($1::int, $2::int) pos, generate_series(1, 4) grp`,
+    [first, last],
+  );
+}
+
+describe("a node that is killed", () => {
+  it("loses no job, repeats at most what was in flight, and puts no group out of order", async () => {
+    const budget = 32;
+    await pool.query("insert into lane (kind, key) select 'k', n::text from generate_series(1, 60) n");
+    await enqueue(1, 8);
+    const first = startWorker("a", { budget, jobMs: 2 });
+    await eventually(() => count("ledger")).toBeGreaterThan(100);
+    startWorker("b", { budget, jobMs: 2 });
+    await eventually(() => count("ledger")).toBeGreaterThan(700);
+    await kill(first);
+    await enqueue(9, 12);
+    await eventually(story.jobsLeft).toBe(0);
+
+    const total = 60 * 4 * 12;
+    expect(await count("(select distinct job from ledger) as done")).toBe(total);
+    const repeated = (await count("ledger")) - total;
+    expect(repeated).toBeLessThanOrEqual(budget);
+    const firsts = "select min(id) as id, lane, grp, pos from ledger group by lane, grp, pos";
+    const steps = `select pos - lag(pos) over (partition by lane, grp order by id) as step from (${firsts}) as firsts`;
+    expect(await count(`(${steps}) as steps where step <> 1`)).toBe(0);
+    expect((await pool.query("select distinct node from ledger order by node")).rows).toHaveLength(2);
+  });
+
+  it("uses up no attempt of a job, even when the same job sees it die 20 times", async () => {
+    await story.lane("k", "one", [{ max_attempts: 3 }]);
+    for (let death = 1; death <= 20; death++) {
+      const child = startWorker("a", { takeAtOnce: true, jobMs: null });
+      await eventually(() => count("ledger")).toBe(death);
+      await kill(child);
+    }
+    expect(await count("ledger where attempts > 0")).toBe(0);
+    const last = startWorker("a", { takeAtOnce: true });
+    await eventually(story.jobsLeft).toBe(0);
+    await kill(last);
+  });
+});

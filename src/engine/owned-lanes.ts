@@ -1,0 +1,118 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Log } from "../platform/log.ts";
+import type { Lane } from "./lane-kind.ts";
+import { LaneWork } from "./lane-work.ts";
+import type { Picker } from "./picker.ts";
+
+const LONGEST_RETRY_MS = 30_000;
+
+/** The lanes that this node owns, from their taking to the last job that still runs after their loss. */
+export class OwnedLanes {
+  readonly #log: Log;
+  readonly #pickers: ReadonlyMap<string, Picker>;
+  readonly #byId = new Map<number, LaneWork>();
+  readonly #byKey = new Map<string, LaneWork>();
+  readonly #closing = new Set<number>();
+
+  readonly #closed: () => void;
+
+  /** `closed` is called when a lost lane has come to rest and may be taken again. */
+  constructor(log: Log, pickers: ReadonlyMap<string, Picker>, closed: () => void) {
+    this.#log = log;
+    this.#pickers = pickers;
+    this.#closed = closed;
+  }
+
+  adopt(lanes: readonly Lane[]): void {
+    for (const lane of lanes) {
+      const picker = this.#pickers.get(lane.kind);
+      if (picker) this.#adoptOne(lane, picker);
+    }
+  }
+
+  get(id: number): LaneWork | undefined {
+    return this.#byId.get(id);
+  }
+
+  laneOf(kind: string, key: string): Lane | undefined {
+    return this.#byKey.get(keyOf({ kind, key }))?.lane;
+  }
+
+  all(): LaneWork[] {
+    return [...this.#byId.values()];
+  }
+
+  held(): number[] {
+    return [...this.#byId.keys()];
+  }
+
+  /** Lanes that were lost while something of them still runs here. */
+  closing(): number[] {
+    return [...this.#closing];
+  }
+
+  /** Gives the lane its turns. */
+  offer(work: LaneWork): void {
+    this.#pickers.get(work.lane.kind)?.offer(work);
+  }
+
+  /** Forgets the lane at once; resolves when the feature has let go of it. */
+  async close(work: LaneWork): Promise<void> {
+    if (work.isClosed) return;
+    const { lane } = work;
+    work.close();
+    this.#byId.delete(lane.id);
+    this.#byKey.delete(keyOf(lane));
+    const lost = this.#tellLost(work);
+    // Two owners in one process would run a group twice at once, so the lane stays untaken until the old one is done.
+    this.#closing.add(lane.id);
+    void Promise.allSettled([lost, work.idle()]).then(() => {
+      this.#closing.delete(lane.id);
+      this.#closed();
+    });
+    await lost;
+  }
+
+  async closeAll(): Promise<void> {
+    await Promise.all(this.all().map((work) => this.close(work)));
+  }
+
+  #adoptOne(lane: Lane, picker: Picker): void {
+    const before = this.#byId.get(lane.id);
+    // It changed hands and came back unnoticed: once the old one is at rest it is taken anew.
+    if (before) return void this.close(before);
+    const work = new LaneWork(lane, picker.kind);
+    this.#byId.set(lane.id, work);
+    this.#byKey.set(keyOf(lane), work);
+    void this.#open(work);
+  }
+
+  async #open(work: LaneWork): Promise<void> {
+    for (let waitMs = 1_000; !work.isClosed; waitMs = Math.min(waitMs * 2, LONGEST_RETRY_MS)) {
+      try {
+        await work.kind.taken?.(work.lane);
+        work.isOpen = true;
+        return this.offer(work);
+      } catch (error) {
+        this.#log.error({ ...about(work.lane), err: error }, "a lane could not be opened; it is tried again");
+        await sleep(waitMs, undefined, { ref: false });
+      }
+    }
+  }
+
+  async #tellLost(work: LaneWork): Promise<void> {
+    try {
+      await work.kind.lost?.(work.lane);
+    } catch (error) {
+      this.#log.error({ ...about(work.lane), err: error }, "a feature threw when its lane was lost");
+    }
+  }
+}
+
+function keyOf(lane: { kind: string; key: string }): string {
+  return JSON.stringify([lane.kind, lane.key]);
+}
+
+function about(lane: Lane): Record<string, unknown> {
+  return { lane_kind: lane.kind, lane_key: lane.key, epoch: lane.epoch };
+}

@@ -1,0 +1,54 @@
+import type { Db } from "../platform/db.ts";
+import { findLostLanes } from "./jobs.ts";
+import type { LaneWork } from "./lane-work.ts";
+import { releaseLanes, tidyNodes } from "./lanes.ts";
+import type { Outage } from "./outage.ts";
+import type { OwnedLanes } from "./owned-lanes.ts";
+
+export interface OwnershipCheckOptions {
+  db: Db;
+  node: string;
+  owned: OwnedLanes;
+  outage: Outage;
+  /** Kinds whose role this node has. */
+  kinds(): string[];
+  /** Whether earlier boots of this node are gone for sure. */
+  isPredecessorGone(): boolean;
+}
+
+/** Compares what this node holds for its own with what the database says. */
+export class OwnershipCheck {
+  readonly #options: OwnershipCheckOptions;
+
+  constructor(options: OwnershipCheckOptions) {
+    this.#options = options;
+  }
+
+  async checkAll(): Promise<void> {
+    const { db, node, owned, outage, kinds, isPredecessorGone } = this.#options;
+    try {
+      await tidyNodes(db);
+      // An earlier boot may have had roles that this one has not.
+      if (isPredecessorGone()) await releaseLanes(db, node, kinds());
+    } catch (error) {
+      outage.note(error);
+    }
+    await this.check(owned.all());
+  }
+
+  /** Closes those that are not ours any more, or are no more at all. */
+  async check(works: readonly LaneWork[]): Promise<void> {
+    const { db, node, owned, outage } = this.#options;
+    try {
+      const lost = await findLostLanes(
+        db,
+        node,
+        works.map((work) => work.lane),
+      );
+      const isLost = new Set(lost);
+      for (const work of works) if (isLost.has(work.lane)) void owned.close(work);
+    } catch (error) {
+      outage.note(error);
+    }
+  }
+}

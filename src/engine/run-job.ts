@@ -1,0 +1,54 @@
+import { isDatabaseAway } from "../platform/db.ts";
+import type { Log } from "../platform/log.ts";
+import { type Fate, ownGroup } from "./jobs.ts";
+import type { Job, JobEnd, LaneKind } from "./lane-kind.ts";
+
+const FIRST_BACKOFF_MS = 1_000;
+const LONGEST_BACKOFF_MS = 300_000;
+
+/** What came of one try. `untried`: the database went away under it, which counts for nothing. */
+export type Ending = JobEnd | { end: "untried"; proven?: undefined; pauseLaneMs?: undefined };
+
+/** Runs one job; a throw is our bug, logged whole and turned into a retry. */
+export async function runJob(kind: LaneKind, job: Job, log: Log): Promise<Ending> {
+  const about = { lane_kind: kind.kind, lane_key: job.lane.key, job_id: job.id, attempts: job.attempts + 1 };
+  try {
+    const end = await kind.run(job);
+    if (end.end === "retry" && end.error !== undefined)
+      log.error({ ...about, err: end.error }, "a job failed");
+    if (end.end !== "retry" || !isLastAttempt(job)) return end;
+    return { ...end, end: "give_up", reason: "its attempts are used up" };
+  } catch (error) {
+    if (isDatabaseAway(error)) return { end: "untried" };
+    log.error({ ...about, err: error }, "a job threw; it is tried again");
+    return afterThrow(job);
+  }
+}
+
+// Never given up, since what it stands for was accepted; past its attempts only the rest of its group moves on.
+function afterThrow(job: Job): JobEnd {
+  const delayMs = Math.min(LONGEST_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** Math.min(job.attempts, 20));
+  const at = new Date(Date.now() + delayMs);
+  return { end: "retry", at, proven: false, parkGroup: isLastAttempt(job) };
+}
+
+function isLastAttempt(job: Job): boolean {
+  return job.max_attempts !== null && job.attempts + 1 >= job.max_attempts;
+}
+
+/** What is to be written for this ending, if it is for the engine to write. */
+export function fateOf(job: Job, ending: Ending): Fate | undefined {
+  if (ending.end === "settled" || ending.end === "untried") return undefined;
+  if (ending.end !== "retry") return { job: job.id, lane: job.lane, again: null };
+  const grp = ending.parkGroup ? ownGroup(job.id) : job.grp;
+  return {
+    job: job.id,
+    lane: job.lane,
+    again: { delay_ms: waitMsOf(ending.at), attempts: job.attempts + 1, grp },
+  };
+}
+
+/** From now on, never below zero. */
+export function waitMsOf(at: Date): number {
+  return Math.max(0, at.getTime() - Date.now());
+}

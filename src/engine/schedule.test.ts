@@ -1,0 +1,106 @@
+import { afterAll, afterEach, describe, expect, it } from "vitest";
+import { createEngineStory, eventually } from "../../test/engine-story.ts";
+import { createEngine, type Engine } from "./engine.ts";
+import { createSchedules, type Schedule } from "./schedule.ts";
+
+const story = await createEngineStory();
+const { database } = story;
+const engines: Engine[] = [];
+afterEach(async () => {
+  await Promise.all(engines.splice(0).map((engine) => engine.stop({ graceMs: 100 })));
+  await story.rest();
+});
+afterAll(story.close);
+
+async function startNode(id: string, schedules: Schedule[]): Promise<Engine> {
+  const times = { beatMs: 100, deadAfterMs: 1_500, selfFenceMs: 1_100, pollMs: 50 };
+  const engine = createEngine({
+    database,
+    log: story.log,
+    node_id: id,
+    roles: ["worker"],
+    takeAtOnce: true,
+    ...times,
+  });
+  engines.push(engine);
+  createSchedules(engine, database.db, schedules);
+  await engine.start();
+  return engine;
+}
+
+async function runAts(): Promise<Record<string, Date>> {
+  const { rows } = await database.pool.query("select grp, run_at from job");
+  return Object.fromEntries(rows.map((row) => [row.grp, row.run_at]));
+}
+
+describe("schedules", () => {
+  it("run once per interval on however many nodes", async () => {
+    const runs: number[] = [];
+    const tick = { name: "tick", everyMs: 200, run: async () => void runs.push(performance.now()) };
+    await Promise.all(["a", "b", "c"].map((id) => startNode(id, [tick])));
+    await eventually(() => runs.length).toBe(6);
+    const [first = 0, last = 0] = [runs[0], runs[5]];
+    expect(last - first).toBeGreaterThan(5 * 200 - 50);
+    expect(Object.keys(await runAts())).toEqual(["tick"]);
+  });
+
+  it("go on elsewhere when their node stops", async () => {
+    const runs: string[] = [];
+    const tickOn = (id: string): Schedule => ({
+      name: "tick",
+      everyMs: 50,
+      run: async () => void runs.push(id),
+    });
+    const first = await startNode("a", [tickOn("a")]);
+    await startNode("b", [tickOn("b")]);
+    await eventually(() => runs).toContain("a");
+    await first.stop();
+    await eventually(() => runs.at(-1)).toBe("b");
+  });
+
+  it("go on after a run that throws, which is logged, and do not hold up each other", async () => {
+    const runs: string[] = [];
+    await startNode("a", [
+      {
+        name: "bad",
+        everyMs: 50,
+        async run() {
+          runs.push("bad");
+          throw new Error("a bug of ours");
+        },
+      },
+      { name: "long", everyMs: 50, run: () => new Promise(() => {}) },
+      { name: "good", everyMs: 50, run: async () => void runs.push("good") },
+    ]);
+    await eventually(() => runs.filter((name) => name === "bad").length).toBeGreaterThan(2);
+    await eventually(() => runs.filter((name) => name === "good").length).toBeGreaterThan(2);
+    expect(story.lines.filter((line) => line.err?.message === "a bug of ours").length).toBeGreaterThan(1);
+  });
+
+  it("do not make up for missed runs, and keep to a shorter interval from the next start on", async () => {
+    const quiet = (everyMs: number): Schedule => ({ name: "tick", everyMs, run: async () => {} });
+    const first = await startNode("a", [quiet(3_600_000)]);
+    await eventually(async () => (await runAts()).tick?.getTime()).toBeGreaterThan(Date.now() + 3_000_000);
+    await first.stop();
+    const runs: number[] = [];
+    await database.pool.query("update job set run_at = now() + interval '1 hour'");
+    await startNode("b", [{ name: "tick", everyMs: 300, run: async () => void runs.push(Date.now()) }]);
+    expect((await runAts()).tick?.getTime()).toBeLessThan(Date.now() + 400);
+    await eventually(() => runs.length).toBe(1);
+    await engines[1]?.stop();
+    await database.pool.query("update job set run_at = now() - interval '1 day'");
+    await startNode("c", [{ name: "tick", everyMs: 300_000, run: async () => void runs.push(Date.now()) }]);
+    await eventually(async () => (await runAts()).tick?.getTime()).toBeGreaterThan(Date.now());
+    expect(runs).toHaveLength(2);
+  });
+
+  it("of another version are left in peace", async () => {
+    const first = await startNode("a", [{ name: "theirs", everyMs: 3_600_000, run: async () => {} }]);
+    await eventually(async () => (await runAts()).theirs?.getTime()).toBeGreaterThan(Date.now());
+    await first.stop();
+    await database.pool.query("update job set run_at = now()");
+    await startNode("b", [{ name: "ours", everyMs: 3_600_000, run: async () => {} }]);
+    await eventually(async () => (await runAts()).theirs?.getTime()).toBeGreaterThan(Date.now());
+    expect(Object.keys(await runAts()).sort()).toEqual(["ours", "theirs"]);
+  });
+});

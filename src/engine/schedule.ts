@@ -1,0 +1,68 @@
+import { sql } from "kysely";
+import type { Db } from "../platform/db.ts";
+import type { Engine, Job, JobEnd } from "./engine.ts";
+import { addLane } from "./lanes.ts";
+
+export interface Schedule {
+  /** Names its row, across versions and nodes. */
+  name: string;
+  everyMs: number;
+  /** May run twice in rare cases, such as the death of a node. A throw is logged; the next run comes in its time. */
+  run(): Promise<unknown>;
+}
+
+const UPKEEP = "upkeep";
+const SCHEDULES_AT_ONCE = 4;
+const UNKNOWN_AGAIN_MS = 600_000;
+
+/** Schedules without a leader: one lane with one job per schedule, run by whoever owns the lane. */
+export function createSchedules(
+  engine: Pick<Engine, "register">,
+  db: Db,
+  schedules: readonly Schedule[],
+): void {
+  const byName = new Map(schedules.map((schedule) => [schedule.name, schedule]));
+  engine.register({
+    kind: UPKEEP,
+    role: "worker",
+    width: SCHEDULES_AT_ONCE,
+    prepare: () => addSchedules(db, schedules),
+    run: (job) => runSchedule(byName.get(job.grp), job),
+  });
+}
+
+async function addSchedules(db: Db, schedules: readonly Schedule[]): Promise<void> {
+  const lane = await addLane(db, UPKEEP, UPKEEP);
+  await db.transaction().execute(async (trx) => {
+    // Nodes that start at the same time would add every job twice.
+    await sql`select pg_advisory_xact_lock(hashtext('waygate schedules'))`.execute(trx);
+    for (const { name, everyMs } of schedules) {
+      const latest = sql`now() + ${everyMs}::float8 * interval '1 millisecond'`;
+      await sql`
+        update job set run_at = ${latest} where lane = ${lane} and grp = ${name} and run_at > ${latest}`.execute(
+        trx,
+      );
+      await sql`
+        insert into job (lane, prio, pos, grp, ref)
+        select ${lane}, 1, 0, ${name}::text, '{}'
+        where not exists (select 1 from job where lane = ${lane} and grp = ${name})`.execute(trx);
+    }
+  });
+}
+
+async function runSchedule(schedule: Schedule | undefined, job: Job): Promise<JobEnd> {
+  // Another version of the program, on another node, may know it.
+  if (!schedule) return { end: "retry", at: new Date(Date.now() + UNKNOWN_AGAIN_MS) };
+  try {
+    await schedule.run();
+    return { end: "retry", at: nextRun(job, schedule) };
+  } catch (error) {
+    return { end: "retry", at: nextRun(job, schedule), error };
+  }
+}
+
+// In step with its first run; runs that were missed are not made up for.
+function nextRun(job: Job, { everyMs }: Schedule): Date {
+  const missed = Math.max(0, Math.floor((Date.now() - job.run_at.getTime()) / everyMs));
+  return new Date(job.run_at.getTime() + (missed + 1) * everyMs);
+}

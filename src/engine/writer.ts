@@ -1,0 +1,97 @@
+import { isDatabaseAway } from "../platform/db.ts";
+
+export interface WriterOptions<Item, Result> {
+  /** Writes all items in one statement and answers with one result per item, in the same order. */
+  write(items: Item[]): Promise<Result[]>;
+  /** Most items of one statement; 100 unless said. */
+  maxBatch?: number;
+  /** Whether one item may be the cause of this error; unless said, any error but an absent database. */
+  isolate?(error: unknown): boolean;
+}
+
+/** Merges concurrent writes into batches, in the order of their arrival. */
+export interface Writer<Item, Result> {
+  /** Resolves when the item is committed; rejects with the error of this item alone. */
+  write(item: Item): Promise<Result>;
+  /** Resolves when nothing is waiting and nothing is in flight. */
+  idle(): Promise<void>;
+}
+
+interface Waiting<Item, Result> {
+  item: Item;
+  resolve(result: Result): void;
+  reject(error: unknown): void;
+}
+
+/** One batch in flight, no added delay; a batch that fails is run again one by one, so only the guilty one fails. */
+export function createWriter<Item, Result>(options: WriterOptions<Item, Result>): Writer<Item, Result> {
+  return new BatchWriter(options);
+}
+
+class BatchWriter<Item, Result> implements Writer<Item, Result> {
+  readonly #options: WriterOptions<Item, Result>;
+  readonly #maxBatch: number;
+  #waiting: Waiting<Item, Result>[] = [];
+  #running: Promise<void> | undefined;
+
+  constructor(options: WriterOptions<Item, Result>) {
+    this.#options = options;
+    this.#maxBatch = options.maxBatch ?? 100;
+  }
+
+  write(item: Item): Promise<Result> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ item, resolve, reject });
+      this.#running ??= this.#drain();
+    });
+  }
+
+  async idle(): Promise<void> {
+    while (this.#running) await this.#running;
+  }
+
+  async #drain(): Promise<void> {
+    // One turn of the microtask queue: what is written in the same tick shares the first batch.
+    await Promise.resolve();
+    while (this.#waiting.length > 0) await this.#writeBatch(this.#waiting.splice(0, this.#maxBatch));
+    this.#running = undefined;
+  }
+
+  async #writeBatch(batch: Waiting<Item, Result>[]): Promise<void> {
+    try {
+      const results = await this.#write(batch.map((waiting) => waiting.item));
+      for (const [index, waiting] of batch.entries()) waiting.resolve(results[index] as Result);
+    } catch (error) {
+      if (batch.length === 1 || !this.#mayIsolate(error)) return rejectAll(batch, error);
+      await this.#writeOneByOne(batch);
+    }
+  }
+
+  async #writeOneByOne(batch: Waiting<Item, Result>[]): Promise<void> {
+    for (const [index, waiting] of batch.entries()) {
+      try {
+        const [result] = await this.#write([waiting.item]);
+        waiting.resolve(result as Result);
+      } catch (error) {
+        if (!this.#mayIsolate(error)) return rejectAll(batch.slice(index), error);
+        waiting.reject(error);
+      }
+    }
+  }
+
+  async #write(items: Item[]): Promise<Result[]> {
+    const results = await this.#options.write(items);
+    if (results.length !== items.length) {
+      throw new Error(`a writer of ${items.length} items answered with ${results.length} results`);
+    }
+    return results;
+  }
+
+  #mayIsolate(error: unknown): boolean {
+    return this.#options.isolate ? this.#options.isolate(error) : !isDatabaseAway(error);
+  }
+}
+
+function rejectAll<Item, Result>(batch: Waiting<Item, Result>[], error: unknown): void {
+  for (const waiting of batch) waiting.reject(error);
+}

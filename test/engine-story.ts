@@ -1,0 +1,132 @@
+import { once } from "node:events";
+import { type AddressInfo, connect, createServer, type Socket } from "node:net";
+import { pino } from "pino";
+import { expect } from "vitest";
+import { createEngine, type Engine, type EngineOptions, type LaneKind } from "../src/engine/engine.ts";
+import { addJobs, type NewJob } from "../src/engine/jobs.ts";
+import { addLane } from "../src/engine/lanes.ts";
+import { type Database, openDatabase } from "../src/platform/db.ts";
+import { createTestDatabase } from "./database.ts";
+
+export interface EngineStory {
+  url: string;
+  database: Database;
+  /** What the nodes have logged. */
+  lines: { level: number; msg: string; name?: string; err?: { message: string } }[];
+  log: EngineOptions["log"];
+  start(id: string, kinds: LaneKind[], options?: Partial<EngineOptions>): Promise<Engine>;
+  /** A lane with these jobs; `pos` counts from 0 and the group is `g` unless said. */
+  lane(kind: string, key: string, jobs?: Partial<NewJob>[]): Promise<number>;
+  add(lane: number, jobs: Partial<NewJob>[]): Promise<void>;
+  jobsLeft(): Promise<number>;
+  /** Stops what was started and empties the tables. */
+  rest(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Nodes in this process on a database of the test's own, with times in which a test can wait for a death. */
+export async function createEngineStory(): Promise<EngineStory> {
+  const { url, database, drop } = await createTestDatabase();
+  const lines: EngineStory["lines"] = [];
+  const log = pino({ level: "info" }, { write: (line: string) => void lines.push(JSON.parse(line)) });
+  const engines: Engine[] = [];
+  const add: EngineStory["add"] = (lane, jobs) =>
+    addJobs(
+      database.db,
+      jobs.map((job, index) => ({ lane, prio: 1, pos: index, grp: "g", ref: {}, ...job })),
+    );
+  const rest = async (): Promise<void> => {
+    await Promise.all(engines.splice(0).map((engine) => engine.stop({ graceMs: 100 })));
+    await database.pool.query("truncate node, lane, job");
+    lines.length = 0;
+  };
+  return {
+    ...{ url, database, lines, log, add, rest },
+    async start(id, kinds, options = {}) {
+      const times = { beatMs: 200, deadAfterMs: 4_000, selfFenceMs: 3_000, pollMs: 100 };
+      const fixed = { database, log, node_id: id, roles: ["worker", "sessions"] as const, takeAtOnce: true };
+      const engine = createEngine({ ...fixed, ...times, ...options });
+      for (const kind of kinds) engine.register(kind);
+      engines.push(engine);
+      await engine.start();
+      return engine;
+    },
+    async lane(kind, key, jobs = []) {
+      const lane = await addLane(database.db, kind, key);
+      await add(lane, jobs);
+      return lane;
+    },
+    async jobsLeft() {
+      const { rows } = await database.pool.query<{ count: number }>("select count(*) from job");
+      return rows[0]?.count ?? 0;
+    },
+    async close() {
+      await rest();
+      await drop();
+    },
+  };
+}
+
+export interface Cable {
+  database: Database;
+  /** Ends all connections and lets no new one through. */
+  cut(): void;
+  mend(): void;
+  /** Connections that found it cut. */
+  refused(): number;
+  close(): Promise<void>;
+}
+
+/** A way to the database that can be cut. */
+export async function layCable(url: string): Promise<Cable> {
+  const target = new URL(url);
+  const sockets = new Set<Socket>();
+  let isCut = false;
+  let refused = 0;
+  const server = createServer((from) => {
+    const to = connect(Number(target.port), target.hostname);
+    for (const socket of [from, to]) {
+      sockets.add(socket);
+      socket.on("error", () => {}).on("close", () => [from, to].forEach((one) => void one.destroy()));
+    }
+    if (isCut) refused += 1;
+    if (isCut) from.destroy();
+    else from.pipe(to).pipe(from);
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const through = new URL(url);
+  through.hostname = "127.0.0.1";
+  through.port = String((server.address() as AddressInfo).port);
+  const database = openDatabase(through.href);
+  const cut = (): void => {
+    isCut = true;
+    for (const socket of sockets) socket.destroy();
+  };
+  return {
+    ...{ database, cut },
+    refused: () => refused,
+    mend() {
+      isCut = false;
+    },
+    async close() {
+      await database.close();
+      cut();
+      server.close();
+    },
+  };
+}
+
+/** Waits for a value to become what is expected, on a machine that may be busy. */
+export function eventually<T>(look: () => T): ReturnType<typeof expect.poll<T>> {
+  return expect.poll(look, { timeout: 15_000, interval: 10 });
+}
+
+/** A promise that somebody else resolves. */
+export function createGate(): { opened: Promise<void>; open(): void } {
+  let open = (): void => {};
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return { opened, open };
+}
