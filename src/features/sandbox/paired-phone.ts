@@ -1,0 +1,40 @@
+import type { Db } from "../../platform/db.ts";
+import { GatewayError } from "../../platform/errors.ts";
+import type { InstanceStatus } from "../../tables.ts";
+
+export interface SandboxInstance {
+  status: InstanceStatus;
+  phone: string | null;
+  jid: string | null;
+  lid: string | null;
+  qr: string | null;
+  pairing_code: string | null;
+}
+
+/** The instance, if it is one of the sandbox network. Throws NOT_FOUND, and CONFLICT on another network. */
+export async function getSandboxInstance(db: Db, id: number): Promise<SandboxInstance> {
+  const { network, ...instance } = await db
+    .selectFrom("instance")
+    .select(["network", "status", "phone", "jid", "lid", "qr", "pairing_code"])
+    .where("id", "=", id)
+    .executeTakeFirstOrThrow(() => new GatewayError("NOT_FOUND", "There is no such instance."));
+  if (network !== "sandbox") {
+    throw new GatewayError("CONFLICT", "The instance is not on the sandbox network.", {
+      details: { network },
+    });
+  }
+  return instance;
+}
+
+/** The number that the instance is paired with. Throws INSTANCE_NOT_CONNECTED without one. */
+export async function getPairedPhone(db: Db, id: number): Promise<string> {
+  const { phone, status } = await getSandboxInstance(db, id);
+  if (phone === null) throw notPaired(status);
+  return phone;
+}
+
+export function notPaired(status?: InstanceStatus): GatewayError {
+  return new GatewayError("INSTANCE_NOT_CONNECTED", "The instance is not paired with a phone.", {
+    details: status && { status },
+  });
+}

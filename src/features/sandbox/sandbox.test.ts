@@ -1,0 +1,321 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { keepInMemory, type SandboxNetwork, startSandboxNetwork } from "../../../test/sandbox-network.ts";
+import { type Served, serveFeature } from "../../../test/serve-feature.ts";
+import { Listener } from "../../network/conformance.ts";
+import { type Database, openDatabase } from "../../platform/db.ts";
+import { GatewayError } from "../../platform/errors.ts";
+import { sandboxContract } from "./contract.ts";
+import { sandboxHandlers } from "./sandbox.ts";
+
+const PHONE = "5511977773000";
+const FRIEND = "5511966661111";
+
+let network: SandboxNetwork;
+let database: Database;
+let served: Served;
+
+beforeAll(async () => {
+  network = await startSandboxNetwork();
+  database = openDatabase(network.url, { max: 2 });
+  served = await serveFeature(
+    sandboxContract,
+    sandboxHandlers({
+      db: database.db,
+      control: network.control,
+      connectInstance,
+      fetchMedia: async (url) => {
+        if (url.includes("gone"))
+          throw new GatewayError("MEDIA_DOWNLOAD_FAILED", "The address answered 404.");
+        return { bytes: Buffer.from("fetched"), mime_type: "text/plain" };
+      },
+      waitMs: 3_000,
+    }),
+    async () => ({ kind: "key", account_id: 1, instance_id: 1, key_id: 1 }),
+  );
+});
+
+afterAll(async () => {
+  await served.close();
+  await database.close();
+  await network.stop();
+});
+
+let instance: number;
+let listener: Listener;
+
+beforeEach(async () => {
+  instance = await insertInstance("sandbox");
+  listener = new Listener(network.driver, keepInMemory());
+  listener.gate = recordIn(instance);
+});
+
+afterEach(() => listener.session.logout());
+
+// The gateway's own part, as small as it can be: what the session reports is written on the instance's row.
+function recordIn(id: number): Listener["gate"] {
+  return async (event) => {
+    const change =
+      event.type === "qr"
+        ? { status: "qr_pending" as const, qr: event.qr }
+        : event.type === "connected"
+          ? {
+              status: "connected" as const,
+              qr: null,
+              phone: event.me.phone,
+              jid: event.me.jid,
+              lid: event.me.lid,
+            }
+          : event.type === "pairing_code"
+            ? { status: "qr_pending" as const, pairing_code: event.code }
+            : undefined;
+    if (change) await database.db.updateTable("instance").set(change).where("id", "=", id).execute();
+  };
+}
+
+async function connectInstance(): Promise<void> {
+  listener.session.connect();
+}
+
+async function insertInstance(kind: "sandbox" | "whatsapp"): Promise<number> {
+  const { rows } = await network.pool.query(
+    `with p as (insert into plan (name, features) values (gen_random_uuid()::text, '{}') returning id),
+          a as (insert into account (name, account_type, plan_id, settings) select 'a', 'client', id, '{}' from p returning id)
+     insert into instance (account_id, lane, global_lane, name, network, webhook_secret)
+     select id, 1, 2, 'i', $1, '' from a returning id`,
+    [kind],
+  );
+  return Number(rows[0].id);
+}
+
+const post = (what: string, body: object = {}, id = instance) =>
+  served.call(`POST /api/v1/instances/${id}/sandbox/${what}`, body);
+
+const pair = () => post("scan", { phone: PHONE });
+
+describe("scan", () => {
+  test("connects first, pairs, and answers once the instance is connected", async () => {
+    const { status, body } = await post("scan", { phone: "+55 (11) 97777-3000" });
+    expect(status).toBe(200);
+    expect(body.data).toMatchObject({
+      phone: PHONE,
+      jid: `${PHONE}@s.whatsapp.net`,
+      lid: expect.stringMatching(/@lid$/),
+      status: "connected",
+    });
+  });
+
+  test("takes a number of its own without a phone", async () => {
+    const { body } = await post("scan");
+    expect(body.data.phone).toMatch(/^\d{13}$/);
+  });
+
+  test("scans the QR that is already shown", async () => {
+    listener.session.connect();
+    await listener.heard("qr");
+    const { body } = await pair();
+    expect([body.data.status, listener.all("qr").length]).toEqual(["connected", 1]);
+  });
+
+  test("enters a pairing code, for the number that asked for it", async () => {
+    listener.session.connect({ pairingPhone: PHONE });
+    await listener.heard("pairing_code");
+    expect((await post("scan", { phone: FRIEND })).body.code).toBe("VALIDATION_ERROR");
+    expect((await post("scan")).body.data).toMatchObject({ phone: PHONE, status: "connected" });
+  });
+
+  test("goes on to the next QR when the one in the row is over", async () => {
+    await database.db
+      .updateTable("instance")
+      .set({ qr: "sandbox@over", status: "qr_pending" })
+      .where("id", "=", instance)
+      .execute();
+    expect((await pair()).body.data.status).toBe("connected");
+  });
+
+  test("is refused when the instance is connected", async () => {
+    await pair();
+    const { status, body } = await pair();
+    expect([status, body.code, body.details.phone]).toEqual([409, "CONFLICT", PHONE]);
+  });
+});
+
+describe("what somebody does", () => {
+  beforeEach(async () => {
+    await pair();
+  });
+
+  test("a text arrives with its writer", async () => {
+    const { status, body } = await post("receive", { from: FRIEND, push_name: "Bia", text: "Oi" });
+    expect(status).toBe(200);
+    const message = await listener.message(body.data.message_id);
+    expect(message).toMatchObject({
+      content: { kind: "text", text: "Oi" },
+      from_me: false,
+      sender: { phone: FRIEND, push_name: "Bia" },
+    });
+  });
+
+  test("a text that the phone itself wrote, and one in a group", async () => {
+    const mine = await post("receive", { from: FRIEND, text: "from my phone", from_me: true });
+    expect(await listener.message(mine.body.data.message_id)).toMatchObject({
+      chat: `${FRIEND}@s.whatsapp.net`,
+      from_me: true,
+      sender: { phone: PHONE },
+    });
+    const group = await post("receive", { from: FRIEND, text: "all", group_jid: "120363000000000001@g.us" });
+    expect(await listener.message(group.body.data.message_id)).toMatchObject({
+      chat: "120363000000000001@g.us",
+      chat_type: "group",
+      sender: { phone: FRIEND },
+    });
+  });
+
+  test("a reply quotes what was said before", async () => {
+    const first = await post("receive", { from: FRIEND, text: "First" });
+    const reply = await post("receive", {
+      from: FRIEND,
+      text: "Second",
+      reply_to: first.body.data.message_id,
+    });
+    const { content } = await listener.message(reply.body.data.message_id);
+    expect(content.quoted).toMatchObject({ id: first.body.data.message_id, from_me: false, text: "First" });
+  });
+
+  test.each([
+    [
+      "a data URI",
+      { base64: `data:image/png;base64,${Buffer.from("dot").toString("base64")}` },
+      "image",
+      "dot",
+    ],
+    ["base64", { base64: "ZG90", mime_type: "application/pdf", file_name: "a.pdf" }, "document", "dot"],
+    ["an address", { url: "https://example.com/a.txt", caption: "read me" }, "document", "fetched"],
+  ])("a file as %s", async (_, media, media_type, bytes) => {
+    const { body } = await post("receive", { from: FRIEND, media });
+    const { content } = await listener.message(body.data.message_id);
+    expect(content).toMatchObject({ kind: "media", media_type, size: bytes.length });
+    const ref = content.kind === "media" && content.ref;
+    expect(Buffer.from((await listener.session.downloadMedia?.(ref)) ?? []).toString()).toBe(bytes);
+  });
+
+  test("a location and a contact", async () => {
+    const place = await post("receive", {
+      from: FRIEND,
+      location: { latitude: 1, longitude: 2, name: null },
+    });
+    expect((await listener.message(place.body.data.message_id)).content).toMatchObject({
+      kind: "location",
+      latitude: 1,
+    });
+    const card = await post("receive", {
+      from: FRIEND,
+      contact: { name: "Bia", phone: "+55 11 99999-0001" },
+    });
+    expect((await listener.message(card.body.data.message_id)).content).toMatchObject({
+      kind: "contact",
+      phone: "5511999990001",
+    });
+  });
+
+  test("reactions, edits, deletions, read receipts and calls", async () => {
+    const { message_id } = (await post("receive", { from: FRIEND, text: "Helo" })).body.data;
+    await post("react", { from: FRIEND, message_id, emoji: "👍" });
+    await post("edit", { from: FRIEND, messageId: message_id, text: "Hello" });
+    await post("delete", { from: FRIEND, message_id });
+    const read = await post("read", { from: FRIEND, message_ids: ["A", "B"] });
+    const call = await post("call", { from: FRIEND });
+    expect(read.body.data).toEqual({ message_id: "A", message_ids: ["A", "B"] });
+    expect(await listener.heard("message_reaction")).toMatchObject({
+      id: message_id,
+      reaction: "👍",
+      from_me: false,
+    });
+    expect(await listener.heard("message_edited")).toMatchObject({ id: message_id, text: "Hello" });
+    expect(await listener.heard("message_deleted")).toMatchObject({ id: message_id });
+    expect(await listener.heard("message_status")).toMatchObject({
+      ids: ["A", "B"],
+      status: "read",
+      from_me: true,
+    });
+    expect((await listener.heard("call_received")).call_id).toBe(call.body.data.call_id);
+  });
+
+  test("a dropped connection comes back; a ban stays", async () => {
+    expect((await post("drop")).body.data).toEqual({ phone: PHONE });
+    await listener.heard("connected", 2);
+    expect((await post("ban")).status).toBe(200);
+    await listener.heard("banned");
+  });
+});
+
+describe("refusals", () => {
+  test.each(["scan", "receive", "drop"])("%s on another network is a conflict", async (what) => {
+    const id = await insertInstance("whatsapp");
+    const { status, body } = await post(what, { from: FRIEND, text: "x" }, id);
+    expect([status, body.code]).toEqual([409, "CONFLICT"]);
+  });
+
+  test("nothing happens to an instance that is not paired", async () => {
+    const { status, body } = await post("receive", { from: FRIEND, text: "x" });
+    expect([status, body.code]).toEqual([409, "INSTANCE_NOT_CONNECTED"]);
+  });
+
+  test("nothing happens to an instance whose pairing the network has forgotten", async () => {
+    await pair();
+    await listener.session.logout();
+    const answers = [await post("receive", { from: FRIEND, text: "x" }), await post("drop")];
+    expect(answers.map(({ body }) => body.code)).toEqual([
+      "INSTANCE_NOT_CONNECTED",
+      "INSTANCE_NOT_CONNECTED",
+    ]);
+  });
+
+  test.each<[string, string, object, string]>([
+    ["no content", "receive", { from: FRIEND }, "exactly one"],
+    [
+      "two contents",
+      "receive",
+      { from: FRIEND, text: "a", location: { latitude: 1, longitude: 1 } },
+      "exactly one",
+    ],
+    ["no writer", "receive", { text: "a" }, "from"],
+    ["a writer that is no phone", "receive", { from: "123@lid", text: "a" }, "phone of 7 to 15 digits"],
+    [
+      "a file named twice",
+      "receive",
+      { from: FRIEND, media: { url: "https://a.b", base64: "aa" } },
+      "exactly one of url",
+    ],
+    ["what is not base64", "receive", { from: FRIEND, media: { base64: "a*b" } }, "base64"],
+    [
+      "a place beyond the pole",
+      "receive",
+      { from: FRIEND, location: { latitude: 91, longitude: 1 } },
+      "latitude",
+    ],
+    ["a group that is none", "receive", { from: FRIEND, text: "a", group_jid: "x@g.us" }, "group"],
+    ["no message to edit", "edit", { from: FRIEND, text: "a" }, "message_id"],
+    ["nothing to read", "read", { from: FRIEND }, "message_id"],
+    ["a phone that is none", "scan", { phone: "12" }, "phone"],
+  ])("%s is not valid", async (_, what, body, said) => {
+    if (what !== "scan") await pair();
+    const answer = await post(what, body);
+    expect([answer.status, answer.body.code]).toEqual([400, "VALIDATION_ERROR"]);
+    expect(answer.body.message).toContain(said);
+  });
+
+  test("a file that cannot be fetched is said to be so", async () => {
+    await pair();
+    const { status, body } = await post("receive", {
+      from: FRIEND,
+      media: { url: "https://example.com/gone" },
+    });
+    expect([status, body.code]).toEqual([502, "MEDIA_DOWNLOAD_FAILED"]);
+  });
+
+  test("an instance that never shows a QR cannot be scanned", async () => {
+    listener.gate = async () => undefined;
+    const { status, body } = await pair();
+    expect([status, body.code]).toEqual([502, "CONNECT_FAILED"]);
+  });
+});

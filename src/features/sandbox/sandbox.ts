@@ -1,0 +1,105 @@
+import type { MessageId } from "../../network/driver.ts";
+import { groupJid } from "../../network/ids.ts";
+import type { Actor } from "../../network/sandbox-control.ts";
+import type { Handlers } from "../../platform/handler.ts";
+import type { sandboxContract } from "./contract.ts";
+import { getPairedPhone, notPaired } from "./paired-phone.ts";
+import { type ScanDeps, scanPendingPairing } from "./scan-pending-pairing.ts";
+import { type FetchMedia, toContent } from "./to-content.ts";
+
+export interface SandboxDeps extends ScanDeps {
+  fetchMedia: FetchMedia;
+}
+
+/** What the world around a sandbox instance does, on behalf of whoever tests with it. */
+export function sandboxHandlers(deps: SandboxDeps): Handlers<typeof sandboxContract> {
+  return {
+    sandboxScan: ({ input: { id, phone } }) => scanPendingPairing(deps, id, phone),
+    ...messageHandlers(deps),
+    ...phoneHandlers(deps),
+  };
+}
+
+type Named = "sandboxReceive" | "sandboxReact" | "sandboxEdit" | "sandboxDelete" | "sandboxRead";
+
+function messageHandlers({
+  db,
+  control,
+  fetchMedia,
+}: SandboxDeps): Pick<Handlers<typeof sandboxContract>, Named> {
+  return {
+    async sandboxReceive({ input }) {
+      const phone = await getPairedPhone(db, input.id);
+      const content = await toContent(input, fetchMedia);
+      const reply_to = input.reply_to as MessageId | undefined;
+      return { message_id: happened(await control.receive(phone, { ...actorIn(input), content, reply_to })) };
+    },
+
+    async sandboxReact({ input }) {
+      const { id, message_id, reaction } = input;
+      const act = { ...actorIn(input), message_id: message_id as MessageId, reaction };
+      happened(await control.react(await getPairedPhone(db, id), act));
+      return { message_id };
+    },
+
+    async sandboxEdit({ input }) {
+      const { id, message_id, text } = input;
+      const act = { ...actorIn(input), message_id: message_id as MessageId, text };
+      happened(await control.edit(await getPairedPhone(db, id), act));
+      return { message_id };
+    },
+
+    async sandboxDelete({ input }) {
+      const { id, message_id } = input;
+      const act = { ...actorIn(input), message_id: message_id as MessageId };
+      happened(await control.delete(await getPairedPhone(db, id), act));
+      return { message_id };
+    },
+
+    async sandboxRead({ input }) {
+      const message_ids = [...(input.message_ids ?? []), ...(input.message_id ? [input.message_id] : [])];
+      const act = { ...actorIn(input), message_ids: message_ids as MessageId[] };
+      happened(await control.read(await getPairedPhone(db, input.id), act));
+      return { message_id: message_ids[0] ?? "", message_ids };
+    },
+  };
+}
+
+type Unnamed = "sandboxCall" | "sandboxDrop" | "sandboxBan";
+
+function phoneHandlers({ db, control }: SandboxDeps): Pick<Handlers<typeof sandboxContract>, Unnamed> {
+  return {
+    async sandboxCall({ input }) {
+      const act = { ...actorIn(input), video: input.video };
+      return { call_id: happened(await control.call(await getPairedPhone(db, input.id), act)) };
+    },
+
+    async sandboxDrop({ input }) {
+      const phone = await getPairedPhone(db, input.id);
+      happened(await control.drop(phone));
+      return { phone };
+    },
+
+    async sandboxBan({ input }) {
+      const phone = await getPairedPhone(db, input.id);
+      happened(await control.ban(phone));
+      return { phone };
+    },
+  };
+}
+
+interface ActorInput {
+  from: string;
+  push_name?: string;
+  group_jid?: string;
+  from_me: boolean;
+}
+
+function actorIn({ from, push_name, group_jid, from_me }: ActorInput): Actor {
+  return { from, push_name, group_jid: group_jid === undefined ? undefined : groupJid(group_jid), from_me };
+}
+
+function happened<T extends string | boolean>(result: T | undefined): T {
+  if (!result) throw notPaired();
+  return result;
+}

@@ -1,0 +1,65 @@
+import { setTimeout as pause } from "node:timers/promises";
+import type { SandboxControl } from "../../network/sandbox-control.ts";
+import type { Db } from "../../platform/db.ts";
+import { GatewayError, invalidField } from "../../platform/errors.ts";
+import { getSandboxInstance, type SandboxInstance } from "./paired-phone.ts";
+
+export interface ScanDeps {
+  db: Db;
+  control: SandboxControl;
+  /** Wants the instance connected, as its connect route does. */
+  connectInstance(id: number): Promise<void>;
+  /** How long a scan waits for a QR, and then for the connection. Default 10 s. */
+  waitMs?: number;
+}
+
+const WAIT_MS = 10_000;
+const LOOK_EVERY_MS = 40;
+
+/** Scans what the instance shows, once it shows something, and waits a while for its connection. */
+export async function scanPendingPairing(deps: ScanDeps, id: number, phone: string | undefined) {
+  await getUnpaired(deps, id);
+  let scanned = await scanShown(deps, id, phone);
+  if (scanned === undefined) {
+    await deps.connectInstance(id);
+    scanned = await until(deps, () => scanShown(deps, id, phone));
+  }
+  if (scanned === undefined) throw new GatewayError("CONNECT_FAILED", "The instance showed no QR to scan.");
+  const number = scanned;
+  await until(deps, async () => isConnectedWith(number, await getSandboxInstance(deps.db, id)) || undefined);
+  const { jid, lid, status } = await getSandboxInstance(deps.db, id);
+  return { phone: number, jid, lid, status };
+}
+
+/** The number that scanned; undefined while there is nothing to scan. */
+async function scanShown(deps: ScanDeps, id: number, phone: string | undefined): Promise<string | undefined> {
+  const { qr, pairing_code } = await getUnpaired(deps, id);
+  const shown = pairing_code ?? qr;
+  if (shown === null) return undefined;
+  const scan = await deps.control.scan(shown, phone);
+  if (scan.outcome === "refused") throw invalidField("phone", scan.reason);
+  return scan.outcome === "scanned" ? scan.phone : undefined;
+}
+
+async function getUnpaired({ db }: ScanDeps, id: number): Promise<SandboxInstance> {
+  const instance = await getSandboxInstance(db, id);
+  if (instance.status !== "connected") return instance;
+  const { phone, status } = instance;
+  throw new GatewayError("CONFLICT", "The instance is already paired.", { details: { status, phone } });
+}
+
+function isConnectedWith(phone: string, instance: SandboxInstance): boolean {
+  return instance.status === "connected" && instance.phone === phone;
+}
+
+async function until<T>(
+  { waitMs = WAIT_MS }: ScanDeps,
+  look: () => Promise<T | undefined>,
+): Promise<T | undefined> {
+  const deadline = performance.now() + waitMs;
+  for (;;) {
+    const found = await look();
+    if (found !== undefined || performance.now() > deadline) return found;
+    await pause(LOOK_EVERY_MS);
+  }
+}

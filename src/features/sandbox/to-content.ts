@@ -1,0 +1,49 @@
+import { createHash } from "node:crypto";
+import type { Content, MediaContent, MediaType } from "../../network/driver.ts";
+import { invalidField } from "../../platform/errors.ts";
+import type { InputOf } from "../../platform/route.ts";
+import type { sandboxContract } from "./contract.ts";
+
+/** Fetches a file by its address. Throws MEDIA_DOWNLOAD_FAILED. */
+export type FetchMedia = (url: string) => Promise<{ bytes: Uint8Array; mime_type?: string }>;
+
+type ReceiveInput = InputOf<typeof sandboxContract.sandboxReceive>;
+type MediaInput = NonNullable<ReceiveInput["media"]>;
+
+/** What somebody says, in the network's terms. */
+export async function toContent(input: ReceiveInput, fetchMedia: FetchMedia): Promise<Content> {
+  if (input.text !== undefined) return { kind: "text", text: input.text };
+  if (input.location) return { kind: "location", ...input.location };
+  if (input.contact) return { kind: "contact", ...input.contact };
+  if (input.media) return toMedia(input.media, fetchMedia);
+  throw invalidField("text", "one of text, media, location and contact is required");
+}
+
+async function toMedia(media: MediaInput, fetchMedia: FetchMedia): Promise<MediaContent> {
+  const { bytes, mime_type: found } = await readFile(media, fetchMedia);
+  if (bytes.byteLength === 0) throw invalidField("media", "the file is empty");
+  const mime_type = media.mime_type ?? found ?? "application/octet-stream";
+  return {
+    kind: "media",
+    media_type: media.type ?? mediaTypeOf(mime_type),
+    mime_type,
+    file_name: media.file_name,
+    caption: media.caption,
+    size: bytes.byteLength,
+    sha256: createHash("sha256").update(bytes).digest("hex"),
+    bytes,
+  };
+}
+
+async function readFile({ url, base64 }: MediaInput, fetchMedia: FetchMedia) {
+  if (url !== undefined) return fetchMedia(url);
+  const [, mime_type, encoded = ""] = /^(?:data:([^;,]*)[^,]*,)?([\s\S]*)$/.exec(base64 ?? "") ?? [];
+  const text = encoded.replace(/\s/g, "");
+  if (!/^[\w+/-]*={0,2}$/.test(text)) throw invalidField("media.base64", "is not base64");
+  return { bytes: Buffer.from(text, "base64"), mime_type };
+}
+
+function mediaTypeOf(mime: string): MediaType {
+  const family = mime.split("/")[0];
+  return family === "image" || family === "video" || family === "audio" ? family : "document";
+}

@@ -1,0 +1,190 @@
+/** A chat, group or person on the network, such as `5511999990001@s.whatsapp.net`. Only `ids.ts` makes one from digits. */
+export type Jid = string & { readonly brand: "Jid" };
+/** The network's id of a message; chosen before the first try and the same at every try. */
+export type MessageId = string & { readonly brand: "MessageId" };
+
+export type MediaType = "image" | "video" | "audio" | "document" | "sticker" | "ptt";
+
+export interface TextContent {
+  kind: "text";
+  text: string;
+  link_preview?: boolean;
+}
+
+export interface MediaContent {
+  kind: "media";
+  media_type: MediaType;
+  mime_type: string;
+  file_name?: string;
+  caption?: string;
+  /** Length in bytes. */
+  size: number;
+  /** Hex SHA-256 of the file. */
+  sha256?: string;
+  seconds?: number;
+  /** Outbound: the file itself. */
+  bytes?: Uint8Array;
+  /** Inbound: what `downloadMedia` needs to fetch the file; plain data that only the driver reads. */
+  ref?: unknown;
+}
+
+export interface LocationContent {
+  kind: "location";
+  latitude: number;
+  longitude: number;
+  name?: string;
+  address?: string;
+}
+
+export interface ContactContent {
+  kind: "contact";
+  name: string;
+  /** Digits only. */
+  phone: string;
+  vcard?: string;
+}
+
+/** The message that a reply quotes. */
+export interface Quoted {
+  id: MessageId;
+  from_me: boolean;
+  sender?: Jid;
+  text?: string;
+}
+
+/** What a message says, one union by `kind`; `quoted` and `mentions` go with any of them. */
+export type Content = (TextContent | MediaContent | LocationContent | ContactContent) & {
+  quoted?: Quoted;
+  mentions?: Jid[];
+};
+
+/** One person or chat as the network knows it; a LID is never a phone. */
+export interface Identity {
+  jid: Jid;
+  lid: Jid | null;
+  /** Digits only; null when the network does not tell it. */
+  phone: string | null;
+  push_name: string | null;
+}
+
+export interface NetworkMessage {
+  id: MessageId;
+  chat: Jid;
+  chat_type: "contact" | "group";
+  from_me: boolean;
+  sender: Identity;
+  content: Content;
+  at: Date;
+  /** Waited in the network's queue while the session was away. */
+  offline?: boolean;
+}
+
+/** `closed` and `logged_out`: the gateway asked for it; when the phone unlinks it, the event is `logged_out`. */
+export type DisconnectReason =
+  | "connection_lost"
+  | "replaced"
+  | "restart_required"
+  | "logged_out"
+  | "banned"
+  | "closed";
+
+/**
+ * Everything a session tells; `report` resolves once it is stored, and only then is it acknowledged to the network.
+ * A rejection means that it is not stored: the session goes on, and the same is told again later.
+ */
+export type NetworkEvent =
+  | { type: "qr"; qr: string; expires_at: Date; attempt: number; max_attempts: number }
+  | { type: "pairing_code"; code: string; expires_at: Date }
+  | { type: "qr_expired" }
+  | { type: "passkey_required"; reason: string }
+  | { type: "connected"; me: Identity; platform: string }
+  | { type: "disconnected"; reason: DisconnectReason; will_retry: boolean }
+  | { type: "logged_out"; reason: string }
+  | { type: "banned"; reason: string }
+  | { type: "message"; message: NetworkMessage }
+  | { type: "message_status"; chat: Jid; ids: MessageId[]; from_me: boolean; status: MessageStatus; at: Date }
+  | {
+      type: "message_edited";
+      chat: Jid;
+      id: MessageId;
+      from_me: boolean;
+      by: Identity;
+      text: string;
+      at: Date;
+    }
+  | { type: "message_deleted"; chat: Jid; id: MessageId; from_me: boolean; by: Identity; at: Date }
+  | {
+      type: "message_reaction";
+      chat: Jid;
+      id: MessageId;
+      from_me: boolean;
+      by: Identity;
+      reaction: string;
+      at: Date;
+    }
+  | { type: "group_updated"; group: Jid; at: Date }
+  | { type: "call_received"; from: Identity; call_id: string; video: boolean; at: Date };
+
+/** How far a message has come, in order; a status never goes back. */
+export type MessageStatus = "sent" | "delivered" | "read" | "played";
+
+/**
+ * How a send or an action ended. `not_sent`: it never reached the wire, a later try is safe.
+ * `unknown`: it may have reached the network, only the same id may be tried again.
+ */
+export type SendResult =
+  | { outcome: "accepted"; at: Date /** Of a file: what `downloadMedia` needs. */; media_ref?: unknown }
+  | { outcome: "refused"; code: RefusalCode; reason: string; retryable: boolean; until?: Date }
+  | { outcome: "not_sent"; reason: string }
+  | { outcome: "unknown"; reason: string };
+
+export type RefusalCode = "RECIPIENT_NOT_FOUND" | "REACHOUT_TIMELOCK" | "SEND_FAILED" | "CONFLICT";
+
+export type Presence = "available" | "unavailable" | "typing" | "recording" | "paused";
+
+/** Where a message stands, for an action on it. */
+export interface MessageRef {
+  chat: Jid;
+  id: MessageId;
+  from_me: boolean;
+  /** The writer, in groups. */
+  sender?: Jid;
+}
+
+/** The identity of a pairing, kept by the gateway; the bytes mean something to the driver only. */
+export interface CredentialStore {
+  load(): Promise<Uint8Array | undefined>;
+  /** Resolves once durable; rejects when another process owns the instance now. */
+  save(credentials: Uint8Array): Promise<void>;
+  erase(): Promise<void>;
+}
+
+/** A live connection of one instance to the network. Absent methods are capabilities that the network lacks. */
+export interface Session {
+  /** Idempotent and never throws: what comes of it arrives as events. With a phone, asks for a pairing code instead of a QR. */
+  connect(options?: { pairingPhone?: string }): void;
+  /** Closes the connection and keeps the identity. */
+  disconnect(): Promise<void>;
+  /** Unlinks from the phone, confirmed by the network where it can, and erases the identity. */
+  logout(): Promise<void>;
+  /** Resolves when the network has accepted or refused the message; may stay open as long as the network is silent. */
+  send(to: Jid, content: Content, options: { id: MessageId }): Promise<SendResult>;
+  edit?(target: MessageRef, text: string, options: { id: MessageId }): Promise<SendResult>;
+  deleteForEveryone?(target: MessageRef, options: { id: MessageId }): Promise<SendResult>;
+  react?(target: MessageRef, reaction: string, options: { id: MessageId }): Promise<SendResult>;
+  markRead?(chat: Jid, targets: MessageRef[]): Promise<SendResult>;
+  setPresence?(presence: Presence, to?: Jid): Promise<SendResult>;
+  /** Bytes of an inbound file by the `ref` of its content; undefined when the network has it no longer. */
+  downloadMedia?(ref: unknown): Promise<Uint8Array | undefined>;
+}
+
+export interface OpenOptions {
+  credentials: CredentialStore;
+  report: (event: NetworkEvent) => Promise<void>;
+}
+
+/** A network as the gateway sees it. */
+export interface Driver {
+  readonly network: "whatsapp" | "sandbox";
+  open(options: OpenOptions): Session;
+}

@@ -1,0 +1,178 @@
+import type { Content, Jid, MessageId, MessageRef, Quoted } from "../driver.ts";
+import { newMessageId, phoneJid } from "../ids.ts";
+import type { Letter } from "./letter.ts";
+import type { Me } from "./login.ts";
+import { behaviourOf, type Person, phoneOf } from "./numbers.ts";
+import type { SandboxTiming } from "./timing.ts";
+
+/** A letter that the network itself sends back after a while. */
+export type Answer = Letter & { after_ms: number };
+
+/** One act of a session as it reaches the network. */
+export interface Arrival {
+  device: number;
+  session: string;
+  /** Phone of the session. */
+  me: string;
+  /** What others call the chat with it. */
+  my_chat: Jid;
+  action: "send" | "edit" | "delete" | "react" | "presence";
+  message_id: string | null;
+  target_id: string | null;
+  chat: string | null;
+  /** Phone of the one person it goes to. */
+  phone: string | null;
+  kind: string | null;
+  content: unknown;
+  /** What a reply to it quotes. */
+  text: string | null;
+  /** What becomes of it when nobody has paired the number. */
+  rule: string;
+  /** For the devices of the other person. */
+  peer: Letter | null;
+  /** For the other devices of one's own phone. */
+  own: Letter | null;
+  answers: Answer[];
+}
+
+/** Where an act comes from and goes to. */
+export interface Way {
+  me: Me;
+  session: string;
+  to: Jid;
+  timing: SandboxTiming;
+}
+
+export function sendArrival(way: Way, content: Content, id: MessageId): Arrival {
+  const { me, to } = way;
+  const at = new Date().toISOString();
+  const text = textOf(content);
+  const message = { id, sender: personOf(me), at };
+  const peerContent = content.quoted
+    ? { ...content, quoted: quotedForPeer(content.quoted, me.phone) }
+    : content;
+  return {
+    ...arrivalOf(way, "send", id),
+    kind: content.kind === "media" ? content.media_type : content.kind,
+    content,
+    text,
+    peer: {
+      kind: "message",
+      body: {
+        ...message,
+        from_me: false,
+        content: peerContent,
+        receipt: { phone: me.phone, chat: to },
+      },
+    },
+    own: { kind: "message", body: { ...message, from_me: true, content } },
+    answers: answersTo(way, id, text ?? `[${content.kind}]`),
+  };
+}
+
+export function editArrival(way: Way, target: MessageRef, text: string, id: MessageId): Arrival {
+  const body = { id: target.id, by: personOf(way.me), text };
+  return {
+    ...arrivalOf(way, "edit", id, target.id),
+    content: { text },
+    peer: { kind: "edited", body: { ...body, from_me: false } },
+    own: { kind: "edited", body: { ...body, from_me: true } },
+  };
+}
+
+export function deleteArrival(way: Way, target: MessageRef, id: MessageId): Arrival {
+  const body = { id: target.id, by: personOf(way.me) };
+  return {
+    ...arrivalOf(way, "delete", id, target.id),
+    peer: { kind: "deleted", body: { ...body, from_me: !target.from_me } },
+    own: { kind: "deleted", body: { ...body, from_me: target.from_me } },
+  };
+}
+
+export function reactArrival(way: Way, target: MessageRef, reaction: string, id: MessageId): Arrival {
+  const body = { id: target.id, by: personOf(way.me), reaction };
+  return {
+    ...arrivalOf(way, "react", id, target.id),
+    content: { reaction },
+    peer: { kind: "reaction", body: { ...body, from_me: !target.from_me } },
+    own: { kind: "reaction", body: { ...body, from_me: target.from_me } },
+  };
+}
+
+export function presenceArrival(way: Omit<Way, "to">, presence: string, to: Jid | undefined): Arrival {
+  const nowhere = { ...way, to: to ?? phoneJid(way.me.phone) };
+  return { ...arrivalOf(nowhere, "presence", null), kind: presence, rule: "accepted" };
+}
+
+function arrivalOf(
+  { me, session, to, timing }: Way,
+  action: Arrival["action"],
+  message_id: MessageId | null,
+  target_id: MessageId | null = null,
+): Arrival {
+  const phone = phoneOf(to);
+  const isNobody = phone === null && to.endsWith("@lid");
+  return {
+    device: me.device,
+    session,
+    me: me.phone,
+    my_chat: phoneJid(me.phone),
+    action,
+    message_id,
+    target_id,
+    chat: to,
+    phone,
+    kind: null,
+    content: null,
+    text: null,
+    rule: isNobody ? "missing" : behaviourOf(phone, timing).rule,
+    peer: null,
+    own: null,
+    answers: [],
+  };
+}
+
+function answersTo({ me, to, timing }: Way, id: MessageId, text: string): Answer[] {
+  const { deliveredMs, readMs, echoMs } = behaviourOf(phoneOf(to), timing);
+  const answers: Answer[] = [];
+  const status = (state: "delivered" | "read", after_ms: number) =>
+    answers.push({ kind: "status", body: { ids: [id], from_me: true, status: state }, after_ms });
+  if (deliveredMs !== undefined) status("delivered", deliveredMs);
+  if (readMs !== undefined) status("read", readMs);
+  if (echoMs !== undefined) answers.push(echoOf(phoneOf(to) ?? me.phone, text, echoMs));
+  return answers;
+}
+
+function echoOf(phone: string, text: string, after_ms: number): Answer {
+  const body = {
+    id: newMessageId(),
+    from_me: false,
+    sender: { phone, push_name: "Echo" },
+    content: { kind: "text" as const, text: `echo: ${text}` },
+    at: new Date(Date.now() + after_ms).toISOString(),
+  };
+  return { kind: "message", body, after_ms };
+}
+
+/** What a quote of this content shows. */
+export function textOf(content: Content): string | null {
+  switch (content.kind) {
+    case "text":
+      return content.text;
+    case "media":
+      return content.caption ?? null;
+    case "location":
+    case "contact":
+      return content.name ?? null;
+  }
+}
+
+// The one who reads a quote sees themselves where the writer saw the other.
+function quotedForPeer(quoted: Quoted, me: string): Quoted {
+  if (quoted.from_me) return { ...quoted, from_me: false, sender: phoneJid(me) };
+  return { ...quoted, from_me: true, sender: undefined };
+}
+
+function personOf({ phone, push_name }: Me): Person {
+  return { phone, push_name };
+}

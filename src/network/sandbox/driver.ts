@@ -1,0 +1,29 @@
+import type { Pool } from "pg";
+import type { Driver, OpenOptions, Session } from "../driver.ts";
+import { Hub, type SandboxLog } from "./hub.ts";
+import { keepAlive } from "./keep-alive.ts";
+import { SandboxSession } from "./session.ts";
+import { SANDBOX_TIMING, type SandboxTiming } from "./timing.ts";
+
+export interface SandboxDriverOptions {
+  /** The network's own pool, of 4 connections or more; one is held for as long as a session is open. */
+  pool: Pool;
+  log?: SandboxLog;
+  timing?: Partial<SandboxTiming>;
+}
+
+export interface SandboxDriver extends Driver {
+  /** Forgets every session without a report and without a word to the network, as kill -9 does. */
+  abandon(): void;
+}
+
+/** The network without phones; its state is in the schema `sandbox`, so it is one network for all processes. */
+export function createSandboxDriver({ pool, log, timing }: SandboxDriverOptions): SandboxDriver {
+  keepAlive(pool);
+  const hub = new Hub(pool, { ...SANDBOX_TIMING, ...timing }, log);
+  return {
+    network: "sandbox",
+    open: (options: OpenOptions): Session => new SandboxSession(hub, options),
+    abandon: () => hub.abandon(),
+  };
+}

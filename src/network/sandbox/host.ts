@@ -1,0 +1,63 @@
+import { randomInt } from "node:crypto";
+import type { Pool } from "pg";
+
+/** First half of the advisory lock that every process with open sockets holds; the second is its host id. */
+export const HOST_LOCK = 0x5a_4d_01;
+
+/**
+ * This process as the network knows it. A lock on a connection of its own says that it lives, so that the network
+ * knows at once which sockets were closed by a kill -9.
+ */
+export class Host {
+  readonly id = randomInt(1, 2 ** 31 - 1);
+  readonly #pool: Pool;
+  #lock: Promise<() => void> | undefined;
+
+  constructor(pool: Pool) {
+    this.#pool = pool;
+  }
+
+  /** Resolves once the lock is held; takes it again when its connection has died. */
+  async hold(): Promise<void> {
+    this.#lock ??= this.#take();
+    await this.#lock;
+  }
+
+  release(): void {
+    const lock = this.#lock;
+    this.#lock = undefined;
+    lock?.then(
+      (letGo) => letGo(),
+      () => undefined,
+    );
+  }
+
+  #take(): Promise<() => void> {
+    const forget = () => {
+      if (this.#lock === lock) this.#lock = undefined;
+    };
+    const lock = lockFor(this.#pool, this.id, forget);
+    lock.catch(forget);
+    return lock;
+  }
+}
+
+async function lockFor(pool: Pool, id: number, onLost: () => void): Promise<() => void> {
+  const client = await pool.connect();
+  let isHeld = true;
+  const letGo = () => {
+    if (isHeld) client.release(true);
+    isHeld = false;
+  };
+  client.on("error", () => {
+    letGo();
+    onLost();
+  });
+  try {
+    await client.query("select pg_advisory_lock($1, $2)", [HOST_LOCK, id]);
+    return letGo;
+  } catch (error) {
+    letGo();
+    throw error;
+  }
+}

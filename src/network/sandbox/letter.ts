@@ -1,0 +1,87 @@
+import type { Content, Jid, MessageId, MessageStatus, NetworkEvent } from "../driver.ts";
+import { isGroupJid } from "../ids.ts";
+import { identityOf, type Person } from "./numbers.ts";
+
+/** What lies in a device's mailbox, by kind; the chat and the time stand beside it. */
+export type Letter =
+  | {
+      kind: "message";
+      body: {
+        id: MessageId;
+        from_me: boolean;
+        sender: Person;
+        content: Content;
+        at: string;
+        /** Who is told that the message was delivered, and how the chat is called there. */
+        receipt?: { phone: string; chat: Jid };
+      };
+    }
+  | { kind: "status"; body: { ids: MessageId[]; from_me: boolean; status: MessageStatus } }
+  | { kind: "edited"; body: { id: MessageId; from_me: boolean; by: Person; text: string } }
+  | { kind: "deleted"; body: { id: MessageId; from_me: boolean; by: Person } }
+  | { kind: "reaction"; body: { id: MessageId; from_me: boolean; by: Person; reaction: string } }
+  | { kind: "call"; body: { from: Person; call_id: string; video: boolean } };
+
+/** A letter as it was read from the mailbox. */
+export type Mail = Letter & { id: number; chat: Jid; at: Date; offline: boolean };
+
+/** One event with the letters that it tells. */
+export interface Telling {
+  event: NetworkEvent;
+  mails: number[];
+}
+
+/** The letters of one chat as events, in order; statuses that say the same of neighbours become one. */
+export function tellingsOf(mails: readonly Mail[]): Telling[] {
+  const tellings: Telling[] = [];
+  for (const mail of mails) {
+    const event = eventOf(mail);
+    const last = tellings.at(-1);
+    if (last && event.type === "message_status" && isSameStatus(last.event, event)) {
+      last.event = { ...event, ids: [...last.event.ids, ...event.ids] };
+      last.mails.push(mail.id);
+    } else {
+      tellings.push({ event, mails: [mail.id] });
+    }
+  }
+  return tellings;
+}
+
+type StatusEvent = Extract<NetworkEvent, { type: "message_status" }>;
+
+function isSameStatus(one: NetworkEvent, other: StatusEvent): one is StatusEvent {
+  return one.type === "message_status" && one.status === other.status && one.from_me === other.from_me;
+}
+
+function eventOf(mail: Mail): NetworkEvent {
+  const { chat, at } = mail;
+  switch (mail.kind) {
+    case "message":
+      return messageEvent(mail);
+    case "status":
+      return { type: "message_status", chat, at, ...mail.body };
+    case "edited":
+      return { type: "message_edited", chat, at, ...mail.body, by: identityOf(mail.body.by) };
+    case "deleted":
+      return { type: "message_deleted", chat, at, ...mail.body, by: identityOf(mail.body.by) };
+    case "reaction":
+      return { type: "message_reaction", chat, at, ...mail.body, by: identityOf(mail.body.by) };
+    case "call":
+      return { type: "call_received", at, ...mail.body, from: identityOf(mail.body.from) };
+  }
+}
+
+function messageEvent(mail: Extract<Mail, { kind: "message" }>): NetworkEvent {
+  const { id, from_me, sender, content, at } = mail.body;
+  const message = {
+    id,
+    chat: mail.chat,
+    chat_type: isGroupJid(mail.chat) ? ("group" as const) : ("contact" as const),
+    from_me,
+    sender: identityOf(sender),
+    content,
+    at: new Date(at),
+    ...(mail.offline && { offline: true }),
+  };
+  return { type: "message", message };
+}

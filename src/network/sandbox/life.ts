@@ -1,0 +1,193 @@
+import { randomUUID } from "node:crypto";
+import { setTimeout as pause } from "node:timers/promises";
+import type { CredentialStore, NetworkEvent, OpenOptions } from "../driver.ts";
+import { atMost, type CloseReason, Connection } from "./connection.ts";
+import type { Hub } from "./hub.ts";
+import { logIn, type Me, unlinkDevice } from "./login.ts";
+import { identityOf } from "./numbers.ts";
+import { credentialsOf, pair, tokenOf } from "./pairing.ts";
+
+export const PLATFORM = "sandbox";
+
+/** Whether to try again at once, after a pause, or not. */
+type Next = "again" | "later" | "end";
+
+/** What one connect() started: pairing, logging in, and logging in again, until the network or the gateway ends it. */
+export class Life {
+  readonly #hub: Hub;
+  readonly #credentials: CredentialStore;
+  readonly #report: OpenOptions["report"];
+  readonly #pairingPhone: string | undefined;
+  readonly #stop = new AbortController();
+  readonly #ended: Promise<void>;
+  #connection: Connection | undefined;
+  #isPairing = false;
+  #isOver = false;
+
+  constructor(hub: Hub, options: OpenOptions, pairingPhone: string | undefined, after: Promise<void>) {
+    this.#hub = hub;
+    this.#credentials = options.credentials;
+    this.#report = options.report;
+    this.#pairingPhone = pairingPhone;
+    this.#ended = this.#run(after);
+  }
+
+  /** The open socket, if there is one. */
+  get connection(): Connection | undefined {
+    return this.#connection;
+  }
+
+  /** Nothing more will come of it by itself. */
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  /** Whether a connect() with this phone asks for another way of pairing than the one under way. */
+  pairsOtherwise(pairingPhone: string | undefined): boolean {
+    return this.#isPairing && pairingPhone !== undefined && pairingPhone !== this.#pairingPhone;
+  }
+
+  /** Ends it from our side without a report; the identity is kept. */
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    await this.#connection?.close();
+    await atMost(this.#ended, this.#hub.timing.closeMs);
+  }
+
+  abandon(): void {
+    this.#stop.abort();
+    this.#connection?.abandon();
+    this.#hub.leave(this);
+  }
+
+  async #run(after: Promise<void>): Promise<void> {
+    await after;
+    while (!this.#isStopped()) {
+      const next = await this.#step();
+      if (next === "end") break;
+      if (next === "later") await this.#sleep(this.#hub.timing.reconnectMs * (0.5 + Math.random()));
+    }
+    this.#isOver = true;
+    this.#hub.leave(this);
+  }
+
+  async #step(): Promise<Next> {
+    try {
+      await this.#hub.join(this);
+      const credentials = await this.#credentials.load();
+      if (this.#isStopped()) return "end";
+      return credentials ? await this.#logIn(tokenOf(credentials)) : await this.#pair();
+    } catch (error) {
+      this.#hub.log?.warn({ err: error }, "sandbox: connecting failed");
+      return "later";
+    }
+  }
+
+  async #pair(): Promise<Next> {
+    this.#isPairing = true;
+    const token = await pair({
+      pool: this.#hub.pool,
+      host: this.#hub.host.id,
+      timing: this.#hub.timing,
+      phone: this.#pairingPhone,
+      tell: (event) => this.#tell(event),
+      waitForScan: (pairing, ms) => this.#waitForScan(pairing, ms),
+      isStopped: () => this.#isStopped(),
+    }).finally(() => {
+      this.#isPairing = false;
+    });
+    if (token !== undefined) return this.#keep(token);
+    await this.#tell({ type: "qr_expired" });
+    return "end";
+  }
+
+  // Nobody hears that it is paired before the identity is durable.
+  async #keep(token: string): Promise<Next> {
+    try {
+      await this.#credentials.save(credentialsOf(token));
+      return "again";
+    } catch (error) {
+      this.#hub.log?.warn({ err: error }, "sandbox: the new pairing could not be kept");
+      await atMost(unlinkDevice(this.#hub.pool, token), this.#hub.timing.closeMs);
+      await this.#tell({ type: "disconnected", reason: "closed", will_retry: false });
+      return "end";
+    }
+  }
+
+  #waitForScan(pairing: string, ms: number): Promise<void> {
+    const { signal } = this.#stop;
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => done(), ms);
+      const stopWaiting = this.#hub.awaitScan(pairing, () => done());
+      const done = () => {
+        clearTimeout(timer);
+        stopWaiting();
+        signal.removeEventListener("abort", done);
+        resolve();
+      };
+      signal.addEventListener("abort", done);
+      if (signal.aborted) done();
+    });
+  }
+
+  async #logIn(token: string): Promise<Next> {
+    const session = randomUUID();
+    const answer = await logIn(this.#hub.pool, { token, session, host: this.#hub.host.id });
+    if (answer.state === "open") return this.#stayOnline(answer.me, session);
+    return this.#afterClose(answer.state);
+  }
+
+  async #stayOnline(me: Me, session: string): Promise<Next> {
+    const connection = new Connection(this.#hub, me, session, (event) => this.#report(event));
+    this.#connection = connection;
+    // A session of this process that was replaced hears of it now.
+    this.#hub.wakes.device(me.device);
+    if (this.#isStopped()) await connection.close();
+    await this.#tell({ type: "connected", me: identityOf(me), platform: PLATFORM });
+    this.#hub.attach(connection);
+    connection.wake();
+    const reason = await connection.closed;
+    this.#connection = undefined;
+    return this.#isStopped() ? "end" : this.#afterClose(reason);
+  }
+
+  async #afterClose(reason: CloseReason): Promise<Next> {
+    switch (reason) {
+      case "lost":
+        await this.#tell({ type: "disconnected", reason: "connection_lost", will_retry: true });
+        return "later";
+      case "replaced":
+        await this.#tell({ type: "disconnected", reason: "replaced", will_retry: false });
+        return "end";
+      case "unlinked":
+        await atMost(this.#credentials.erase(), this.#hub.timing.closeMs);
+        await this.#tell({ type: "logged_out", reason: "unlinked" });
+        return "end";
+      case "banned":
+        await this.#tell({ type: "banned", reason: "banned" });
+        return "end";
+      case "closed":
+        return "end";
+    }
+  }
+
+  // How a session stands must reach the gateway, so a report that fails is repeated.
+  async #tell(event: NetworkEvent): Promise<void> {
+    while (!this.#isStopped()) {
+      try {
+        return await this.#report(event);
+      } catch (error) {
+        this.#hub.log?.warn({ err: error }, `sandbox: ${event.type} could not be reported`);
+        await this.#sleep(this.#hub.timing.redeliverMs);
+      }
+    }
+  }
+
+  async #sleep(ms: number): Promise<void> {
+    await pause(ms, undefined, { signal: this.#stop.signal }).catch(() => undefined);
+  }
+
+  #isStopped(): boolean {
+    return this.#stop.signal.aborted;
+  }
+}

@@ -1,0 +1,128 @@
+import type { Pool } from "pg";
+import type { Jid } from "../driver.ts";
+import type { Letter, Mail } from "./letter.ts";
+
+/** Letters read at once for one device: what a session holds in memory is bounded by it. */
+export const PAGE = 50;
+
+export interface PageRequest {
+  device: number;
+  session: string;
+  /** Chats with a letter under way; the next one of the same chat waits. */
+  busy: string[];
+}
+
+/** How the network sees a session: still open, or why its socket is closed. */
+export type SocketState = "open" | "lost" | "replaced" | "unlinked" | "banned";
+
+export interface Page {
+  state: SocketState;
+  mails: Mail[];
+}
+
+interface PageRow {
+  ord: number;
+  session: string | null;
+  unlinked: boolean;
+  banned: boolean;
+  mail: number | null;
+  chat: Jid;
+  kind: Mail["kind"];
+  body: Mail["body"];
+  due_at: Date;
+  offline: boolean;
+}
+
+/** Reads what is due for several devices, each in order, and whether each session's socket is still open. */
+export async function readPages(pool: Pool, requests: PageRequest[]): Promise<Page[]> {
+  const asked = requests.map((request, ord) => ({ ...request, ord }));
+  const { rows } = await pool.query<PageRow>({
+    name: "sandbox-pages",
+    text: `
+      select r.ord, d.session, d.id is null or d.unlinked_at is not null as unlinked,
+             d.banned_at is not null as banned,
+             m.id::float8 as mail, m.chat, m.kind, m.body, m.due_at, m.created_at < d.logged_in_at as offline
+      from jsonb_to_recordset($1) as r (ord int, device bigint, busy text[])
+      left join sandbox.device d on d.id = r.device
+      left join lateral (
+        select * from sandbox.mailbox m
+        where m.device = r.device and m.due_at <= now() and m.chat <> all (r.busy)
+        order by m.due_at, m.id limit ${PAGE}
+      ) m on true
+      order by r.ord, m.due_at, m.id`,
+    values: [JSON.stringify(asked)],
+  });
+  const pages = requests.map((): Page => ({ state: "lost", mails: [] }));
+  for (const row of rows) addRow(pages[row.ord], requests[row.ord], row);
+  return pages;
+}
+
+function addRow(page: Page | undefined, request: PageRequest | undefined, row: PageRow): void {
+  if (!page || !request) return;
+  page.state = stateOf(row, request.session);
+  if (row.mail === null) return;
+  const { chat, kind, body, due_at, offline } = row;
+  page.mails.push({ id: row.mail, chat, kind, body, at: due_at, offline } as Mail);
+}
+
+function stateOf(row: PageRow, session: string): SocketState {
+  if (row.banned) return "banned";
+  if (row.unlinked) return "unlinked";
+  if (row.session === session) return "open";
+  return row.session === null ? "lost" : "replaced";
+}
+
+/** Marks letters as taken; returns the devices that now hear that their message was delivered. */
+export async function takeMails(pool: Pool, mails: number[]): Promise<number[]> {
+  const { rows } = await pool.query<{ device: number }>({
+    name: "sandbox-take",
+    text: `
+      with taken as (
+        delete from sandbox.mailbox where id = any ($1::bigint[]) returning id, body
+      ), told as (
+        insert into sandbox.mailbox (device, chat, kind, body)
+        select d.id, t.body->'receipt'->>'chat', 'status',
+               jsonb_build_object('ids', jsonb_build_array(t.body->'id'), 'from_me', true, 'status', 'delivered')
+        from taken t
+        join sandbox.device d on d.phone = t.body->'receipt'->>'phone'
+         and d.linked_at is not null and d.unlinked_at is null
+        order by t.id
+        returning device
+      )
+      select distinct device::float8 as device from told`,
+    values: [mails],
+  });
+  return rows.map((row) => row.device);
+}
+
+/** Puts a letter into the mailbox of every device of a phone; returns those devices. */
+export async function postLetter(pool: Pool, phone: string, chat: Jid, letter: Letter): Promise<number[]> {
+  const { rows } = await pool.query<{ device: number }>({
+    name: "sandbox-post",
+    text: `
+      insert into sandbox.mailbox (device, chat, kind, body)
+      select id, $2, $3, $4 from sandbox.device
+      where phone = $1 and linked_at is not null and unlinked_at is null
+      returning device::float8 as device`,
+    values: [phone, chat, letter.kind, JSON.stringify(letter.body)],
+  });
+  return rows.map((row) => row.device);
+}
+
+/** The devices with due letters, or whose session has changed, among those that this process serves. */
+export async function findStirred(
+  pool: Pool,
+  served: { device: number; session: string }[],
+): Promise<number[]> {
+  const { rows } = await pool.query<{ device: number }>({
+    name: "sandbox-stirred",
+    text: `
+      select s.device::float8 as device
+      from unnest($1::bigint[], $2::text[]) as s (device, session)
+      left join sandbox.device d on d.id = s.device
+      where d.session is distinct from s.session
+         or exists (select from sandbox.mailbox m where m.device = s.device and m.due_at <= now())`,
+    values: [served.map((one) => one.device), served.map((one) => one.session)],
+  });
+  return rows.map((row) => row.device);
+}

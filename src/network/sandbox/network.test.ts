@@ -1,0 +1,315 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { createTestDatabase, type TestDatabase } from "../../../test/database.ts";
+import { type SandboxNetwork, startSandboxNetwork } from "../../../test/sandbox-network.ts";
+import { eventually, type Listener } from "../conformance.ts";
+import type { Content, Jid, MessageId, SendResult } from "../driver.ts";
+import { newMessageId, phoneJid } from "../ids.ts";
+import { forgetOld } from "./forget-old.ts";
+import { lidOf } from "./numbers.ts";
+
+const text = (words: string): Content => ({ kind: "text", text: words });
+const to = (last: string): Jid => phoneJid(`551198888${last}`);
+
+let network: SandboxNetwork;
+
+let store: TestDatabase;
+
+beforeAll(async () => {
+  store = await createTestDatabase();
+});
+
+afterAll(() => store.drop());
+
+beforeEach(async () => {
+  network = await startSandboxNetwork({ store, slowAckMs: 150 });
+});
+
+afterEach(() => network.stop());
+
+interface Send {
+  id: MessageId;
+  result: Promise<SendResult>;
+}
+
+function send(listener: Listener, chat: Jid, words = "hello"): Send {
+  const id = newMessageId();
+  return { id, result: listener.session.send(chat, text(words), { id }) };
+}
+
+function statusesOf(listener: Listener, id: MessageId): string[] {
+  return listener
+    .all("message_status")
+    .filter((event) => event.ids.includes(id))
+    .map((event) => event.status);
+}
+
+async function ledger(what: string): Promise<Record<string, unknown>[]> {
+  return (await network.pool.query(`select ${what}`)).rows;
+}
+
+describe("fixed behaviours by the last four digits", () => {
+  it("delivers to every other number, and it is read", async () => {
+    const me = await network.pair();
+    const { id, result } = send(me, to("1234"));
+    expect(await result).toMatchObject({ outcome: "accepted" });
+    await eventually(() => expect(statusesOf(me, id)).toEqual(["delivered", "read"]));
+  });
+
+  it.each([
+    ["0000", "RECIPIENT_NOT_FOUND"],
+    ["0001", "SEND_FAILED"],
+  ])("refuses %s for good", async (last, code) => {
+    const me = await network.pair();
+    expect(await send(me, to(last)).result).toMatchObject({ outcome: "refused", code, retryable: false });
+  });
+
+  it("never answers for 0002; the outcome is unknown once the connection is gone", async () => {
+    const me = await network.pair();
+    const silent = send(me, to("0002"));
+    let answer: SendResult | undefined;
+    void silent.result.then((result) => {
+      answer = result;
+    });
+    const later = send(me, to("1234"));
+    await eventually(() => expect(statusesOf(me, later.id)).toContain("read"));
+    expect([answer, statusesOf(me, silent.id)]).toEqual([undefined, []]);
+    await network.control.drop((await me.heard("connected")).me.phone ?? "");
+    expect((await silent.result).outcome).toBe("unknown");
+  });
+
+  it("delivers to 0003, where it is never read", async () => {
+    const me = await network.pair();
+    const unread = send(me, to("0003"));
+    const later = send(me, to("1234"));
+    await eventually(() => expect(statusesOf(me, later.id)).toContain("read"));
+    expect(statusesOf(me, unread.id)).toEqual(["delivered"]);
+  });
+
+  it("answers from 0004 with what it was told", async () => {
+    const me = await network.pair();
+    await send(me, to("0004"), "ping").result;
+    const { message } = await me.heard("message");
+    expect(message).toMatchObject({ chat: to("0004"), from_me: false, content: text("echo: ping") });
+  });
+
+  it("takes its time with the ack of 0005", async () => {
+    const me = await network.pair();
+    const startedAt = performance.now();
+    const { id, result } = send(me, to("0005"));
+    expect((await result).outcome).toBe("accepted");
+    expect(performance.now() - startedAt).toBeGreaterThan(140);
+    await eventually(() => expect(statusesOf(me, id)).toEqual(["delivered", "read"]));
+  });
+
+  it("knows a person by the LID too", async () => {
+    const me = await network.pair();
+    const other = await network.pair("5511977770002");
+    const { result } = send(me, lidOf("5511977770002"), "by LID");
+    expect((await result).outcome).toBe("accepted");
+    expect((await other.heard("message")).message.content).toEqual(text("by LID"));
+    expect(await send(me, "12345@lid" as Jid).result).toMatchObject({ code: "RECIPIENT_NOT_FOUND" });
+  });
+
+  it("gives out a number of its own to each phone that names none", async () => {
+    const listeners = [await network.pair(), await network.pair(), await network.pair()];
+    const numbers = await Promise.all(listeners.map(async (one) => (await one.heard("connected")).me.phone));
+    expect(new Set(numbers).size).toBe(3);
+    for (const number of numbers) expect(number).toMatch(/^55119\d{4}[1-9]\d{3}$/);
+  });
+});
+
+describe("ledger", () => {
+  it("enters every arrival, also of a repeated id, but delivers it once", async () => {
+    const me = await network.pair();
+    const other = await network.pair("5511977771000");
+    const id = newMessageId();
+    const chat = phoneJid("5511977771000");
+    await Promise.all([1, 2, 3].map(() => me.session.send(chat, text("thrice"), { id })));
+    const arrivals = await ledger(
+      "device, session, chat, kind, content, at, outcome from sandbox.ledger where action = 'send'",
+    );
+    expect(arrivals).toHaveLength(3);
+    expect(arrivals[0]).toMatchObject({ chat, kind: "text", content: text("thrice"), outcome: "accepted" });
+    await send(me, chat, "next").result;
+    await eventually(() => expect(other.all("message")).toHaveLength(2));
+    expect(other.times(id)).toBe(1);
+  });
+
+  it("enters logins and ends, and how many sockets were open", async () => {
+    const me = await network.pair();
+    await me.session.disconnect();
+    me.session.connect();
+    await me.heard("connected", 2);
+    const second = network.startProcess().open(me.credentials);
+    second.session.connect();
+    await me.heard("disconnected", 2);
+    await second.session.logout();
+    const rows = await ledger("action, open from sandbox.ledger order by id");
+    expect(rows.map((row) => [row.action, row.open])).toEqual([
+      ["login", 1],
+      ["close", 0],
+      ["login", 1],
+      ["replaced", 0],
+      ["login", 2],
+      ["close", 0],
+      ["logout", 0],
+    ]);
+  });
+
+  it("knows that the sockets of a killed process are closed", async () => {
+    const process = network.startProcess();
+    const me = await process.pair();
+    await process.kill();
+    const again = network.open(me.credentials);
+    again.session.connect();
+    await again.heard("connected");
+    const rows = await ledger("action, open from sandbox.ledger order by id");
+    expect(rows.map((row) => [row.action, row.open])).toEqual([
+      ["login", 1],
+      ["gone", 0],
+      ["login", 1],
+    ]);
+  });
+
+  it("takes nothing from a session that another process has replaced", async () => {
+    const me = await network.pair("5511977773000");
+    const thief = network.startProcess().open(me.credentials);
+    thief.session.connect();
+    await thief.heard("connected");
+    const { id, result } = send(me, to("1234"));
+    expect((await result).outcome).toBe("not_sent");
+    const [row] = await ledger(`outcome from sandbox.ledger where message_id = '${id}'`);
+    // It may have heard of its end before it sent at all.
+    expect([undefined, "closed"]).toContain(row?.outcome);
+    expect(await ledger("from sandbox.message")).toEqual([]);
+  });
+});
+
+describe("several processes", () => {
+  it("tells a session in another process what happened", async () => {
+    const me = await network.pair("5511977773000");
+    const { control } = network.startProcess();
+    const id = await control.receive("5511977773000", { from: "5511966661111", content: text("from afar") });
+    expect((await me.heard("message")).message.id).toBe(id);
+    await control.drop("5511977773000");
+    await me.heard("disconnected");
+  });
+
+  it("delivers again what a killed process had not stored", async () => {
+    const process = network.startProcess();
+    const me = await process.pair("5511977773000");
+    me.gate = () => new Promise(() => undefined);
+    const id = await network.control.receive("5511977773000", { from: "5511966661111", content: text("hi") });
+    await process.kill();
+    const again = network.open(me.credentials);
+    again.session.connect();
+    expect((await again.heard("message")).message).toMatchObject({ id, offline: true });
+  });
+
+  it("scans no QR of a process that is gone", async () => {
+    const process = network.startProcess();
+    const waiting = process.open();
+    waiting.session.connect();
+    const { qr } = await waiting.heard("qr");
+    await process.kill();
+    expect(await network.control.scan(qr)).toEqual({ outcome: "not_found" });
+  });
+
+  it("goes on when the database has cut every connection", async () => {
+    const me = await network.pair("5511977773000");
+    await network.pool
+      .query("select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database()")
+      .catch(() => undefined);
+    await eventually(async () => expect((await send(me, to("1234")).result).outcome).toBe("accepted"));
+    const id = await network.control.receive("5511977773000", { from: "5511966661111", content: text("hi") });
+    expect((await me.heard("message")).message.id).toBe(id);
+  });
+});
+
+describe("mailbox", () => {
+  it("empties a backlog of several chats, each in order", async () => {
+    const me = await network.pair("5511977773000");
+    await me.session.disconnect();
+    const writers = ["5511966661111", "5511966662222", "5511966663333"];
+    for (let i = 0; i < 60; i++) {
+      for (const from of writers) {
+        await network.control.receive("5511977773000", { from, content: text(`${i}`) });
+      }
+    }
+    me.session.connect();
+    await eventually(() => expect(me.all("message")).toHaveLength(180));
+    for (const from of writers) {
+      const words = me
+        .all("message")
+        .filter(({ message }) => message.chat === phoneJid(from))
+        .map(({ message }) => message.content.kind === "text" && message.content.text);
+      expect(words).toEqual(Array.from({ length: 60 }, (_, i) => `${i}`));
+    }
+    await eventually(async () => expect(await ledger("from sandbox.mailbox")).toEqual([]));
+  });
+
+  it("lets the other chats go on while one cannot be stored", async () => {
+    const me = await network.pair("5511977773000");
+    me.gate = async (event) => {
+      if (event.type === "message" && event.message.chat === phoneJid("5511966661111")) throw new Error("no");
+    };
+    await network.control.receive("5511977773000", { from: "5511966661111", content: text("stuck") });
+    const id = await network.control.receive("5511977773000", {
+      from: "5511966662222",
+      content: text("free"),
+    });
+    expect((await me.heard("message")).message.id).toBe(id);
+    me.gate = async () => undefined;
+    await me.heard("message", 2);
+  });
+
+  it("says until it is heard that the session is connected", async () => {
+    const me = network.open();
+    let failures = 0;
+    me.gate = async (event) => {
+      if (event.type === "connected" && failures++ === 0) throw new Error("the database is away");
+    };
+    me.session.connect();
+    await network.control.scan((await me.heard("qr")).qr);
+    await me.heard("connected");
+    expect(failures).toBe(2);
+  });
+
+  it("shows what one device of a phone sent to the phone's other devices", async () => {
+    const one = await network.pair("5511977773000");
+    const other = await network.pair("5511977773000");
+    const { id } = send(one, to("1234"), "from the first");
+    const message = await other.message(id);
+    expect(message).toMatchObject({ from_me: true, chat: to("1234"), sender: { phone: "5511977773000" } });
+  });
+
+  it("refuses only the message that it cannot read", async () => {
+    const me = await network.pair();
+    const results = await Promise.all(
+      ["fine", "a\u0000b", "fine too"].map((words) => send(me, to("1234"), words).result),
+    );
+    expect(results.map((one) => one.outcome)).toEqual(["accepted", "refused", "accepted"]);
+  });
+});
+
+describe("what is old", () => {
+  it("is forgotten, and a device that stays away is unlinked; one that is online is not", async () => {
+    const online = await network.pair("5511977773000");
+    const away = await network.pair("5511977774000");
+    await send(online, to("1234")).result;
+    await away.session.disconnect();
+    await network.control.receive("5511977774000", { from: "5511966661111", content: text("never read") });
+    for (const column of ["ledger set at", "message set at", "device set logged_in_at"]) {
+      await network.pool.query(`update sandbox.${column} = now() - interval '31 days'`);
+    }
+    await network.pool.query("update sandbox.device set created_at = now() - interval '31 days'");
+    await forgetOld(network.pool);
+    expect(await ledger("from sandbox.ledger union all select from sandbox.message")).toEqual([]);
+    expect(await ledger("from sandbox.mailbox where chat = '5511966661111@s.whatsapp.net'")).toEqual([]);
+    expect(await ledger("phone from sandbox.device where unlinked_at is null")).toEqual([
+      { phone: "5511977773000" },
+    ]);
+    away.session.connect();
+    await away.heard("logged_out");
+  });
+});

@@ -1,0 +1,88 @@
+import type { Identity, Jid } from "../driver.ts";
+import { isLidJid, lidJid, phoneJid, phoneOfJid } from "../ids.ts";
+import type { SandboxTiming } from "./timing.ts";
+
+/** A person as the network writes them down: the phone, and the name that they go by. */
+export interface Person {
+  phone: string;
+  push_name: string | null;
+}
+
+/** What becomes of a message to a number that nobody has paired. */
+export interface Behaviour {
+  rule: "accepted" | "slow" | "silent" | "refused" | "missing";
+  deliveredMs?: number;
+  readMs?: number;
+  echoMs?: number;
+}
+
+/** The fixed behaviours by the last four digits, in the manner of payment test cards. */
+export function behaviourOf(phone: string | null, timing: SandboxTiming): Behaviour {
+  const { deliveredMs, readMs, echoMs, slowAckMs } = timing;
+  switch (phone?.slice(-4)) {
+    case "0000":
+      return { rule: "missing" };
+    case "0001":
+      return { rule: "refused" };
+    case "0002":
+      return { rule: "silent" };
+    case "0003":
+      return { rule: "accepted", deliveredMs };
+    case "0004":
+      return { rule: "accepted", deliveredMs, readMs, echoMs };
+    case "0005":
+      return { rule: "slow", deliveredMs: slowAckMs + deliveredMs, readMs: slowAckMs + readMs };
+    default:
+      return { rule: "accepted", deliveredMs, readMs };
+  }
+}
+
+/** The person with every name that the network has for them. */
+export function identityOf(person: Person): Identity {
+  return {
+    jid: phoneJid(person.phone),
+    lid: lidOf(person.phone),
+    phone: person.phone,
+    push_name: person.push_name,
+  };
+}
+
+// A permutation of the numbers below 2^54: stable, different for each phone, and undone without a table.
+const BITS = 54;
+const FACTOR = 0x1d_9f3b_52c7_4e6dn;
+const MASK = 0x2a_5c31_7be0_94f3n;
+const UNDO = inverseOf(FACTOR);
+
+/** The LID of a phone, derived by the network; the same for ever. */
+export function lidOf(phone: string): Jid {
+  // A leading 1 keeps the zeros in front of a number.
+  const mixed = BigInt.asUintN(BITS, BigInt(`1${phone}`) * FACTOR) ^ MASK;
+  return lidJid(mixed.toString().padStart(17, "0"));
+}
+
+/** Whose phone a person's jid or LID stands for; null for a group and for a LID that was never given out. */
+export function phoneOf(jid: string): string | null {
+  if (!isLidJid(jid)) return phoneOfJid(jid);
+  const digits = /^(\d{17})@/.exec(jid)?.[1];
+  if (digits === undefined) return null;
+  const phone = BigInt.asUintN(BITS, (BigInt(digits) ^ MASK) * UNDO).toString();
+  return /^1\d{7,15}$/.test(phone) ? phone.slice(1) : null;
+}
+
+function inverseOf(odd: bigint): bigint {
+  let inverse = odd;
+  // Newton's step doubles the number of right bits: 3, 6, 12, 24, 48, 96.
+  for (let step = 0; step < 5; step++) inverse = BigInt.asUintN(BITS, inverse * (2n - odd * inverse));
+  return inverse;
+}
+
+/** The owner of a phone that was paired here. */
+export function ownerOf(phone: string): Person {
+  return { phone, push_name: `Sandbox ${phone.slice(-4)}` };
+}
+
+/** The n-th number that the network gives out by itself: Brazilian mobile, never one with a fixed behaviour. */
+export function numberGivenOut(n: number): string {
+  const block = 7_000 + (Math.floor(n / 9_000) % 3_000);
+  return `55119${block}${1_000 + (n % 9_000)}`;
+}

@@ -1,0 +1,27 @@
+import type { SendResult } from "../driver.ts";
+
+export const NOT_CONNECTED: SendResult = { outcome: "not_sent", reason: "The session is not connected." };
+export const NO_ACK: SendResult = { outcome: "unknown", reason: "The network has not answered." };
+
+export function refusal(code: "RECIPIENT_NOT_FOUND" | "SEND_FAILED", reason: string): SendResult {
+  return { outcome: "refused", code, reason, retryable: false };
+}
+
+/** The database refused the connection, so the statement never ran. */
+const NEVER_SENT = new Set(["ECONNREFUSED", "57P03", "53300"]);
+
+/** What a failed statement says about its act: never sent, refused for what it holds, or unknown. */
+export function failureOf(error: unknown): SendResult {
+  const reason = error instanceof Error ? error.message : String(error);
+  if (isUnreadable(error)) return refusal("SEND_FAILED", `The network could not read the message: ${reason}`);
+  return { outcome: NEVER_SENT.has(codeOf(error)) ? "not_sent" : "unknown", reason };
+}
+
+/** Whether a statement failed for what one item holds, such as U+0000. */
+export function isUnreadable(error: unknown): boolean {
+  return /^(22|54)/.test(codeOf(error));
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
+}

@@ -1,0 +1,152 @@
+import type {
+  Content,
+  Jid,
+  MessageId,
+  MessageRef,
+  NetworkEvent,
+  OpenOptions,
+  Presence,
+  SendResult,
+  Session,
+} from "../driver.ts";
+import {
+  type Arrival,
+  deleteArrival,
+  editArrival,
+  presenceArrival,
+  reactArrival,
+  sendArrival,
+  type Way,
+} from "./arrival.ts";
+import type { Connection } from "./connection.ts";
+import type { Hub } from "./hub.ts";
+import { Life } from "./life.ts";
+import { unlinkDevice } from "./login.ts";
+import { loadMedia, storeMedia } from "./media.ts";
+import { phoneOf } from "./numbers.ts";
+import { tokenOf } from "./pairing.ts";
+import { recordReading } from "./record-arrivals.ts";
+import { failureOf, NOT_CONNECTED } from "./results.ts";
+
+interface ActOptions {
+  id: MessageId;
+}
+
+/** A session of the sandbox network; each connect() after an end is a new life. */
+export class SandboxSession implements Session {
+  readonly #hub: Hub;
+  readonly #options: OpenOptions;
+  #life: Life | undefined;
+  /** The end of the life before, which the next one waits for. */
+  #ending: Promise<void> = Promise.resolve();
+
+  constructor(hub: Hub, options: OpenOptions) {
+    this.#hub = hub;
+    this.#options = options;
+  }
+
+  connect({ pairingPhone }: { pairingPhone?: string } = {}): void {
+    const life = this.#life;
+    if (life && !life.isOver) {
+      if (!life.pairsOtherwise(pairingPhone)) return;
+      this.#ending = life.stop();
+    }
+    this.#life = new Life(this.#hub, this.#options, pairingPhone, this.#ending);
+  }
+
+  async disconnect(): Promise<void> {
+    await this.#end(async (life) => {
+      if (life && !life.isOver) {
+        await life.stop();
+        await this.#report({ type: "disconnected", reason: "closed", will_retry: false });
+      }
+    });
+  }
+
+  async logout(): Promise<void> {
+    await this.#end(async (life) => {
+      await life?.stop();
+      const credentials = await this.#options.credentials.load();
+      if (credentials) await unlinkDevice(this.#hub.pool, tokenOf(credentials));
+      await this.#options.credentials.erase();
+      await this.#report({ type: "disconnected", reason: "logged_out", will_retry: false });
+    });
+  }
+
+  async send(to: Jid, content: Content, { id }: ActOptions): Promise<SendResult> {
+    const connection = this.#life?.connection;
+    if (!connection) return NOT_CONNECTED;
+    if (content.kind === "media" && !content.bytes && !content.ref) {
+      throw new Error("A media message needs its bytes.");
+    }
+    try {
+      const kept = await storeMedia(this.#hub.pool, `${connection.me.phone}/${id}`, content);
+      const result = await connection.act(sendArrival(this.#way(connection, to), kept, id));
+      const isFile = result.outcome === "accepted" && kept.kind === "media";
+      return isFile ? { ...result, media_ref: kept.ref } : result;
+    } catch (error) {
+      return { outcome: "not_sent", reason: String(error) };
+    }
+  }
+
+  edit(target: MessageRef, text: string, { id }: ActOptions): Promise<SendResult> {
+    return this.#act(target.chat, (way) => editArrival(way, target, text, id));
+  }
+
+  deleteForEveryone(target: MessageRef, { id }: ActOptions): Promise<SendResult> {
+    return this.#act(target.chat, (way) => deleteArrival(way, target, id));
+  }
+
+  react(target: MessageRef, reaction: string, { id }: ActOptions): Promise<SendResult> {
+    return this.#act(target.chat, (way) => reactArrival(way, target, reaction, id));
+  }
+
+  async markRead(chat: Jid, targets: MessageRef[]): Promise<SendResult> {
+    const connection = this.#life?.connection;
+    if (!connection) return NOT_CONNECTED;
+    const { me, session } = connection;
+    const messages = targets.map(({ id, sender }) => ({ id, writer: phoneOf(sender ?? chat) }));
+    try {
+      const reading = { device: me.device, session, me: me.phone, chat, messages };
+      const { isOpen, told } = await recordReading(this.#hub.pool, reading);
+      for (const device of told) this.#hub.wakes.device(device);
+      return isOpen ? { outcome: "accepted", at: new Date() } : NOT_CONNECTED;
+    } catch (error) {
+      return failureOf(error);
+    }
+  }
+
+  async setPresence(presence: Presence, to?: Jid): Promise<SendResult> {
+    const connection = this.#life?.connection;
+    if (!connection) return NOT_CONNECTED;
+    const { me, session } = connection;
+    return connection.act(presenceArrival({ me, session, timing: this.#hub.timing }, presence, to));
+  }
+
+  downloadMedia(ref: unknown): Promise<Uint8Array | undefined> {
+    return loadMedia(this.#hub.pool, ref);
+  }
+
+  async #act(to: Jid, arrival: (way: Way) => Arrival): Promise<SendResult> {
+    const connection = this.#life?.connection;
+    return connection ? connection.act(arrival(this.#way(connection, to))) : NOT_CONNECTED;
+  }
+
+  #way({ me, session }: Connection, to: Jid): Way {
+    return { me, session, to, timing: this.#hub.timing };
+  }
+
+  async #end(how: (life: Life | undefined) => Promise<void>): Promise<void> {
+    const life = this.#life;
+    this.#life = undefined;
+    const before = this.#ending;
+    const ending = before.then(() => how(life));
+    this.#ending = ending.catch(() => undefined);
+    await ending;
+  }
+
+  // Whoever asked for the end knows of it; a report that is refused changes nothing.
+  async #report(event: NetworkEvent): Promise<void> {
+    await this.#options.report(event).catch(() => undefined);
+  }
+}

@@ -1,0 +1,76 @@
+import { describe, expect, it } from "vitest";
+import type { CredentialStore, Driver, NetworkEvent, OpenOptions } from "./driver.ts";
+import { createSessions } from "./sessions.ts";
+
+const EVENT: NetworkEvent = { type: "qr_expired" };
+const NO_CREDENTIALS: CredentialStore = {
+  load: async () => undefined,
+  save: async () => undefined,
+  erase: async () => undefined,
+};
+
+function setUp() {
+  const opened: OpenOptions[] = [];
+  const disconnected: OpenOptions[] = [];
+  const reported: [number, NetworkEvent][] = [];
+  const driver: Driver = {
+    network: "sandbox",
+    open(options) {
+      opened.push(options);
+      return {
+        connect: () => undefined,
+        disconnect: async () => void disconnected.push(options),
+        logout: async () => undefined,
+        send: async () => ({ outcome: "not_sent", reason: "test" }),
+      };
+    },
+  };
+  const sessions = createSessions({
+    drivers: [driver],
+    credentials: () => NO_CREDENTIALS,
+    report: async (instance, event) => void reported.push([instance, event]),
+  });
+  return { sessions, opened, disconnected, reported };
+}
+
+describe("sessions", () => {
+  it("opens one session per instance", () => {
+    const { sessions, opened } = setUp();
+    const session = sessions.open(1, "sandbox");
+    expect([sessions.open(1, "sandbox"), sessions.get(1)]).toEqual([session, session]);
+    sessions.open(2, "sandbox");
+    expect([opened.length, sessions.count()]).toEqual([2, 2]);
+  });
+
+  it("reports each event with its instance", async () => {
+    const { sessions, opened, reported } = setUp();
+    sessions.open(7, "sandbox");
+    await opened[0]?.report(EVENT);
+    expect(reported).toEqual([[7, EVENT]]);
+  });
+
+  it("refuses a late event of a closed session, so that the network keeps it", async () => {
+    const { sessions, opened, reported } = setUp();
+    sessions.open(1, "sandbox");
+    await sessions.close(1);
+    sessions.open(1, "sandbox");
+    await expect(opened[0]?.report(EVENT)).rejects.toThrow("closed");
+    await opened[1]?.report(EVENT);
+    expect(reported).toHaveLength(1);
+  });
+
+  it("closes all, each once", async () => {
+    const { sessions, disconnected } = setUp();
+    sessions.open(1, "sandbox");
+    sessions.open(2, "sandbox");
+    await sessions.closeAll();
+    await sessions.close(1);
+    expect([disconnected.length, sessions.count(), sessions.get(1)]).toEqual([2, 0, undefined]);
+  });
+
+  it("knows only the networks it was given", () => {
+    const { sessions } = setUp();
+    expect(() => sessions.open(1, "whatsapp")).toThrow("whatsapp");
+    expect(sessions.count()).toBe(0);
+  });
+});

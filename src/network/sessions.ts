@@ -1,0 +1,65 @@
+import type { CredentialStore, Driver, NetworkEvent, Session } from "./driver.ts";
+
+export interface SessionsOptions {
+  drivers: readonly Driver[];
+  credentials(instance: number): CredentialStore;
+  /** Resolves once the event is stored; a rejection means that it is not. */
+  report(instance: number, event: NetworkEvent): Promise<void>;
+}
+
+/** The sessions that this process has open, one per instance at most. */
+export interface Sessions {
+  /** The instance's session, opened on the first call; connecting it is the caller's. */
+  open(instance: number, network: Driver["network"]): Session;
+  get(instance: number): Session | undefined;
+  /** Forgets the session and closes its connection; the identity is kept. */
+  close(instance: number): Promise<void>;
+  closeAll(): Promise<void>;
+  count(): number;
+}
+
+interface Life {
+  session: Session;
+  isOver: boolean;
+}
+
+export function createSessions({ drivers, credentials, report }: SessionsOptions): Sessions {
+  const lives = new Map<number, Life>();
+
+  const start = (instance: number, network: Driver["network"]): Life => {
+    const driver = drivers.find((one) => one.network === network);
+    if (!driver) throw new Error(`There is no driver for the network ${network}.`);
+    const life: Omit<Life, "session"> = { isOver: false };
+    const session = driver.open({
+      credentials: credentials(instance),
+      report: async (event) => {
+        // A late event is refused, so that the network keeps it for the next life.
+        if (life.isOver) throw new Error("The session is closed.");
+        await report(instance, event);
+      },
+    });
+    return Object.assign(life, { session });
+  };
+
+  const close = async (instance: number): Promise<void> => {
+    const life = lives.get(instance);
+    if (!life) return;
+    lives.delete(instance);
+    life.isOver = true;
+    await life.session.disconnect();
+  };
+
+  return {
+    open(instance, network) {
+      const life = lives.get(instance) ?? start(instance, network);
+      lives.set(instance, life);
+      return life.session;
+    },
+    get: (instance) => lives.get(instance)?.session,
+    close,
+    closeAll: async () => {
+      await Promise.all([...lives.keys()].map(close));
+    },
+    count: () => lives.size,
+  };
+}

@@ -1,0 +1,91 @@
+import pg from "pg";
+import { Listener } from "../src/network/conformance.ts";
+import type { CredentialStore } from "../src/network/driver.ts";
+import { createSandboxControl } from "../src/network/sandbox/control.ts";
+import { createSandboxDriver, type SandboxDriver } from "../src/network/sandbox/driver.ts";
+import type { SandboxTiming } from "../src/network/sandbox/timing.ts";
+import type { SandboxControl } from "../src/network/sandbox-control.ts";
+import { createTestDatabase, type TestDatabase } from "./database.ts";
+
+/** One process's way into the network. */
+export interface SandboxProcess {
+  pool: pg.Pool;
+  driver: SandboxDriver;
+  control: SandboxControl;
+  open(credentials?: CredentialStore): Listener;
+  /** A session that was paired by QR; without a phone with a number of its own. */
+  pair(phone?: string): Promise<Listener>;
+  /** As kill -9 would. */
+  kill(): Promise<void>;
+}
+
+export interface SandboxNetwork extends SandboxProcess {
+  url: string;
+  /** Another process on the same database. */
+  startProcess(): SandboxProcess;
+  stop(): Promise<void>;
+}
+
+/** A sandbox network of this test's own, with short times; a given database is emptied and not dropped at the end. */
+export async function startSandboxNetwork({
+  store: given,
+  ...timing
+}: Partial<SandboxTiming> & { store?: TestDatabase } = {}): Promise<SandboxNetwork> {
+  const store = given ?? (await createTestDatabase());
+  const { url } = store;
+  const processes: SandboxProcess[] = [];
+  const startProcess = () => {
+    const process = startSandboxProcess(url, { reconnectMs: 40, redeliverMs: 200, ...timing });
+    processes.push(process);
+    return process;
+  };
+  const stop = async () => {
+    await Promise.all(processes.map((one) => one.kill()));
+    await (given ? emptyNetwork(given) : store.drop());
+  };
+  return { ...startProcess(), url, startProcess, stop };
+}
+
+async function emptyNetwork({ database }: TestDatabase): Promise<void> {
+  await database.pool.query(
+    "truncate sandbox.device, sandbox.pairing, sandbox.mailbox, sandbox.message, sandbox.media, sandbox.ledger",
+  );
+}
+
+function startSandboxProcess(url: string, timing: Partial<SandboxTiming>): SandboxProcess {
+  const pool = new pg.Pool({ connectionString: url });
+  const driver = createSandboxDriver({ pool, timing });
+  const control = createSandboxControl(pool);
+  const open = (credentials = keepInMemory()) => new Listener(driver, credentials);
+  return {
+    pool,
+    driver,
+    control,
+    open,
+    async pair(phone) {
+      const listener = open();
+      listener.session.connect();
+      await control.scan((await listener.heard("qr")).qr, phone);
+      await listener.heard("connected");
+      return listener;
+    },
+    async kill() {
+      driver.abandon();
+      if (!pool.ending) await pool.end();
+    },
+  };
+}
+
+/** Credentials that last as long as the test. */
+export function keepInMemory(): CredentialStore {
+  let kept: Uint8Array | undefined;
+  return {
+    load: async () => kept,
+    save: async (credentials) => {
+      kept = credentials;
+    },
+    erase: async () => {
+      kept = undefined;
+    },
+  };
+}
