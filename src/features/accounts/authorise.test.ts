@@ -1,0 +1,312 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { z } from "zod";
+import { createTestDatabase, type TestDatabase } from "../../../test/database.ts";
+import { newApiKey } from "../../platform/api-key.ts";
+import type { Credential } from "../../platform/handler.ts";
+import { type Access, route } from "../../platform/route.ts";
+import { Secret } from "../../platform/secret.ts";
+import { issueApiKey, rotateApiKey } from "../instances/api-keys.ts";
+import { type AccessControl, createAuthorise } from "./authorise.ts";
+import { createAccount } from "./create-account.ts";
+import { createTokens } from "./tokens.ts";
+
+const ADMIN = "a".repeat(40);
+let test: TestDatabase;
+let access: AccessControl;
+const tokens = createTokens({ secretKey: "s".repeat(43), lifetimeSeconds: 600 });
+
+beforeAll(async () => {
+  test = await createTestDatabase();
+  access = createAuthorise({ db: test.database.db, tokens, adminToken: new Secret(ADMIN) });
+});
+afterAll(() => test.drop());
+
+const at = (name: Access) =>
+  route({ http: "GET /x", access: name, tag: "x", summary: "x", input: z.object({}), output: z.unknown() });
+
+function ask(name: Access, credential?: Credential, instanceId?: number, control = access) {
+  return control.authorise(at(name), { credential, instanceId, ip: "192.0.2.1", answerHeaders: {} });
+}
+
+const key = (value: string): Credential => ({ kind: "key", value });
+const bearer = (value: string): Credential => ({ kind: "bearer", value });
+const admin = (value: string): Credential => ({ kind: "admin", value });
+
+let made = 0;
+async function makeTenant(account_type: "owner" | "reseller" | "client" = "client") {
+  const { db } = test.database;
+  const email = `user${made++}@example.com`;
+  const { account_id, user_id } = await createAccount(db, {
+    ...{ name: "Shop", account_type, email, password: "correct horse battery staple" },
+  });
+  const { id } = await db
+    .insertInto("instance")
+    .values({
+      ...{ account_id, lane: 0, global_lane: 0, name: "Sales", network: "sandbox" },
+      ...{ webhook_secret: Buffer.alloc(0), metadata: "{}", settings: "{}" },
+    })
+    .returning("id")
+    .executeTakeFirstOrThrow();
+  const issued = await db.transaction().execute((trx) => issueApiKey(trx, { id, account_id }));
+  const sign_in = `sign-in-${made}`;
+  await db
+    .insertInto("sign_in")
+    .values({ id: sign_in, user_id, expires_at: new Date(Date.now() + 600_000) })
+    .execute();
+  const token = bearer(await tokens.sign({ user_id, sign_in }));
+  return {
+    account_id,
+    user_id,
+    id,
+    key_id: issued.id,
+    api_key: issued.api_key,
+    key: key(issued.api_key),
+    token,
+    sign_in,
+  };
+}
+
+/** What a credential of each kind meets on a route of each access: the kind of caller, or the code of the refusal. */
+const TABLE: Record<Access, { none: string; key: string; token: string; owner: string; admin: string }> = {
+  public: { none: "public", key: "public", token: "public", owner: "public", admin: "public" },
+  account: {
+    none: "AUTH_REQUIRED",
+    key: "AUTH_REQUIRED",
+    token: "user",
+    owner: "user",
+    admin: "AUTH_REQUIRED",
+  },
+  instance: { none: "AUTH_REQUIRED", key: "key", token: "user", owner: "NOT_FOUND", admin: "AUTH_REQUIRED" },
+  key: { none: "AUTH_REQUIRED", key: "key", token: "user", owner: "user", admin: "AUTH_REQUIRED" },
+  key_or_admin: {
+    none: "AUTH_REQUIRED",
+    key: "key",
+    token: "AUTH_REQUIRED",
+    owner: "AUTH_REQUIRED",
+    admin: "admin",
+  },
+  admin: {
+    none: "AUTH_REQUIRED",
+    key: "AUTH_REQUIRED",
+    token: "AUTH_REQUIRED",
+    owner: "AUTH_REQUIRED",
+    admin: "admin",
+  },
+  owner: { none: "AUTH_REQUIRED", key: "AUTH_REQUIRED", token: "FORBIDDEN", owner: "user", admin: "admin" },
+};
+
+const outcome = (asking: Promise<{ kind: string }>): Promise<string> =>
+  asking.then(
+    ({ kind }) => kind,
+    ({ code }) => code,
+  );
+
+describe("who may call what", () => {
+  it.each(Object.entries(TABLE))("on a route with access %s is what the table says", async (name, row) => {
+    const [tenant, owner] = [await makeTenant(), await makeTenant("owner")];
+    const met = {
+      none: await outcome(ask(name as Access, undefined, tenant.id)),
+      key: await outcome(ask(name as Access, tenant.key, tenant.id)),
+      token: await outcome(ask(name as Access, tenant.token, tenant.id)),
+      owner: await outcome(ask(name as Access, owner.token, tenant.id)),
+      admin: await outcome(ask(name as Access, admin(ADMIN), tenant.id)),
+    };
+    expect(met).toEqual(row);
+  });
+
+  it("is told with account, instance, user and role", async () => {
+    const { account_id, user_id, id, key_id, sign_in, ...shown } = await makeTenant("reseller");
+    expect(await ask("instance", shown.key, id)).toEqual({
+      kind: "key",
+      account_id,
+      instance_id: id,
+      key_id,
+    });
+    expect(await ask("instance", shown.token, id)).toEqual({
+      ...{ kind: "user", account_id, account_type: "reseller", user_id, role: "admin", sign_in },
+    });
+  });
+
+  it("is not an agent of the owner, where the owner is asked for", async () => {
+    const owner = await makeTenant("owner");
+    await test.database.db
+      .updateTable("account_user")
+      .set({ role: "agent" })
+      .where("id", "=", owner.user_id)
+      .execute();
+    await expect(ask("owner", owner.token)).rejects.toMatchObject({ code: "FORBIDDEN" });
+  });
+});
+
+describe("an instance that is not the caller's", () => {
+  it("is forbidden to a key with the same words, whether it exists or not", async () => {
+    const [one, other] = [await makeTenant(), await makeTenant()];
+    const refusals = await Promise.all(
+      [other.id, 999_999_999, 0, undefined].map((id) => ask("instance", one.key, id).catch((error) => error)),
+    );
+    for (const refusal of refusals) expect(refusal).toEqual(refusals[0]);
+    expect(refusals[0]).toMatchObject({ code: "INSTANCE_FORBIDDEN" });
+  });
+
+  it("is not found by a user with the same words, whether it exists, is being removed, or neither", async () => {
+    const [one, other] = [await makeTenant(), await makeTenant()];
+    const { db } = test.database;
+    const removed = await makeTenant();
+    await db
+      .updateTable("instance")
+      .set({ account_id: one.account_id, removed_at: new Date() })
+      .where("id", "=", removed.id)
+      .execute();
+    const refusals = await Promise.all(
+      [other.id, 999_999_999, 0, removed.id].map((id) =>
+        ask("instance", one.token, id).catch((error) => error),
+      ),
+    );
+    for (const refusal of refusals) expect(refusal).toEqual(refusals[0]);
+    expect(refusals[0]).toMatchObject({ code: "NOT_FOUND" });
+  });
+});
+
+describe("an API key", () => {
+  it("that is mistyped is refused without a question to the database, one that is unknown after it", async () => {
+    const { api_key, id } = await makeTenant();
+    let questions = 0;
+    test.database.pool.on("acquire", () => questions++);
+    for (const wrong of [
+      "",
+      "x",
+      "wg_",
+      `${api_key}x`,
+      `${api_key.slice(0, -1)}!`,
+      api_key.replace("wg_", "sk_"),
+    ]) {
+      await expect(ask("instance", key(wrong), id)).rejects.toMatchObject({ code: "INVALID_API_KEY" });
+    }
+    expect(questions).toBe(0);
+    await expect(ask("instance", key(newApiKey()), id)).rejects.toMatchObject({ code: "INVALID_API_KEY" });
+    expect(questions).toBe(1);
+  });
+
+  it("costs one question for many requests, and notes its use once a minute", async () => {
+    const { key: good, id, key_id } = await makeTenant();
+    const { db } = test.database;
+    const lastUse = async () =>
+      (await db.selectFrom("api_key").select("last_used_at").where("id", "=", key_id).executeTakeFirst())
+        ?.last_used_at;
+    const fresh = () => createAuthorise({ db, tokens });
+    const control = fresh();
+    let questions = 0;
+    test.database.pool.on("acquire", () => questions++);
+    await Promise.all(Array.from({ length: 500 }, () => ask("instance", good, id, control)));
+    expect(questions).toBeLessThanOrEqual(2);
+    await expect.poll(lastUse).toBeInstanceOf(Date);
+    const first = await lastUse();
+    await ask("instance", good, id, fresh());
+    expect(await lastUse()).toEqual(first);
+    await db
+      .updateTable("api_key")
+      .set({ last_used_at: new Date(Date.now() - 61_000) })
+      .where("id", "=", key_id)
+      .execute();
+    await ask("instance", good, id, fresh());
+    await expect.poll(async () => ((await lastUse())?.getTime() ?? 0) > Date.now() - 30_000).toBe(true);
+  });
+
+  it("that is rotated dies at once on this node, on another that hears of it, and everywhere else within 5 s", async () => {
+    const { key: old, id, account_id } = await makeTenant();
+    const { db } = test.database;
+    const listeners: ((hint: string) => void)[] = [];
+    const engine = {
+      tell: (_topic: string, hint: string) => {
+        for (const listen of listeners) listen(hint);
+      },
+      hear: (_topic: string, listen: (hint: string) => void) => {
+        listeners.push(listen);
+        return () => {};
+      },
+    };
+    const [here, hearing, deaf] = [
+      createAuthorise({ db, tokens, engine }),
+      createAuthorise({ db, tokens, engine }),
+      createAuthorise({ db, tokens }),
+    ];
+    for (const control of [here, hearing, deaf]) await ask("instance", old, id, control);
+    const { api_key, ended } = await db
+      .transaction()
+      .execute((trx) => rotateApiKey(trx, { id, account_id }, 0));
+    here.forgetApiKeys(ended);
+    for (const control of [here, hearing]) {
+      await expect(ask("instance", old, id, control)).rejects.toMatchObject({ code: "INVALID_API_KEY" });
+      await ask("instance", key(api_key), id, control);
+    }
+    await expect
+      .poll(() => outcome(ask("instance", old, id, deaf)), { timeout: 7_000, interval: 250 })
+      .toBe("INVALID_API_KEY");
+  });
+
+  it("is refused after its time, and when its account is out of service", async () => {
+    const { db } = test.database;
+    for (const status of ["paused", "blocked", "expired", "cancelled"] as const) {
+      const tenant = await makeTenant();
+      await db.updateTable("account").set({ status }).where("id", "=", tenant.account_id).execute();
+      for (const credential of [tenant.key, tenant.token]) {
+        await expect(ask("instance", credential, tenant.id)).rejects.toMatchObject({
+          ...{ code: "ACCOUNT_RESTRICTED", details: { status } },
+        });
+      }
+    }
+    const late = await makeTenant();
+    await db
+      .updateTable("api_key")
+      .set({ expires_at: new Date(Date.now() - 1000) })
+      .where("id", "=", late.key_id)
+      .execute();
+    await expect(ask("instance", late.key, late.id)).rejects.toMatchObject({ code: "INVALID_API_KEY" });
+  });
+});
+
+describe("a sign-in", () => {
+  it("counts only for its own user, and while its row is there", async () => {
+    const [one, other] = [await makeTenant(), await makeTenant()];
+    const mixed = bearer(await tokens.sign({ user_id: one.user_id, sign_in: other.sign_in }));
+    const ended = bearer(await tokens.sign({ user_id: one.user_id, sign_in: "no-such" }));
+    for (const wrong of [mixed, ended, bearer("x.y.z")]) {
+      await expect(ask("account", wrong)).rejects.toMatchObject({ code: "INVALID_TOKEN" });
+    }
+    await ask("account", one.token);
+    await test.database.db.deleteFrom("sign_in").where("id", "=", one.sign_in).execute();
+    access.forgetSignIns([one.sign_in]);
+    await expect(ask("account", one.token)).rejects.toMatchObject({ code: "INVALID_TOKEN" });
+  });
+
+  it("of which the row has run out is refused", async () => {
+    const { token, sign_in } = await makeTenant();
+    await test.database.db
+      .updateTable("sign_in")
+      .set({ expires_at: new Date(Date.now() - 1000) })
+      .where("id", "=", sign_in)
+      .execute();
+    await expect(ask("account", token)).rejects.toMatchObject({ code: "INVALID_TOKEN" });
+  });
+});
+
+describe("the administrative token", () => {
+  it.each(["", "a", "a".repeat(39), "a".repeat(41), "b".repeat(40)])("is not %j", async (value) => {
+    await expect(ask("admin", admin(value))).rejects.toMatchObject({ code: "INVALID_CREDENTIALS" });
+  });
+
+  it("opens nothing while none is set: its routes are not there", async () => {
+    const closed = createAuthorise({ db: test.database.db, tokens });
+    await expect(ask("admin", admin(ADMIN), undefined, closed)).rejects.toMatchObject({
+      code: "ROUTE_NOT_FOUND",
+    });
+    await expect(ask("admin", undefined, undefined, closed)).rejects.toMatchObject({
+      code: "ROUTE_NOT_FOUND",
+    });
+    for (const name of ["key_or_admin", "owner"] as const) {
+      await expect(ask(name, admin(""), undefined, closed)).rejects.toMatchObject({
+        code: "INVALID_CREDENTIALS",
+      });
+    }
+  });
+});

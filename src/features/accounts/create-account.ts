@@ -1,0 +1,102 @@
+import { randomBytes } from "node:crypto";
+import { sql } from "kysely";
+import type { Db, Trx } from "../../platform/db.ts";
+import { GatewayError, invalidField } from "../../platform/errors.ts";
+import type { Secret } from "../../platform/secret.ts";
+import { findPasswordFault } from "./password-rules.ts";
+import { hashPassword } from "./passwords.ts";
+
+const OWNER_EMAIL = "owner@localhost";
+const EMAIL = /^[^\s@]{1,64}@[^\s@]{1,255}$/;
+const UNIQUE_VIOLATION = "23505";
+
+export interface NewAccount {
+  name: string;
+  account_type: "owner" | "reseller" | "client";
+  /** Sign-in of the account's first user. */
+  email: string;
+  password: string;
+}
+
+/** Makes an account with its first user. Throws VALIDATION_ERROR for a weak password, CONFLICT for a taken e-mail. */
+export async function createAccount(
+  db: Db,
+  given: NewAccount,
+): Promise<{ account_id: number; user_id: number }> {
+  if (!EMAIL.test(given.email)) throw invalidField("email", "is not an e-mail address");
+  const fault = findPasswordFault(given.password, [given.email, given.name]);
+  if (fault) throw invalidField("password", fault);
+  const password_hash = await hashPassword(given.password);
+  return db.transaction().execute((trx) => insertAccount(trx, given, password_hash));
+}
+
+/**
+ * Makes the owner's account while there is none, from the given e-mail and password, or a password made here and
+ * answered this once. Undefined when an owner exists. Throws VALIDATION_ERROR for a weak password.
+ */
+export async function ensureOwner(
+  db: Db,
+  { ownerEmail, ownerPassword }: { ownerEmail?: string; ownerPassword?: Secret },
+): Promise<{ email: string; password?: string } | undefined> {
+  if (await hasOwner(db)) return undefined;
+  const email = ownerEmail ?? OWNER_EMAIL;
+  const made = ownerPassword ? undefined : randomBytes(18).toString("base64url");
+  const password = ownerPassword?.reveal() ?? made ?? "";
+  const fault = made ? undefined : findPasswordFault(password, [email]);
+  if (fault) throw invalidField("WAYGATE_OWNER_PASSWORD", fault);
+  const password_hash = await hashPassword(password);
+  const isMade = await db.transaction().execute(async (trx) => {
+    // Several processes may start at once on an empty database.
+    await sql`select pg_advisory_xact_lock(hashtext('waygate owner'))`.execute(trx);
+    if (await hasOwner(trx)) return false;
+    await insertAccount(trx, { name: "Owner", account_type: "owner", email, password }, password_hash);
+    return true;
+  });
+  return isMade ? { email, password: made } : undefined;
+}
+
+async function hasOwner(db: Db | Trx): Promise<boolean> {
+  const owner = await db
+    .selectFrom("account")
+    .select("id")
+    .where("account_type", "=", "owner")
+    .limit(1)
+    .execute();
+  return owner.length > 0;
+}
+
+async function insertAccount(trx: Trx, given: NewAccount, password_hash: string) {
+  const isOwner = given.account_type === "owner";
+  const { id: account_id } = await trx
+    .insertInto("account")
+    .values(({ selectFrom }) => ({
+      name: given.name,
+      account_type: given.account_type,
+      plan_id: selectFrom("plan")
+        .select("id")
+        .where("name", "=", isOwner ? "unlimited" : "standard"),
+      settings: "{}",
+    }))
+    .returning("id")
+    .executeTakeFirstOrThrow();
+  const { id: user_id } = await trx
+    .insertInto("account_user")
+    .values({
+      account_id,
+      name: given.name,
+      email: given.email,
+      role: isOwner ? "super_admin" : "admin",
+      password_hash,
+    })
+    .returning("id")
+    .executeTakeFirstOrThrow()
+    .catch(refuseTakenEmail);
+  return { account_id, user_id };
+}
+
+function refuseTakenEmail(error: unknown): never {
+  if (error instanceof Error && "code" in error && error.code === UNIQUE_VIOLATION) {
+    throw new GatewayError("CONFLICT", "The e-mail is already in use.", { cause: error });
+  }
+  throw error;
+}

@@ -1,0 +1,130 @@
+import { timingSafeEqual } from "node:crypto";
+import { sql } from "kysely";
+import type { Engine } from "../../engine/engine.ts";
+import type { Db } from "../../platform/db.ts";
+import type { AccountTable, AccountUserTable } from "../../tables.ts";
+import { createShortCache } from "./short-cache.ts";
+
+const TTL_MS = 5_000;
+const MOST_KEYS = 20_000;
+const MOST_SIGN_INS = 5_000;
+const MOST_INSTANCES = 5_000;
+
+export interface KnownApiKey {
+  id: number;
+  account_id: number;
+  instance_id: number;
+  account_status: string;
+}
+
+export interface KnownSignIn {
+  user_id: number;
+  account_id: number;
+  account_type: AccountTable["account_type"];
+  role: AccountUserTable["role"];
+  account_status: string;
+}
+
+/** Keys, sign-ins and instances as the database has them, at most 5 s ago. */
+export interface Credentials {
+  findApiKey(digest: Buffer): Promise<KnownApiKey | undefined>;
+  findSignIn(id: string): Promise<KnownSignIn | undefined>;
+  /** The account of an instance. */
+  findAccountOf(instanceId: number): Promise<number | undefined>;
+  forgetApiKeys(digests: readonly Buffer[]): void;
+  forgetSignIns(ids: readonly string[]): void;
+}
+
+const TOPIC = "credential";
+type Kind = "key" | "sign_in";
+
+export function createCredentials(db: Db, engine?: Pick<Engine, "tell" | "hear">): Credentials {
+  const keys = createShortCache({ max: MOST_KEYS, ttlMs: TTL_MS, load: (hex) => loadApiKey(db, hex) });
+  const signIns = createShortCache({ max: MOST_SIGN_INS, ttlMs: TTL_MS, load: (id) => loadSignIn(db, id) });
+  const owners = createShortCache({
+    max: MOST_INSTANCES,
+    ttlMs: TTL_MS,
+    load: (id) => loadAccountOf(db, id),
+  });
+
+  function forget(kind: Kind, id: string): void {
+    if (kind === "key") keys.forget(id);
+    else signIns.forget(id);
+  }
+  function forgetEverywhere(kind: Kind, ids: readonly string[]): void {
+    for (const id of ids) {
+      forget(kind, id);
+      engine?.tell(TOPIC, `${kind}:${id}`);
+    }
+  }
+  engine?.hear(TOPIC, (hint) => {
+    const [kind, id = ""] = hint.split(":");
+    if (kind === "key" || kind === "sign_in") forget(kind, id);
+  });
+
+  return {
+    findApiKey: (digest) => keys.get(digest.toString("hex")),
+    findSignIn: (id) => signIns.get(id),
+    findAccountOf: (instanceId) => owners.get(String(instanceId)),
+    forgetApiKeys: (digests) =>
+      forgetEverywhere(
+        "key",
+        digests.map((digest) => digest.toString("hex")),
+      ),
+    forgetSignIns: (ids) => forgetEverywhere("sign_in", ids),
+  };
+}
+
+async function loadApiKey(db: Db, hex: string): Promise<KnownApiKey | undefined> {
+  const digest = Buffer.from(hex, "hex");
+  const found = await db
+    .selectFrom("api_key")
+    .innerJoin("instance", "instance.id", "api_key.instance_id")
+    .innerJoin("account", "account.id", "api_key.account_id")
+    .select(["api_key.id", "api_key.account_id", "api_key.instance_id", "account.status as account_status"])
+    .select(["api_key.digest", isUseStale.as("is_use_stale")])
+    .where("api_key.digest", "=", digest)
+    .where(({ eb, or }) => or([eb("api_key.expires_at", "is", null), eb("api_key.expires_at", ">", now)]))
+    .where("instance.removed_at", "is", null)
+    .executeTakeFirst();
+  if (!found || !timingSafeEqual(found.digest, digest)) return undefined;
+  const { digest: _, is_use_stale, ...key } = found;
+  if (is_use_stale) void noteUse(db, key.id);
+  return key;
+}
+
+const now = sql<Date>`now()`;
+const isUseStale = sql<boolean>`api_key.last_used_at is null or api_key.last_used_at < now() - interval '1 minute'`;
+
+/** Beside the request: it must neither wait nor fail for this, and the next use tries again. */
+async function noteUse(db: Db, id: number): Promise<void> {
+  await db
+    .updateTable("api_key")
+    .set({ last_used_at: now })
+    .where("id", "=", id)
+    .where(isUseStale)
+    .execute()
+    .catch(() => {});
+}
+
+async function loadSignIn(db: Db, id: string): Promise<KnownSignIn | undefined> {
+  return db
+    .selectFrom("sign_in")
+    .innerJoin("account_user", "account_user.id", "sign_in.user_id")
+    .innerJoin("account", "account.id", "account_user.account_id")
+    .select(["account_user.id as user_id", "account_user.account_id", "account_user.role"])
+    .select(["account.account_type", "account.status as account_status"])
+    .where("sign_in.id", "=", id)
+    .where("sign_in.expires_at", ">", now)
+    .executeTakeFirst();
+}
+
+async function loadAccountOf(db: Db, id: string): Promise<number | undefined> {
+  const found = await db
+    .selectFrom("instance")
+    .select("account_id")
+    .where("id", "=", Number(id))
+    .where("removed_at", "is", null)
+    .executeTakeFirst();
+  return found?.account_id;
+}

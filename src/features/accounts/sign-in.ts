@@ -1,0 +1,177 @@
+import { sql } from "kysely";
+import type { Clock } from "../../platform/clock.ts";
+import type { Db, Trx } from "../../platform/db.ts";
+import { GatewayError, invalidField } from "../../platform/errors.ts";
+import { Reply } from "../../platform/handler.ts";
+import type { InputOf, OutputOf } from "../../platform/route.ts";
+import { ulid } from "../../platform/ulid.ts";
+import { requireInService } from "./authorise.ts";
+import type { accountsContract } from "./contract.ts";
+import { findPasswordFault } from "./password-rules.ts";
+import { createPasswords, isOutdated, type Passwords } from "./passwords.ts";
+import { createThrottle, type Throttle } from "./throttle.ts";
+import type { Tokens } from "./tokens.ts";
+
+type SignedIn = Reply<OutputOf<typeof accountsContract.login>>;
+
+export interface SignInOptions {
+  db: Db;
+  tokens: Tokens;
+  clock: Clock;
+}
+
+interface Parts {
+  db: Db;
+  tokens: Tokens;
+  passwords: Passwords;
+  throttle: Throttle;
+}
+
+/** Signing in and changing the password: both judge one, so both share the throttle. */
+export function createSignIn({ db, tokens, clock }: SignInOptions) {
+  const parts = { db, tokens, passwords: createPasswords(), throttle: createThrottle(clock) };
+  return {
+    login: (input: InputOf<typeof accountsContract.login>, ip: string) => login(parts, input, ip),
+    /** `ended`: the sign-ins that the change has ended. */
+    changePassword: (user_id: number, input: InputOf<typeof accountsContract.changePassword>, ip: string) =>
+      changePassword(parts, user_id, input, ip),
+  };
+}
+
+async function login(parts: Parts, { email, password }: { email: string; password: string }, ip: string) {
+  const user = await judge(parts, email, ip, password, () => findUserByEmail(parts.db, email));
+  requireInService(user.status);
+  const password_hash = await refreshHash(parts, user, password);
+  const sign_in = await parts.db
+    .transaction()
+    .execute((trx) => insertSignIn(trx, parts.tokens, { ...user, password_hash }));
+  return signedIn(parts.tokens, user, sign_in);
+}
+
+async function changePassword(
+  parts: Parts,
+  user_id: number,
+  { current_password, new_password }: { current_password: string; new_password: string },
+  ip: string,
+): Promise<{ answer: SignedIn; ended: string[] }> {
+  const known = await findUser(parts.db, user_id);
+  const user = await judge(parts, known?.email ?? "", ip, current_password, async () => known);
+  const fault =
+    new_password === current_password
+      ? "is the current one"
+      : findPasswordFault(new_password, [user.email, user.name, user.account_name]);
+  if (fault) throw invalidField("new_password", fault);
+  const password_hash = await parts.passwords.hash(new_password);
+  const { ended, sign_in } = await parts.db.transaction().execute(async (trx) => {
+    await trx.updateTable("account_user").set({ password_hash }).where("id", "=", user.id).execute();
+    const ended = await trx.deleteFrom("sign_in").where("user_id", "=", user.id).returning("id").execute();
+    return { ended, sign_in: await insertSignIn(trx, parts.tokens, { ...user, password_hash }) };
+  });
+  return { answer: await signedIn(parts.tokens, user, sign_in), ended: ended.map(({ id }) => id) };
+}
+
+/** The user, once the password has proved right; the refusal takes the same time and says the same for everybody. */
+async function judge(
+  { throttle, passwords }: Parts,
+  email: string,
+  ip: string,
+  password: string,
+  find: () => Promise<User | undefined>,
+): Promise<User> {
+  const attempt = await throttle.begin(email.toLowerCase(), ip);
+  let how: "right" | "wrong" | "cancelled" = "cancelled";
+  try {
+    const user = await find();
+    how = (await passwords.verify(user?.password_hash, password)) ? "right" : "wrong";
+    if (how === "right" && user) return user;
+    throw wrongCredentials();
+  } finally {
+    attempt.end(how);
+  }
+}
+
+function wrongCredentials(): GatewayError {
+  return new GatewayError("INVALID_CREDENTIALS", "The e-mail or the password is wrong.");
+}
+
+type User = NonNullable<Awaited<ReturnType<typeof findUser>>>;
+
+function selectUser(db: Db) {
+  return db
+    .selectFrom("account_user")
+    .innerJoin("account", "account.id", "account_user.account_id")
+    .select(["account_user.id", "account_user.account_id", "account_user.name", "account_user.email"])
+    .select(["account_user.role", "account_user.password_hash"])
+    .select(["account.name as account_name", "account.account_type", "account.status"]);
+}
+
+function findUserByEmail(db: Db, email: string) {
+  return selectUser(db)
+    .where(sql<string>`lower(account_user.email)`, "=", sql<string>`lower(${email})`)
+    .executeTakeFirst();
+}
+
+function findUser(db: Db, user_id: number) {
+  return selectUser(db).where("account_user.id", "=", user_id).executeTakeFirst();
+}
+
+async function refreshHash({ db, passwords }: Parts, user: User, password: string): Promise<string> {
+  if (!isOutdated(user.password_hash)) return user.password_hash;
+  const password_hash = await passwords.hash(password);
+  await db
+    .updateTable("account_user")
+    .set({ password_hash })
+    .where("id", "=", user.id)
+    .where("password_hash", "=", user.password_hash)
+    .execute();
+  return password_hash;
+}
+
+/** Only while the password is still the one that was judged: a change at the same moment ends every sign-in. */
+async function insertSignIn(
+  trx: Trx,
+  tokens: Tokens,
+  user: { id: number; password_hash: string },
+): Promise<string> {
+  await trx
+    .deleteFrom("sign_in")
+    .where("user_id", "=", user.id)
+    .where("expires_at", "<", sql<Date>`now()`)
+    .execute();
+  const { rows } = await sql<{ id: string }>`
+    insert into sign_in (id, user_id, expires_at)
+    select ${ulid()}, u.id, now() + make_interval(secs => ${tokens.lifetimeSeconds})
+    from (select id from account_user where id = ${user.id} and password_hash = ${user.password_hash} for share) u
+    returning id`.execute(trx);
+  if (!rows[0]) throw wrongCredentials();
+  return rows[0].id;
+}
+
+async function signedIn(tokens: Tokens, user: User, sign_in: string): Promise<SignedIn> {
+  const token = await tokens.sign({ user_id: user.id, sign_in });
+  const shown = toShownUser(user);
+  return new Reply(
+    { token, token_type: "Bearer" as const, expires_in: tokens.lifetimeSeconds, ...shown },
+    { beside: { token, accountId: user.account_id } },
+  );
+}
+
+/** Account and user as the API shows them. */
+export function toShownUser(user: Omit<User, "password_hash">) {
+  return {
+    account: {
+      id: user.account_id,
+      name: user.account_name,
+      account_type: user.account_type,
+      status: user.status,
+    },
+    user: { id: user.id, name: user.name, email: user.email, role: user.role },
+  };
+}
+
+/** Throws NOT_FOUND for a user who is gone. */
+export async function getUser(db: Db, user_id: number): Promise<User> {
+  const user = await findUser(db, user_id);
+  if (!user) throw new GatewayError("NOT_FOUND", "There is no such user.");
+  return user;
+}

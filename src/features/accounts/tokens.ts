@@ -1,0 +1,78 @@
+import { createHash, hkdfSync, randomUUID } from "node:crypto";
+import { errors, type JWTPayload, jwtVerify, SignJWT } from "jose";
+import { GatewayError } from "../../platform/errors.ts";
+
+const ISSUER = "waygate";
+const AUDIENCE = "waygate-api";
+const ALGORITHM = "HS256";
+const CLOCK_SKEW_SECONDS = 30;
+
+/** What a token says: the user, and the sign-in that it belongs to. */
+export interface TokenClaims {
+  user_id: number;
+  sign_in: string;
+}
+
+export interface Tokens {
+  /** Seconds that a token lives. */
+  readonly lifetimeSeconds: number;
+  sign(claims: TokenClaims): Promise<string>;
+  /** Throws INVALID_TOKEN, the same for every reason. */
+  verify(token: string): Promise<TokenClaims>;
+}
+
+/** JWTs with HS256 under a key derived from the gateway's secret key, so that no further secret is to be kept. */
+export function createTokens({ secretKey, lifetimeSeconds }: TokenOptions): Tokens {
+  const key = new Uint8Array(hkdfSync("sha256", secretKey, "", "waygate sign-in tokens", 32));
+  const kid = createHash("sha256").update(key).digest("hex").slice(0, 16);
+
+  return {
+    lifetimeSeconds,
+    sign: ({ user_id, sign_in }) =>
+      new SignJWT({ sid: sign_in })
+        .setProtectedHeader({ alg: ALGORITHM, kid, typ: "JWT" })
+        .setSubject(String(user_id))
+        .setJti(randomUUID())
+        .setIssuer(ISSUER)
+        .setAudience(AUDIENCE)
+        .setIssuedAt()
+        .setExpirationTime(`${lifetimeSeconds} seconds`)
+        .sign(key),
+    async verify(token) {
+      const found = await jwtVerify(token, (header) => findKey(header.kid, kid, key), {
+        algorithms: [ALGORITHM],
+        issuer: ISSUER,
+        audience: AUDIENCE,
+        clockTolerance: CLOCK_SKEW_SECONDS,
+        requiredClaims: ["sub", "sid", "jti", "exp"],
+      }).catch(refuse);
+      return readClaims(found.payload);
+    },
+  };
+}
+
+export interface TokenOptions {
+  secretKey: string;
+  lifetimeSeconds: number;
+}
+
+/** One refusal for whatever is wrong with a token, so that nothing is learnt from it. */
+export function invalidToken(): GatewayError {
+  return new GatewayError("INVALID_TOKEN", "The token is not valid or has expired. Sign in again.");
+}
+
+function findKey(given: string | undefined, kid: string, key: Uint8Array): Uint8Array {
+  if (given !== kid) throw new errors.JWKSNoMatchingKey();
+  return key;
+}
+
+function refuse(error: unknown): never {
+  if (error instanceof errors.JOSEError || error instanceof TypeError) throw invalidToken();
+  throw error;
+}
+
+function readClaims({ sub, sid }: JWTPayload): TokenClaims {
+  const user_id = Number(sub);
+  if (!Number.isSafeInteger(user_id) || typeof sid !== "string") throw invalidToken();
+  return { user_id, sign_in: sid };
+}

@@ -1,0 +1,109 @@
+import { sql, type UpdateObject } from "kysely";
+import type { Trx } from "../../platform/db.ts";
+import type { InstanceStatus, Tables } from "../../tables.ts";
+import type { EventName } from "../events/contract.ts";
+import { type EventDraft, recordEvents } from "../events/events.ts";
+import type { InstanceRow } from "./instance-row.ts";
+import { LIVE } from "./session-status.ts";
+
+export type InstanceChange = UpdateObject<Tables, "instance">;
+
+export interface StatusChange {
+  status: InstanceStatus;
+  reason: string | null;
+  will_retry?: boolean;
+  /** Further columns. */
+  set?: InstanceChange;
+  /** Events beside those of the status itself. */
+  events?: Pick<EventDraft, "event" | "data">[];
+}
+
+const now = sql<Date>`now()`;
+
+/**
+ * The one place where the status of an instance is written: row, log of connections, held messages and events together.
+ * `before` is locked. Must be the last of the transaction; answers the lanes to wake after the commit.
+ */
+export async function changeStatus(trx: Trx, before: InstanceRow, change: StatusChange): Promise<number[]> {
+  const { status } = change;
+  const after = await trx
+    .updateTable("instance")
+    .set({
+      ...(status !== "qr_pending" && NO_CODE),
+      ...(status !== "qr_pending" && status !== "connecting" && { pairing_phone: null }),
+      ...(before.status === "connected" && { disconnected_at: now, last_seen_at: now }),
+      ...change.set,
+      status,
+      last_disconnect_reason: change.reason,
+      updated_at: now,
+    })
+    .where("id", "=", before.id)
+    .returningAll()
+    .executeTakeFirstOrThrow();
+  if (before.status === "connected") await moveDeadlines(trx, before);
+  if (before.status !== status) await logConnection(trx, after);
+  return recordEvents(trx, draftEvents(before, after, change));
+}
+
+/** Neither QR nor pairing code. */
+const NO_CODE = {
+  qr: null,
+  qr_attempt: null,
+  qr_max_attempts: null,
+  qr_expires_at: null,
+  pairing_code: null,
+} satisfies InstanceChange;
+
+/** The time for which an async message is held stands still while the instance is connected. */
+async function moveDeadlines(trx: Trx, { id, connected_at }: InstanceRow): Promise<void> {
+  await trx
+    .updateTable("message")
+    .set({ deadline: sql<Date>`deadline + (now() - greatest(${connected_at}::timestamptz, created_at))` })
+    .where("instance_id", "=", id)
+    .where("status", "=", "pending")
+    .where("mode", "=", "async")
+    .where("submitted_at", "is", null)
+    .execute();
+}
+
+async function logConnection(trx: Trx, row: InstanceRow): Promise<void> {
+  const { id: instance_id, account_id, status, last_disconnect_reason: reason } = row;
+  await trx.insertInto("connection_log").values({ instance_id, account_id, status, reason }).execute();
+}
+
+/** Receivers that know only the published names hear of every end as instance.disconnected. */
+const EVENTS_OF: Record<InstanceStatus, readonly EventName[]> = {
+  created: [],
+  connecting: [],
+  qr_pending: [],
+  qr_expired: ["instance.qr_expired"],
+  passkey_required: ["instance.passkey_required"],
+  connected: ["instance.connected"],
+  reconnecting: ["instance.disconnected", "instance.reconnecting"],
+  disconnected: ["instance.disconnected"],
+  logged_out: ["instance.disconnected", "instance.logged_out"],
+  banned: ["instance.disconnected"],
+  error: ["instance.disconnected"],
+};
+
+/** Who was not there cannot go: neither once more, nor by a try to come back. */
+function isNews(name: EventName, before: InstanceRow, after: InstanceRow): boolean {
+  if (name !== "instance.disconnected") return true;
+  return after.status === "reconnecting" ? before.status === "connected" : LIVE.includes(before.status);
+}
+
+function draftEvents(before: InstanceRow, after: InstanceRow, change: StatusChange): EventDraft[] {
+  const data = {
+    status: after.status,
+    phone: after.phone ?? before.phone,
+    jid: after.jid ?? before.jid,
+    reason: change.reason,
+    will_retry: change.will_retry ?? false,
+  };
+  const names =
+    before.status === after.status
+      ? []
+      : EVENTS_OF[after.status].filter((name) => isNews(name, before, after));
+  const drafts = [...names.map((event) => ({ event, data })), ...(change.events ?? [])];
+  return drafts.map((draft) => ({ ...draft, instance_id: after.id, chat: "instance" }));
+}

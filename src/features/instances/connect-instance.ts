@@ -1,0 +1,150 @@
+import type { Engine } from "../../engine/engine.ts";
+import type { Db, Trx } from "../../platform/db.ts";
+import { GatewayError } from "../../platform/errors.ts";
+import type { InstanceStatus } from "../../tables.ts";
+import { changeStatus } from "./change-status.ts";
+import { addControlJob, hasControlJob } from "./control-jobs.ts";
+import { getInstance, type InstanceRow, lockInstance } from "./instance-row.ts";
+import { hasPairing } from "./instance-view.ts";
+import { LIVE } from "./session-status.ts";
+import { waitForInstance } from "./wait-for-instance.ts";
+
+export interface ControlDeps {
+  db: Db;
+  engine: Pick<Engine, "wake" | "tell" | "hear">;
+}
+
+export interface Wait {
+  wait_seconds: number;
+  signal: AbortSignal;
+}
+
+const LOGOUT_WAIT_MS = 20_000;
+
+/** Starts the connection and waits for what the customer needs next: QR, pairing code, or the connection itself. */
+export async function connectInstance(
+  deps: ControlDeps,
+  id: number,
+  { phone, wait_seconds, signal }: Wait & { phone?: string },
+): Promise<InstanceRow> {
+  await control(deps, (trx) => requestConnect(trx, id, phone));
+  const row = await wait(deps, id, wait_seconds * 1000, signal, (now) =>
+    now.status === "qr_pending"
+      ? isPairable(now, phone)
+      : now.status !== "connecting" && now.status !== "reconnecting",
+  );
+  if (row.status === "error" || row.status === "disconnected") throw connectFailed(row);
+  return row;
+}
+
+/** Closes the connection and opens it again with the same pairing. */
+export async function reconnectInstance(
+  deps: ControlDeps,
+  id: number,
+  { wait_seconds, signal }: Wait,
+): Promise<InstanceRow> {
+  await control(deps, (trx) => requestReconnect(trx, id));
+  return wait(deps, id, wait_seconds * 1000, signal, ({ status }) => status !== "reconnecting");
+}
+
+/** Unlinks, and answers once the pairing is gone. */
+export async function logoutInstance(
+  deps: ControlDeps,
+  id: number,
+  signal: AbortSignal,
+): Promise<InstanceRow> {
+  await control(deps, (trx) => requestLogout(trx, id));
+  const isDone = async ({ lane }: InstanceRow) => !(await hasControlJob(deps.db, lane, "logout"));
+  const row = await wait(deps, id, LOGOUT_WAIT_MS, signal, isDone);
+  if (await isDone(row)) return row;
+  throw new GatewayError("UNAVAILABLE", "The logout was taken and is not finished yet.", {
+    retryAfterSeconds: 5,
+  });
+}
+
+interface Requested {
+  row: InstanceRow;
+  /** To wake after the commit. */
+  lanes: number[];
+}
+
+/** A request is a change of the row and a job for the session's owner, in one transaction. */
+async function control(deps: ControlDeps, request: (trx: Trx) => Promise<Requested>): Promise<void> {
+  const { row, lanes } = await deps.db.transaction().execute(request);
+  deps.engine.wake([row.lane, ...lanes]);
+  deps.engine.tell("instance", String(row.id));
+}
+
+async function requestConnect(trx: Trx, id: number, phone: string | undefined): Promise<Requested> {
+  const row = await lockInstance(trx, id);
+  await refuseDuringLogout(trx, row);
+  if (row.status === "connected" || isPairable(row, phone)) return { row, lanes: [] };
+  const afresh = !LIVE.includes(row.status) || row.status === "passkey_required";
+  await addControlJob(trx, row.lane, { do: "connect", phone, afresh });
+  const status: InstanceStatus = row.status === "reconnecting" ? "reconnecting" : "connecting";
+  const set = { wanted: "connected" as const, pairing_phone: phone ?? null };
+  return { row, lanes: await changeStatus(trx, row, { status, reason: null, set }) };
+}
+
+async function requestReconnect(trx: Trx, id: number): Promise<Requested> {
+  const row = await lockInstance(trx, id);
+  await refuseDuringLogout(trx, row);
+  if (row.jid === null) throw notConnected(row, "The instance is not paired: connect it first.");
+  await addControlJob(trx, row.lane, { do: "reconnect" });
+  const change = {
+    status: "reconnecting",
+    reason: "reconnect",
+    will_retry: true,
+    set: { wanted: "connected" },
+  } as const;
+  return { row, lanes: await changeStatus(trx, row, change) };
+}
+
+async function requestLogout(trx: Trx, id: number): Promise<Requested> {
+  const row = await lockInstance(trx, id);
+  if (row.status === "created") throw notConnected(row, "The instance was never connected.");
+  const isOut = row.status === "disconnected" && row.jid === null && row.wanted === "stopped";
+  if (isOut || (await hasControlJob(trx, row.lane, "logout"))) return { row, lanes: [] };
+  await trx.updateTable("instance").set({ wanted: "stopped" }).where("id", "=", id).execute();
+  await addControlJob(trx, row.lane, { do: "logout" });
+  return { row, lanes: [] };
+}
+
+async function refuseDuringLogout(trx: Trx, { lane }: InstanceRow): Promise<void> {
+  if (!(await hasControlJob(trx, lane, "logout"))) return;
+  throw new GatewayError("CONFLICT", "The instance is being logged out. Try again in a moment.", {
+    retryAfterSeconds: 1,
+  });
+}
+
+/** Whether there is what the customer can pair with: a QR, or the code for the phone that he named. */
+function isPairable(row: InstanceRow, phone: string | undefined): boolean {
+  if (!hasPairing(row)) return false;
+  return phone === undefined || (row.pairing_code !== null && row.pairing_phone === phone);
+}
+
+/** The instance as it stands when `isEnough` says so, or when the time is over. */
+async function wait(
+  { db, engine }: ControlDeps,
+  id: number,
+  ms: number,
+  signal: AbortSignal,
+  isEnough: (row: InstanceRow) => boolean | Promise<boolean>,
+): Promise<InstanceRow> {
+  let row: InstanceRow | undefined;
+  await waitForInstance({ engine, ms, signal }, id, async () => {
+    row = await getInstance(db, id);
+    return isEnough(row);
+  });
+  return row ?? getInstance(db, id);
+}
+
+function notConnected({ status }: InstanceRow, message: string): GatewayError {
+  return new GatewayError("INSTANCE_NOT_CONNECTED", message, { details: { status } });
+}
+
+function connectFailed({ status, last_disconnect_reason: reason }: InstanceRow): GatewayError {
+  return new GatewayError("CONNECT_FAILED", "The instance could not be connected.", {
+    details: { status, reason },
+  });
+}

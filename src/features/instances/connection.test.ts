@@ -1,0 +1,670 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type InstanceGateway, startInstanceGateway } from "../../../test/instance-gateway.ts";
+import type { NetworkEvent } from "../../network/driver.ts";
+import { phoneJid } from "../../network/ids.ts";
+import { createConnectionRecorder } from "./record-connection.ts";
+
+let gateway: InstanceGateway;
+let user: Record<string, string>;
+
+beforeAll(async () => {
+  gateway = await startInstanceGateway();
+  ({ user } = await gateway.account());
+});
+afterAll(() => gateway.stop());
+
+let phones = 0;
+const newPhone = () => `55119${String(10_000_000 + 10 * phones++ + 7)}`;
+
+async function create(body: object = {}): Promise<number> {
+  const answer = await gateway.call("POST /api/v1/instances", { name: "Sales", ...body }, user);
+  return answer.body.data.id;
+}
+
+const post = (id: number, what: string, body: object = {}) =>
+  gateway.call(`POST /api/v1/instances/${id}/${what}`, body, user);
+const status = async (id: number) =>
+  (await gateway.call(`GET /api/v1/instances/${id}/status`, undefined, user)).body.data;
+const becomes = (id: number, wanted: string) =>
+  expect.poll(async () => (await status(id)).status, { timeout: 8_000 }).toBe(wanted);
+
+async function pair(id: number, phone = newPhone()): Promise<string> {
+  const { body } = await post(id, "connect");
+  expect(await gateway.phones.scan(body.data.qr_code, phone)).toMatchObject({ outcome: "scanned" });
+  await becomes(id, "connected");
+  return phone;
+}
+
+const db = () => gateway.database.db;
+
+/** Names and data of the instance's events, oldest first. */
+async function events(id: number) {
+  const rows = await db()
+    .selectFrom("event")
+    .select(["event", "body"])
+    .where("instance_id", "=", id)
+    .orderBy("sequence")
+    .execute();
+  return rows.map(({ event, body }) => ({ event, ...JSON.parse(body.toString()).data }));
+}
+const eventNames = async (id: number) => (await events(id)).map(({ event }) => event);
+
+async function connectionLog(id: number) {
+  const rows = await db()
+    .selectFrom("connection_log")
+    .select(["status", "reason"])
+    .where("instance_id", "=", id)
+    .orderBy("created_at")
+    .execute();
+  return rows.map((row) => (row.reason ? `${row.status}: ${row.reason}` : row.status));
+}
+
+function record(id: number, event: NetworkEvent) {
+  return createConnectionRecorder({ db: db(), engine: gateway.engine }).record(id, event as never);
+}
+
+describe("connecting", () => {
+  it("answers the first QR, as image and as text, and the same again while it lasts", async () => {
+    const id = await create();
+    const { status: code, body } = await post(id, "connect");
+    expect(code).toBe(200);
+    expect(body).toMatchObject({
+      message: "Connection started",
+      data: { id, status: "qr_pending", connected: false, pairing_code: null, attempt: 1, max_attempts: 5 },
+    });
+    expect(body.data.qr).toMatch(/^data:image\/png;base64,iVBOR/);
+    const { qr, qr_code, expires_at, pairing_code, attempt, max_attempts } = body.data;
+    const shown = await gateway.call(`GET /api/v1/instances/${id}/qr`, undefined, user);
+    expect(shown.body.data).toEqual({
+      id,
+      status: "qr_pending",
+      qr,
+      qr_code,
+      pairing_code,
+      expires_at,
+      attempt,
+      max_attempts,
+    });
+    const again = await post(id, "connect");
+    expect(again.body.data.qr_code).toBe(qr_code);
+    const image = await gateway.call(`GET /api/v1/instances/${id}/qr?format=png`, undefined, user);
+    expect([image.status, image.headers.get("content-type"), image.headers.get("cache-control")]).toEqual([
+      200,
+      "image/png",
+      "no-store",
+    ]);
+    expect(Buffer.from(image.body).toString("base64")).toBe(qr.slice("data:image/png;base64,".length));
+    expect(await events(id)).toEqual([
+      { event: "instance.qr", qr, qr_code, expires_at, attempt: 1, max_attempts: 5 },
+    ]);
+  });
+
+  it("is connected once the phone has scanned, and tells who", async () => {
+    const id = await create();
+    const phone = await pair(id);
+    const jid = phoneJid(phone);
+    expect(await status(id)).toMatchObject({
+      ...{
+        status: "connected",
+        connection_status: "connected",
+        connected: true,
+        logged_in: true,
+        loggedIn: true,
+      },
+      ...{ phone, phone_connected: phone, phoneConnected: phone, jid, platform: "sandbox", reason: null },
+    });
+    const shown = await gateway.call(`GET /api/v1/instances/${id}`, undefined, user);
+    expect(shown.body.data).toMatchObject({
+      phone,
+      jid,
+      connected_at: expect.any(String),
+      disconnected_at: null,
+    });
+    expect(shown.body.data.last_qr_at).toEqual(expect.any(String));
+    const told = (await events(id)).at(-1);
+    expect(told).toEqual({
+      event: "instance.connected",
+      status: "connected",
+      phone,
+      jid,
+      reason: null,
+      will_retry: false,
+    });
+    const qr = await gateway.call(`GET /api/v1/instances/${id}/qr`, undefined, user);
+    expect(qr.body.data).toMatchObject({ status: "connected", qr: null, qr_code: null });
+    expect(await connectionLog(id)).toEqual(["connecting", "qr_pending", "connected"]);
+  });
+
+  it("again is answered at once when it is connected already, and changes nothing", async () => {
+    const id = await create();
+    await pair(id);
+    const before = await eventNames(id);
+    const { status: code, body } = await post(id, "connect", { wait_seconds: 60 });
+    expect([code, body.data.status, body.data.qr]).toEqual([200, "connected", null]);
+    expect(await eventNames(id)).toEqual(before);
+  });
+
+  it("with a phone answers a pairing code, the same for the same phone", async () => {
+    const id = await create();
+    const phone = newPhone();
+    const { body } = await post(id, "connect", {
+      phone: `+${phone.slice(0, 2)} (${phone.slice(2, 4)}) ${phone.slice(4)}`,
+    });
+    expect(body.data).toMatchObject({ status: "qr_pending", qr: null, qr_code: null });
+    expect(body.data.pairing_code).toMatch(/^[A-Z0-9]{4}-?[A-Z0-9]{4}$/);
+    const again = await post(id, "connect", { number: phone });
+    expect(again.body.data.pairing_code).toBe(body.data.pairing_code);
+    await gateway.phones.scan(body.data.pairing_code);
+    await becomes(id, "connected");
+    expect((await status(id)).phone).toBe(phone);
+  });
+
+  it("changes from QR to pairing code when a phone is named later", async () => {
+    const id = await create();
+    expect((await post(id, "connect")).body.data.qr_code).toEqual(expect.any(String));
+    const { body } = await post(id, "connect", { phone: newPhone() });
+    expect(body.data).toMatchObject({ qr: null, pairing_code: expect.any(String) });
+  });
+
+  it("does not wait when told so", async () => {
+    const id = await create();
+    const { body } = await post(id, "connect", { wait_seconds: 0 });
+    expect(["connecting", "qr_pending"]).toContain(body.data.status);
+    await becomes(id, "qr_pending");
+  });
+
+  it.each([
+    { phone: "12" },
+    { phone: "not a phone" },
+    { phone: "1".repeat(16) },
+    { wait_seconds: 61 },
+    { wait_seconds: -1 },
+  ])("is refused with %j", async (body) => {
+    const id = await create();
+    expect(await post(id, "connect", body)).toMatchObject({
+      status: 400,
+      body: { code: "VALIDATION_ERROR" },
+    });
+    expect((await status(id)).status).toBe("created");
+  });
+
+  it("to a network that is not there fails clearly, and can be tried again", async () => {
+    const id = await create({ network: "whatsapp" });
+    for (let i = 0; i < 2; i++) {
+      const { status: code, body } = await post(id, "connect");
+      expect([code, body.code, body.details]).toEqual([
+        502,
+        "CONNECT_FAILED",
+        { status: "error", reason: "session_failed" },
+      ]);
+    }
+    expect(await status(id)).toMatchObject({ status: "error", reason: "session_failed" });
+  });
+
+  it("many times at once opens one session", async () => {
+    const id = await create();
+    const answers = await Promise.all(Array.from({ length: 10 }, () => post(id, "connect")));
+    expect(new Set(answers.map(({ body }) => body.data.qr_code)).size).toBe(1);
+  });
+});
+
+describe("a connection", () => {
+  it("that is lost comes back by itself, and both is told", async () => {
+    const id = await create();
+    const phone = await pair(id);
+    await gateway.phones.drop(phone);
+    await expect
+      .poll(() => eventNames(id), { timeout: 8_000 })
+      .toEqual([...["instance.qr", "instance.connected", "instance.disconnected", "instance.connected"]]);
+    expect((await events(id))[2]).toEqual({
+      ...{ event: "instance.disconnected", status: "reconnecting", phone, jid: phoneJid(phone) },
+      ...{ reason: "connection_lost", will_retry: true },
+    });
+    await becomes(id, "connected");
+  });
+
+  it("that the phone ends is logged out: the identity is gone, and a connect begins with a new QR", async () => {
+    const id = await create();
+    const phone = await pair(id);
+    await gateway.phones.unlink(phone);
+    await becomes(id, "logged_out");
+    expect(await status(id)).toMatchObject({ logged_in: false, phone: null, jid: null, reason: "unlinked" });
+    expect((await events(id)).at(-1)).toMatchObject({
+      ...{ event: "instance.disconnected", status: "logged_out", phone, will_retry: false },
+    });
+    expect((await post(id, "connect")).body.data).toMatchObject({
+      status: "qr_pending",
+      qr_code: expect.any(String),
+    });
+  });
+
+  it("that the network bans stays so until the customer connects again", async () => {
+    const id = await create();
+    const phone = await pair(id);
+    await gateway.phones.ban(phone);
+    await becomes(id, "banned");
+    expect(await status(id)).toMatchObject({ connected: false, phone, reason: "banned" });
+    const row = await db().selectFrom("instance").select("wanted").where("id", "=", id).executeTakeFirst();
+    expect(row).toEqual({ wanted: "stopped" });
+  });
+
+  it("that was never paired ends with the last QR", async () => {
+    const id = await create();
+    await post(id, "connect");
+    await record(id, { type: "qr_expired" });
+    expect(await status(id)).toMatchObject({ status: "qr_expired", reason: "qr_expired" });
+    const shown = await gateway.call(`GET /api/v1/instances/${id}/qr`, undefined, user);
+    expect(shown.body.data).toMatchObject({
+      status: "qr_expired",
+      qr: null,
+      qr_code: null,
+      expires_at: null,
+    });
+    expect((await events(id)).at(-1)).toMatchObject({ event: "instance.qr_expired", status: "qr_expired" });
+    expect((await post(id, "connect")).body.data).toMatchObject({ status: "qr_pending", attempt: 1 });
+  });
+
+  it("that needs a passkey says so", async () => {
+    const id = await create();
+    await post(id, "connect");
+    await record(id, { type: "passkey_required", reason: "passkey" });
+    expect(await status(id)).toMatchObject({ status: "passkey_required", reason: "passkey" });
+  });
+
+  it("keeps the names of opt-in events for those who ask", async () => {
+    const id = await create({
+      webhook: { url: "https://hook.example", events: ["instance.reconnecting", "instance.logged_out"] },
+    });
+    const phone = await pair(id);
+    await record(id, { type: "disconnected", reason: "connection_lost", will_retry: true });
+    expect((await eventNames(id)).slice(-2)).toEqual(["instance.disconnected", "instance.reconnecting"]);
+    await record(id, { type: "logged_out", reason: "unlinked" });
+    expect((await eventNames(id)).slice(-2)).toEqual(["instance.disconnected", "instance.logged_out"]);
+    await gateway.phones.unlink(phone);
+  });
+
+  it("is recorded by the owner of the lane only", async () => {
+    const id = await create();
+    await pair(id);
+    const before = await status(id);
+    const lane = gateway.engine.laneOf("session", String(id));
+    if (!lane) throw new Error("the lane is not here");
+    const lost: number[] = [];
+    const engine = {
+      ...bare(),
+      laneOf: () => ({ ...lane, epoch: lane.epoch - 1 }),
+      laneLost: (one: number) => lost.push(one),
+    };
+    const stale = createConnectionRecorder({ db: db(), engine });
+    await expect(stale.record(id, { type: "banned", reason: "banned" })).rejects.toThrow(/does not own/);
+    const nowhere = createConnectionRecorder({
+      db: db(),
+      engine: { ...bare(), laneOf: () => undefined, laneLost: () => {} },
+    });
+    await expect(nowhere.record(id, { type: "banned", reason: "banned" })).rejects.toThrow(/does not own/);
+    expect(lost).toEqual([lane.id]);
+    expect(await status(id)).toEqual(before);
+  });
+
+  const bare = () => ({ node: gateway.engine.node, wake: () => {}, tell: () => {} });
+
+  it("holds back the deadline of waiting messages for as long as it lasts", async () => {
+    const id = await create();
+    await pair(id);
+    const { account_id } = await db()
+      .selectFrom("instance")
+      .select("account_id")
+      .where("id", "=", id)
+      .executeTakeFirstOrThrow();
+    const { id: conversation_id } = await db()
+      .insertInto("conversation")
+      .values({ account_id, instance_id: id, jid: "5511999990009@s.whatsapp.net", type: "contact" })
+      .returning("id")
+      .executeTakeFirstOrThrow();
+    const minutes = (n: number) => new Date(Date.now() + n * 60_000);
+    const message = (message_id: string, fields: object) => ({
+      ...{
+        account_id,
+        instance_id: id,
+        conversation_id,
+        message_id,
+        direction: "outbound" as const,
+        from_me: true,
+      },
+      ...{
+        origin: "api" as const,
+        mode: "async" as const,
+        jid: "5511999990009@s.whatsapp.net",
+        type: "text",
+        content: "{}",
+      },
+      ...{ status: "pending" as const, deadline: minutes(15), created_at: minutes(0), ...fields },
+    });
+    await db()
+      .insertInto("message")
+      .values([
+        message("before", { created_at: minutes(-20), deadline: minutes(2) }),
+        message("during", { created_at: minutes(-4), deadline: minutes(11) }),
+        message("sync", { mode: "sync", created_at: minutes(-4), deadline: minutes(11) }),
+        message("submitted", { submitted_at: minutes(-1), created_at: minutes(-4), deadline: minutes(11) }),
+        message("sent", { status: "sent", created_at: minutes(-4), deadline: minutes(11) }),
+      ])
+      .execute();
+    await db()
+      .updateTable("instance")
+      .set({ connected_at: minutes(-10) })
+      .where("id", "=", id)
+      .execute();
+    await record(id, { type: "disconnected", reason: "connection_lost", will_retry: true });
+    const rows = await db()
+      .selectFrom("message")
+      .select(["message_id", "deadline"])
+      .where("instance_id", "=", id)
+      .execute();
+    const left = Object.fromEntries(
+      rows.map(({ message_id, deadline }) => [
+        message_id,
+        Math.round(((deadline?.getTime() ?? 0) - Date.now()) / 60_000),
+      ]),
+    );
+    expect(left).toEqual({ before: 12, during: 15, sync: 11, submitted: 11, sent: 11 });
+  });
+});
+
+describe("reconnecting", () => {
+  it("closes and opens the connection with the same pairing", async () => {
+    const id = await create();
+    const phone = await pair(id);
+    const { status: code, body } = await post(id, "reconnect");
+    expect(code).toBe(200);
+    expect(body).toMatchObject({ message: "Reconnecting", data: { status: "connected", phone } });
+    expect(await eventNames(id)).toEqual([
+      "instance.qr",
+      "instance.connected",
+      "instance.disconnected",
+      "instance.connected",
+    ]);
+    expect((await events(id))[2]).toMatchObject({
+      status: "reconnecting",
+      reason: "reconnect",
+      will_retry: true,
+    });
+    const row = await db()
+      .selectFrom("credential")
+      .select("generation")
+      .where("instance_id", "=", id)
+      .executeTakeFirst();
+    expect(row).toEqual({ generation: 1 });
+  });
+
+  it("is refused to an instance that was never paired", async () => {
+    const id = await create();
+    const refused = await post(id, "reconnect");
+    expect([refused.status, refused.body.code, refused.body.details]).toEqual([
+      ...[409, "INSTANCE_NOT_CONNECTED", { status: "created" }],
+    ]);
+    expect((await status(id)).status).toBe("created");
+  });
+});
+
+describe("logging out", () => {
+  it("unlinks the phone, clears the identity, and says why", async () => {
+    const id = await create();
+    const phone = await pair(id);
+    const { status: code, body } = await post(id, "logout");
+    expect(code).toBe(200);
+    expect(body).toMatchObject({
+      message: "Logged out",
+      data: {
+        status: "disconnected",
+        reason: "logout",
+        connected: false,
+        logged_in: false,
+        phone: null,
+        jid: null,
+      },
+    });
+    expect((await events(id)).at(-1)).toEqual({
+      ...{ event: "instance.disconnected", status: "disconnected", phone, jid: phoneJid(phone) },
+      ...{ reason: "logout", will_retry: false },
+    });
+    const credential = await db()
+      .selectFrom("credential")
+      .select(["secret"])
+      .where("instance_id", "=", id)
+      .executeTakeFirst();
+    expect(credential).toEqual({ secret: null });
+    expect(await gateway.phones.unlink(phone)).toBe(false);
+  });
+
+  it("again is answered at once, and pairing anew works", async () => {
+    const id = await create();
+    await pair(id);
+    await post(id, "logout");
+    const before = await eventNames(id);
+    expect(await post(id, "logout")).toMatchObject({
+      status: 200,
+      body: { data: { status: "disconnected" } },
+    });
+    expect(await eventNames(id)).toEqual(before);
+    await pair(id);
+    const row = await db()
+      .selectFrom("credential")
+      .select("generation")
+      .where("instance_id", "=", id)
+      .executeTakeFirst();
+    expect(row?.generation).toBeGreaterThan(1);
+  });
+
+  it("ends a pairing under way", async () => {
+    const id = await create();
+    const { body } = await post(id, "connect");
+    expect((await post(id, "logout")).body.data).toMatchObject({ status: "disconnected", reason: "logout" });
+    expect(await gateway.phones.scan(body.data.qr_code)).toEqual({ outcome: "not_found" });
+    expect((await gateway.call(`GET /api/v1/instances/${id}/qr`, undefined, user)).body.data.qr).toBeNull();
+  });
+
+  it("is refused to an instance that was never connected", async () => {
+    const id = await create();
+    const refused = await post(id, "logout");
+    expect([refused.status, refused.body.code]).toEqual([409, "INSTANCE_NOT_CONNECTED"]);
+  });
+
+  it("of an instance that the network has logged out ends as a logout, without a second event", async () => {
+    const id = await create();
+    await gateway.phones.unlink(await pair(id));
+    await becomes(id, "logged_out");
+    const before = await eventNames(id);
+    expect((await post(id, "logout")).body.data).toMatchObject({ status: "disconnected", reason: "logout" });
+    expect(await eventNames(id)).toEqual(before);
+  });
+
+  it("keeps a connect that comes meanwhile from undoing it", async () => {
+    const id = await create();
+    await pair(id);
+    const { lane } = await db()
+      .selectFrom("instance")
+      .select("lane")
+      .where("id", "=", id)
+      .executeTakeFirstOrThrow();
+    const waiting = { do: "logout", run_at: "later" };
+    await db()
+      .insertInto("job")
+      .values({
+        lane,
+        prio: 0,
+        pos: -1,
+        grp: "control",
+        run_at: new Date(Date.now() + 60_000),
+        ref: JSON.stringify(waiting),
+      })
+      .execute();
+    for (const what of ["connect", "reconnect"]) {
+      expect(await post(id, what)).toMatchObject({ status: 409, body: { code: "CONFLICT" } });
+    }
+    await db().deleteFrom("job").where("lane", "=", lane).execute();
+    gateway.engine.wake([lane], { changed: true });
+  });
+});
+
+describe("removing an instance", () => {
+  it("unlinks it and takes everything with it", async () => {
+    const id = await create({ webhook_url: "https://hook.example/in" });
+    const phone = await pair(id);
+    const { account_id, lane, global_lane } = await db()
+      .selectFrom("instance")
+      .selectAll()
+      .where("id", "=", id)
+      .executeTakeFirstOrThrow();
+    const { id: conversation_id } = await db()
+      .insertInto("conversation")
+      .values({ account_id, instance_id: id, jid: "x@s.whatsapp.net", type: "contact" })
+      .returning("id")
+      .executeTakeFirstOrThrow();
+    await db()
+      .insertInto("message")
+      .values(
+        Array.from({ length: 30 }, (_, n) => ({
+          ...{
+            account_id,
+            instance_id: id,
+            conversation_id,
+            message_id: `M${n}`,
+            direction: "inbound" as const,
+          },
+          ...{ from_me: false, origin: "contact" as const, jid: "x@s.whatsapp.net", type: "text" },
+          ...{ content: JSON.stringify({ text: "secret words" }), status: "received" as const },
+        })),
+      )
+      .execute();
+    const open = await db().selectFrom("delivery").select("id").where("instance_id", "=", id).execute();
+    expect(open.length).toBeGreaterThan(0);
+
+    expect(await gateway.call(`DELETE /api/v1/instances/${id}`, undefined, user)).toMatchObject({
+      status: 200,
+      body: { success: true, message: "Instance removed", data: { id } },
+    });
+    expect(await db().selectFrom("instance").select("id").where("id", "=", id).execute()).toEqual([]);
+    for (const table of [
+      "api_key",
+      "credential",
+      "webhook",
+      "message",
+      "conversation",
+      "event",
+      "event_head",
+      "connection_log",
+    ] as const) {
+      expect([
+        table,
+        await db().selectFrom(table).select("instance_id").where("instance_id", "=", id).execute(),
+      ]).toEqual([table, []]);
+    }
+    const deliveries = await db()
+      .selectFrom("delivery")
+      .select(["status", "error"])
+      .where("instance_id", "=", id)
+      .execute();
+    expect(deliveries).toEqual(open.map(() => ({ status: "discarded", error: "The instance was removed." })));
+    expect(
+      await db().selectFrom("lane").select("id").where("id", "in", [lane, global_lane]).execute(),
+    ).toEqual([]);
+    expect(
+      await db()
+        .selectFrom("lane")
+        .select("id")
+        .where("kind", "=", "webhook")
+        .where("key", "not like", "global:%")
+        .where(({ not, exists, selectFrom }) =>
+          not(exists(selectFrom("webhook").select("webhook.id").whereRef("webhook.lane", "=", "lane.id"))),
+        )
+        .execute(),
+    ).toEqual([]);
+    expect(
+      await db().selectFrom("job").select("id").where("lane", "in", [lane, global_lane]).execute(),
+    ).toEqual([]);
+    expect(await gateway.phones.unlink(phone)).toBe(false);
+    expect(gateway.engine.laneOf("session", String(id))).toBeUndefined();
+    const gone = await gateway.call(`GET /api/v1/instances/${id}`, undefined, user);
+    expect([gone.status, gone.body.code]).toEqual([404, "NOT_FOUND"]);
+  });
+
+  it("ends its key at once, and leaves the other instances alone", async () => {
+    const [first, second] = [
+      await gateway.call("POST /api/v1/instances", { name: "a" }, user),
+      await create(),
+    ];
+    const key = { "x-api-key": first.body.data.api_key };
+    const { id } = first.body.data;
+    expect((await gateway.call(`GET /api/v1/instances/${id}`, undefined, key)).status).toBe(200);
+    expect((await gateway.call(`DELETE /api/v1/instances/${id}`, undefined, key)).status).toBe(200);
+    expect((await gateway.call(`GET /api/v1/instances/${id}`, undefined, key)).body.code).toBe(
+      "INVALID_API_KEY",
+    );
+    expect((await gateway.call("GET /instance/all", undefined, key)).body.code).toBe("INVALID_API_KEY");
+    expect((await status(second)).status).toBe("created");
+    const again = await gateway.call(`DELETE /api/v1/instances/${id}`, undefined, user);
+    expect([again.status, again.body.code]).toEqual([404, "NOT_FOUND"]);
+  });
+
+  it("that was interrupted is finished by the next owner of the lane", async () => {
+    const id = await create({ webhook_url: "https://hook.example/in" });
+    await pair(id);
+    const { lane } = await db()
+      .selectFrom("instance")
+      .select("lane")
+      .where("id", "=", id)
+      .executeTakeFirstOrThrow();
+    // As a crash leaves it after the first step: hidden, without webhooks, the job still there.
+    await db()
+      .updateTable("instance")
+      .set({ wanted: "stopped", removed_at: new Date() })
+      .where("id", "=", id)
+      .execute();
+    await db().deleteFrom("webhook").where("instance_id", "=", id).execute();
+    expect((await gateway.call(`GET /api/v1/instances/${id}`, undefined, user)).status).toBe(404);
+    await db()
+      .insertInto("job")
+      .values({ lane, prio: 0, pos: -1, grp: "control", ref: JSON.stringify({ do: "delete" }) })
+      .execute();
+    gateway.engine.wake([lane]);
+    await expect
+      .poll(() => db().selectFrom("instance").select("id").where("id", "=", id).execute())
+      .toEqual([]);
+  });
+});
+
+describe("after a restart", () => {
+  it("what was connected comes back with its pairing, and what was pairing shows a new QR or code", async () => {
+    const [paired, pairing, byPhone, out, fresh] = await Promise.all([
+      create(),
+      create(),
+      create(),
+      create(),
+      create(),
+    ]);
+    const phone = await pair(paired);
+    const { qr_code } = (await post(pairing, "connect")).body.data;
+    const { pairing_code } = (await post(byPhone, "connect", { phone: newPhone() })).body.data;
+    await pair(out);
+    await post(out, "logout");
+
+    await gateway.restart();
+    const lastEvents = async () => (await eventNames(paired)).slice(-2);
+    await expect
+      .poll(lastEvents, { timeout: 8_000 })
+      .toEqual(["instance.disconnected", "instance.connected"]);
+    expect(await status(paired)).toMatchObject({ status: "connected", phone });
+    const qrOf = async (id: number) =>
+      (await gateway.call(`GET /api/v1/instances/${id}/qr`, undefined, user)).body.data;
+    await expect
+      .poll(async () => (await qrOf(pairing)).qr_code)
+      .toSatisfy((now: unknown) => typeof now === "string" && now !== qr_code);
+    await expect
+      .poll(async () => (await qrOf(byPhone)).pairing_code)
+      .toSatisfy((now: unknown) => typeof now === "string" && now !== pairing_code);
+    expect(await qrOf(byPhone)).toMatchObject({ qr_code: null });
+    expect((await status(out)).status).toBe("disconnected");
+    expect((await status(fresh)).status).toBe("created");
+  });
+});

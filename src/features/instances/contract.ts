@@ -1,0 +1,364 @@
+import { z } from "zod";
+import { page, pagination, route, time } from "../../platform/route.ts";
+import { instanceId } from "../events/contract.ts";
+import { eventFilter, httpUrl, webhook } from "../webhooks/contract.ts";
+
+const status = z.enum([
+  "created",
+  "connecting",
+  "qr_pending",
+  "qr_expired",
+  "passkey_required",
+  "connected",
+  "reconnecting",
+  "disconnected",
+  "logged_out",
+  "banned",
+  "error",
+]);
+
+const timeOrNull = time.nullable();
+const text = z.string().nullable();
+const limit = z.number().int().nullable().describe("null: no limit.");
+
+/** What an instance does by itself; the values of one that has set nothing. */
+export const DEFAULT_SETTINGS = {
+  reject_calls: false,
+  reject_message: null,
+  ignore_groups: false,
+  mark_online: false,
+  read_messages: false,
+  send_delay_min_ms: 0,
+  send_delay_max_ms: 0,
+  media_retention_days: null,
+  on_unknown: "resend",
+} as const satisfies z.output<typeof settings>;
+
+const delayMs = z.number().int().min(0).max(3_600_000);
+
+export const settings = z.object({
+  reject_calls: z.boolean(),
+  reject_message: z.string().max(4096).nullable().describe("Sent to a caller whose call is refused."),
+  ignore_groups: z.boolean(),
+  mark_online: z.boolean(),
+  read_messages: z.boolean(),
+  send_delay_min_ms: delayMs.describe("Pause between two sends, at least."),
+  send_delay_max_ms: delayMs.describe("Pause between two sends, at most."),
+  media_retention_days: z
+    .number()
+    .int()
+    .min(1)
+    .max(3650)
+    .nullable()
+    .describe("null: as the gateway keeps them."),
+  on_unknown: z
+    .enum(["resend", "fail"])
+    .describe("A send whose outcome is unknown after a crash is sent again with the same id, or fails."),
+});
+
+const webhookPackage = z.object({
+  webhooks_url: z.string(),
+  webhook_events_url: z.string(),
+  webhook_logs_url: z.string(),
+  webhook_test_url: z.string(),
+  signing_header: z.string(),
+  signature_format: z.string(),
+});
+
+const instance = z.object({
+  id: z.number(),
+  account_id: z.number(),
+  name: z.string(),
+  network: z.enum(["whatsapp", "sandbox"]),
+  status,
+  connection_status: status,
+  phone: text,
+  phone_connected: text,
+  jid: text,
+  lid: text,
+  profile_name: text,
+  profile_picture_url: text,
+  webhook_enabled: z.boolean(),
+  webhook: webhookPackage,
+  metadata: z.record(z.string(), z.unknown()),
+  settings,
+  limits: z.object({
+    max_instances: limit,
+    max_users: limit,
+    max_messages: limit,
+    max_campaigns: limit,
+    max_leads: limit,
+    api_rate_limit_per_minute: limit,
+    instance_rate_limit_per_minute: limit,
+    message_rate_limit_per_minute: limit,
+  }),
+  last_qr_at: timeOrNull,
+  connected_at: timeOrNull,
+  disconnected_at: timeOrNull,
+  last_seen_at: timeOrNull,
+  last_disconnect_reason: text,
+  created_at: time,
+  updated_at: time,
+});
+
+const instanceWithToken = instance.extend({ token: text.describe("The API key; masked but at creation.") });
+
+const created = z.object({
+  id: z.number(),
+  name: z.string(),
+  status,
+  api_key: z.string().describe("Shown this once."),
+  webhook_secret: z.string().describe("Shown this once."),
+  webhook: webhookPackage.extend({ secret: z.string() }),
+  default_webhook: webhook.optional().describe("Present when a webhook address was given."),
+});
+
+const connection = z.object({
+  id: z.number(),
+  name: z.string(),
+  status,
+  connection_status: status,
+  connected: z.boolean(),
+  logged_in: z.boolean(),
+  loggedIn: z.boolean(),
+  phone: text,
+  phone_connected: text,
+  phoneConnected: text,
+  jid: text,
+  lid: text,
+  profile_name: text,
+  profileName: text,
+  profile_picture_url: text,
+  profilePictureUrl: text,
+  platform: text,
+  updated_at: time,
+  updatedAt: time,
+  reason: text,
+});
+
+const pairing = z.object({
+  qr: text.describe("Data URL of the QR as PNG."),
+  qr_code: text.describe("What the QR says."),
+  pairing_code: text,
+  expires_at: timeOrNull,
+  attempt: z.number().int().nullable(),
+  max_attempts: z.number().int().nullable(),
+});
+
+const proxyUrl = z
+  .string()
+  .trim()
+  .max(2048)
+  .regex(/^(https?|socks5):\/\/[^\s/]+/i, "must be an http, https or socks5 address");
+
+const METADATA_LENGTH = 16_384;
+
+/** Settings that other gateways take beside the name; those inside `settings` win. */
+export const flatSettings = settings
+  .pick({
+    reject_calls: true,
+    reject_message: true,
+    ignore_groups: true,
+    mark_online: true,
+    read_messages: true,
+  })
+  .partial();
+
+const fields = {
+  name: z.string().trim().min(1).max(100),
+  metadata: z
+    .record(z.string().max(100), z.unknown())
+    .refine(
+      (value) => JSON.stringify(value).length <= METADATA_LENGTH,
+      "is longer than 16384 characters as JSON",
+    )
+    .describe("Anything of yours; comes back in every event."),
+  proxy: z.object({ url: proxyUrl }).nullable().describe("Way to the network; null: none."),
+  settings: settings.partial(),
+};
+
+const createInput = z.object({
+  name: fields.name,
+  webhook_url: z
+    .union([z.literal(""), httpUrl])
+    .nullish()
+    .describe("Makes the first webhook."),
+  webhook: z
+    .union([z.literal(""), httpUrl, z.object({ url: httpUrl, events: eventFilter.optional() })])
+    .nullish()
+    .describe("The same as `webhook_url`, or with the events that it filters."),
+  network: z.enum(["whatsapp", "sandbox"]).optional(),
+  metadata: fields.metadata.optional(),
+  proxy: fields.proxy.optional(),
+  settings: fields.settings.optional(),
+  ...flatSettings.shape,
+});
+
+const flatAliases = {
+  reject_calls: ["rejectCall", "settings.rejectCall"],
+  reject_message: ["msgCall", "settings.msgCall"],
+  ignore_groups: ["groupsIgnore", "settings.groupsIgnore"],
+  mark_online: ["alwaysOnline", "settings.alwaysOnline"],
+  read_messages: ["readMessages", "settings.readMessages"],
+};
+
+const aliases = { name: ["instanceName"], webhook_url: ["webhookUrl"], ...flatAliases };
+
+const tag = "Instances";
+
+export const instancesContract = {
+  listInstances: route({
+    http: "GET /api/v1/instances",
+    access: "account",
+    tag,
+    summary: "List the instances of the account, newest first",
+    message: "Instances",
+    input: z.object(page),
+    output: z.array(instance),
+    beside: z.object({ pagination }),
+  }),
+  createInstance: route({
+    http: "POST /api/v1/instances",
+    access: "account",
+    tag,
+    summary: "Create an instance; its API key and webhook secret are shown this once",
+    message: "Instance created",
+    aliases,
+    input: createInput,
+    output: created,
+  }),
+  getInstance: route({
+    http: "GET /api/v1/instances/:id",
+    access: "instance",
+    tag,
+    summary: "Get an instance",
+    message: "Instance",
+    input: z.object({ id: instanceId }),
+    output: instance,
+  }),
+  getInstanceStatus: route({
+    http: "GET /api/v1/instances/:id/status",
+    access: "instance",
+    tag,
+    summary: "Get the connection status and the connected identity",
+    message: "Instance status",
+    input: z.object({ id: instanceId }),
+    output: connection,
+  }),
+  getInstanceQr: route({
+    http: "GET /api/v1/instances/:id/qr",
+    access: "instance",
+    tag,
+    summary: "Get the current QR code while the instance awaits pairing; `format=png` answers the image",
+    message: "QR code",
+    input: z.object({ id: instanceId, format: z.enum(["json", "png"]).default("json") }),
+    output: z.object({ id: z.number(), status, ...pairing.shape }),
+    raw: "image/png",
+  }),
+  connectInstance: route({
+    http: "POST /api/v1/instances/:id/connect",
+    access: "instance",
+    tag,
+    summary: "Start the connection; waits for the first QR, pairing code or connection",
+    message: "Connection started",
+    aliases: { phone: ["number"], wait_seconds: ["waitSeconds"] },
+    input: z.object({
+      id: instanceId,
+      phone: z.coerce
+        .string()
+        .transform((given) => given.replace(/[\s().+-]/g, ""))
+        .pipe(z.string().regex(/^\d{7,15}$/, "must have 7 to 15 digits"))
+        .optional()
+        .describe("Asks for a pairing code for this phone instead of a QR."),
+      wait_seconds: z.coerce.number().min(0).max(60).default(5),
+    }),
+    output: z.object({ ...connection.shape, ...pairing.shape }),
+  }),
+  reconnectInstance: route({
+    http: "POST /api/v1/instances/:id/reconnect",
+    access: "instance",
+    tag,
+    summary: "Close the connection and open it again with the same pairing; never logs out",
+    message: "Reconnecting",
+    input: z.object({ id: instanceId, wait_seconds: z.coerce.number().min(0).max(60).default(5) }),
+    aliases: { wait_seconds: ["waitSeconds"] },
+    output: connection,
+  }),
+  logoutInstance: route({
+    http: "POST /api/v1/instances/:id/logout",
+    access: "instance",
+    tag,
+    summary: "Unlink from the phone and forget the pairing",
+    message: "Logged out",
+    input: z.object({ id: instanceId }),
+    output: connection,
+  }),
+  updateInstance: route({
+    http: "PATCH /api/v1/instances/:id",
+    access: "instance",
+    tag,
+    summary: "Change an instance; what is not named stays",
+    message: "Instance updated",
+    aliases: { ...flatAliases, name: ["instanceName"], webhook_enabled: ["webhookEnabled"] },
+    input: z.object({
+      id: instanceId,
+      ...z.object(fields).partial().shape,
+      ...flatSettings.shape,
+      webhook_enabled: z.boolean().optional().describe("false: the instance's webhooks get no new event."),
+    }),
+    output: instance,
+  }),
+  deleteInstance: route({
+    http: "DELETE /api/v1/instances/:id",
+    access: "instance",
+    tag,
+    summary: "Unlink and remove an instance with its keys, webhooks and messages",
+    message: "Instance removed",
+    input: z.object({ id: instanceId }),
+    output: z.object({ id: z.number() }),
+  }),
+  regenerateApiKey: route({
+    http: "POST /api/v1/instances/:id/api-key/regenerate",
+    access: "instance",
+    tag,
+    summary: "Give the instance a new API key; the old one dies at once, or after `grace_seconds`",
+    message: "API key regenerated",
+    aliases: { grace_seconds: ["graceSeconds"] },
+    input: z.object({ id: instanceId, grace_seconds: z.coerce.number().int().min(0).max(86_400).default(0) }),
+    output: z.object({ id: z.number(), api_key: z.string().describe("Shown this once.") }),
+  }),
+  listAllInstances: route({
+    http: "GET /instance/all",
+    access: "key_or_admin",
+    tag,
+    summary: "List the instances of the key's account, or all of them with the administrative token",
+    message: "Instances",
+    input: z.object(page),
+    output: z.array(instanceWithToken),
+    beside: z.object({ pagination }),
+  }),
+  createInstanceWithKey: route({
+    http: "POST /instance/create",
+    access: "key_or_admin",
+    tag,
+    summary: "Create an instance in the key's account, or in any account with the administrative token",
+    message: "Instance created",
+    aliases: { ...aliases, account_id: ["accountId"] },
+    input: createInput.extend({
+      account_id: z.coerce
+        .number()
+        .int()
+        .positive()
+        .optional()
+        .describe("With the administrative token; absent: the owner's account."),
+    }),
+    output: created,
+    beside: z.object({
+      instance: instanceWithToken,
+      token: z.string(),
+      name: z.string(),
+      connected: z.boolean(),
+      loggedIn: z.boolean(),
+    }),
+  }),
+};

@@ -1,0 +1,135 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { createTestDatabase, type TestDatabase } from "../../../test/database.ts";
+import { createSecretBox } from "../../platform/secret-box.ts";
+import { createCredentialStore } from "./credential-store.ts";
+
+let test: TestDatabase;
+const box = createSecretBox("k".repeat(43));
+let instance = 0;
+let lane = { id: 0, kind: "session", key: "", epoch: 1 };
+const bytes = (text: string) => new TextEncoder().encode(text);
+const text = async (loading: Promise<Uint8Array | undefined>) => {
+  const loaded = await loading;
+  return loaded && new TextDecoder().decode(loaded);
+};
+
+beforeAll(async () => {
+  test = await createTestDatabase();
+});
+afterAll(() => test.drop());
+
+beforeEach(async () => {
+  const { db } = test.database;
+  const { id: account_id } = await db
+    .insertInto("account")
+    .values({ name: "Shop", account_type: "client", plan_id: 1, settings: "{}" })
+    .returning("id")
+    .executeTakeFirstOrThrow();
+  const { id } = await db
+    .insertInto("instance")
+    .values({
+      ...{ account_id, lane: 0, global_lane: 0, name: "Sales", network: "sandbox" },
+      ...{ webhook_secret: Buffer.alloc(0), metadata: "{}", settings: "{}" },
+    })
+    .returning("id")
+    .executeTakeFirstOrThrow();
+  instance = id;
+  const key = String(id);
+  const added = await db
+    .insertInto("lane")
+    .values({ kind: "session", key, owner: "a", epoch: 1 })
+    .returning("id")
+    .executeTakeFirstOrThrow();
+  lane = { id: added.id, kind: "session", key, epoch: 1 };
+});
+
+const store = (node = "a", epoch = 1) =>
+  createCredentialStore({ db: test.database.db, box, node, lane: { ...lane, epoch } });
+const row = () =>
+  test.database.db
+    .selectFrom("credential")
+    .selectAll()
+    .where("instance_id", "=", instance)
+    .executeTakeFirst();
+const takeOver = (owner: string, epoch: number) =>
+  test.database.db.updateTable("lane").set({ owner, epoch }).where("id", "=", lane.id).execute();
+
+describe("the pairing of an instance", () => {
+  it("is none at first, then what was saved last, sealed", async () => {
+    const one = store();
+    expect(await one.load()).toBeUndefined();
+    await one.save(bytes("first"));
+    await one.save(bytes("second \u0000\xff"));
+    expect(await text(store().load())).toBe("second \u0000\xff");
+    const { secret, generation } = (await row()) ?? {};
+    expect(generation).toBe(1);
+    expect(secret?.toString("latin1")).not.toContain("second");
+  });
+
+  it("begins a new generation with the first save after an erase", async () => {
+    const one = store();
+    await one.save(bytes("first"));
+    await one.erase();
+    expect(await one.load()).toBeUndefined();
+    expect(await row()).toMatchObject({ generation: 2, secret: null });
+    await one.save(bytes("second"));
+    expect(await row()).toMatchObject({ generation: 3 });
+    expect(await text(one.load())).toBe("second");
+  });
+
+  it("can be erased when there is none, also twice", async () => {
+    const one = store();
+    await one.erase();
+    await one.erase();
+    await one.save(bytes("first"));
+    await one.erase();
+    await one.erase();
+    expect(await one.load()).toBeUndefined();
+  });
+
+  it("is neither written nor erased by the store of an older one", async () => {
+    const [old, next] = [store(), store()];
+    await old.save(bytes("old"));
+    await next.load();
+    await next.erase();
+    await next.save(bytes("new"));
+    await expect(old.save(bytes("late"))).rejects.toThrow(/later pairing/);
+    await expect(old.erase()).rejects.toThrow(/later pairing/);
+    expect(await text(store().load())).toBe("new");
+  });
+
+  it("of two that begin at once has one that holds", async () => {
+    const [one, other] = [store(), store()];
+    await Promise.all([one.load(), other.load()]);
+    const ends = await Promise.allSettled([one.save(bytes("one")), other.save(bytes("other"))]);
+    expect(ends.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
+    expect(await row()).toMatchObject({ generation: 1 });
+  });
+
+  it("is not touched by a process that does not own the lane any more", async () => {
+    const old = store();
+    await old.save(bytes("old"));
+    await takeOver("b", 2);
+    await expect(old.save(bytes("late"))).rejects.toThrow(/another process/);
+    await expect(old.erase()).rejects.toThrow(/another process/);
+    await takeOver("a", 3);
+    await expect(old.save(bytes("late"))).rejects.toThrow(/another process/);
+    expect(await text(store().load())).toBe("old");
+    await store("a", 3).save(bytes("new"));
+    expect(await text(store().load())).toBe("new");
+  });
+
+  it("cannot be written by the old owner in the moment of the take-over", async () => {
+    const old = store();
+    await old.save(bytes("old"));
+    const client = await test.database.pool.connect();
+    await client.query("begin");
+    await client.query("update lane set owner = 'b', epoch = 2 where id = $1", [lane.id]);
+    const late = old.save(bytes("late"));
+    late.catch(() => {});
+    await client.query("commit");
+    client.release();
+    await expect(late).rejects.toThrow(/another process/);
+    expect(await text(store().load())).toBe("old");
+  });
+});

@@ -1,0 +1,82 @@
+import { sql } from "kysely";
+import type { Lane } from "../../engine/engine.ts";
+import { heldLanes } from "../../engine/jobs.ts";
+import type { CredentialStore } from "../../network/driver.ts";
+import type { Db, Trx } from "../../platform/db.ts";
+import type { SecretBox } from "../../platform/secret-box.ts";
+
+export interface CredentialStoreOptions {
+  db: Db;
+  box: SecretBox;
+  /** Id of this node in the engine. */
+  node: string;
+  /** The instance's lane, as this node owns it. */
+  lane: Lane;
+}
+
+/**
+ * The pairing of an instance, sealed, for one life of its session. Every write is fenced by the lane, and by the
+ * generation of the pairing: a save after an erase begins a new one, and a store of an older one cannot write any more.
+ */
+export function createCredentialStore({ db, box, node, lane }: CredentialStoreOptions): CredentialStore {
+  const instance = Number(lane.key);
+  let generation: number | undefined;
+
+  async function load(): Promise<Uint8Array | undefined> {
+    const row = await db
+      .selectFrom("credential")
+      .select(["generation", "secret"])
+      .where("instance_id", "=", instance)
+      .executeTakeFirst();
+    generation = row?.generation ?? 0;
+    return row?.secret ? Buffer.from(box.open(row.secret), "base64") : undefined;
+  }
+
+  return {
+    load,
+    async save(credentials) {
+      if (generation === undefined) await load();
+      const secret = box.seal(Buffer.from(credentials).toString("base64"));
+      const { rows } = await sql<{ generation: number }>`
+        with held as (${heldLanes(node, [lane])})
+        insert into credential (instance_id, generation, secret)
+        select ${instance}, 1, ${secret} from held
+        on conflict (instance_id) do update set secret = excluded.secret, updated_at = now(),
+          generation = credential.generation + case when credential.secret is null then 1 else 0 end
+        where credential.generation = ${generation ?? 0}
+        returning generation`.execute(db);
+      generation = requireWritten(rows, instance);
+    },
+    async erase() {
+      if (generation === undefined) await load();
+      const { rows } = await sql<{ generation: number }>`
+        with held as (${heldLanes(node, [lane])}), erased as (
+          update credential set secret = null, generation = generation + 1, updated_at = now()
+          where instance_id = ${instance} and generation = ${generation ?? 0} and exists (select from held)
+          returning generation
+        )
+        select generation from erased
+        union all
+        select 0 as generation from held
+        where ${generation ?? 0} = 0 and not exists (select from credential where instance_id = ${instance})`.execute(
+        db,
+      );
+      generation = requireWritten(rows, instance);
+    },
+  };
+}
+
+function requireWritten(rows: { generation: number }[], instance: number): number {
+  const [row] = rows;
+  if (row) return Number(row.generation);
+  throw new Error(
+    `The pairing of instance ${instance} belongs to another process, or to a later pairing, by now.`,
+  );
+}
+
+/** Ends the pairing whatever its generation; the caller holds the lane. */
+export async function eraseCredential(trx: Trx, instance: number): Promise<void> {
+  await sql`
+    update credential set secret = null, generation = generation + 1, updated_at = now()
+    where instance_id = ${instance} and secret is not null`.execute(trx);
+}

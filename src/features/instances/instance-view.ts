@@ -1,0 +1,82 @@
+import type { Selectable } from "kysely";
+import type { OutputOf } from "../../platform/route.ts";
+import type { PlanTable } from "../../tables.ts";
+import { DEFAULT_SETTINGS, type instancesContract } from "./contract.ts";
+import type { InstanceRow } from "./instance-row.ts";
+import { toDataUrl } from "./qr-image.ts";
+
+export type ShownInstance = OutputOf<typeof instancesContract.getInstance>;
+export type Limits = Omit<Selectable<PlanTable>, "id" | "name" | "price" | "features">;
+
+/** The instance as the API shows it; secrets are not in it. */
+export function toInstance(row: InstanceRow, limits: Limits, baseUrl: string): ShownInstance {
+  return {
+    ...row,
+    connection_status: row.status,
+    phone_connected: row.phone,
+    webhook: toWebhookPackage(row.id, baseUrl),
+    settings: { ...DEFAULT_SETTINGS, ...row.settings },
+    limits,
+  };
+}
+
+/** What a customer needs to set up a receiver. */
+export function toWebhookPackage(id: number, baseUrl: string) {
+  const base = `${baseUrl}/api/v1/instances/${id}`;
+  return {
+    webhooks_url: `${base}/webhooks`,
+    webhook_events_url: `${base}/webhook-events`,
+    webhook_logs_url: `${base}/webhook-logs`,
+    webhook_test_url: `${base}/webhook/test`,
+    signing_header: "X-Waygate-Signature",
+    signature_format: "sha256=<hmac_sha256_raw_body_hex>",
+  };
+}
+
+/** Status and connected identity, in both spellings. */
+export function toConnection(row: InstanceRow) {
+  const isConnected = row.status === "connected";
+  const isPaired = row.jid !== null;
+  return {
+    id: row.id,
+    name: row.name,
+    status: row.status,
+    connection_status: row.status,
+    connected: isConnected,
+    logged_in: isPaired,
+    loggedIn: isPaired,
+    phone: row.phone,
+    phone_connected: row.phone,
+    phoneConnected: row.phone,
+    jid: row.jid,
+    lid: row.lid,
+    profile_name: row.profile_name,
+    profileName: row.profile_name,
+    profile_picture_url: row.profile_picture_url,
+    profilePictureUrl: row.profile_picture_url,
+    platform: row.platform,
+    updated_at: row.updated_at,
+    updatedAt: row.updated_at,
+    reason: isConnected ? null : row.last_disconnect_reason,
+  };
+}
+
+/** The QR or pairing code that waits to be used now; all null when there is none. */
+export async function toPairing(row: InstanceRow) {
+  const isWaiting = hasPairing(row);
+  const qr_code = isWaiting ? row.qr : null;
+  return {
+    qr: qr_code === null ? null : await toDataUrl(qr_code),
+    qr_code,
+    pairing_code: isWaiting ? row.pairing_code : null,
+    expires_at: isWaiting ? row.qr_expires_at : null,
+    attempt: isWaiting ? row.qr_attempt : null,
+    max_attempts: isWaiting ? row.qr_max_attempts : null,
+  };
+}
+
+/** Whether a QR or pairing code is there that can still be used. */
+export function hasPairing(row: InstanceRow): boolean {
+  const isCurrent = row.qr_expires_at !== null && row.qr_expires_at.getTime() > Date.now();
+  return row.status === "qr_pending" && isCurrent;
+}

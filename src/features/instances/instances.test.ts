@@ -1,0 +1,540 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { ADMIN_TOKEN } from "../../../test/gateway.ts";
+import { type InstanceGateway, startInstanceGateway } from "../../../test/instance-gateway.ts";
+
+let gateway: InstanceGateway;
+
+beforeAll(async () => {
+  gateway = await startInstanceGateway();
+});
+afterAll(() => gateway.stop());
+
+type Headers = Record<string, string>;
+
+async function create(user: Headers, body: object = {}) {
+  const answer = await gateway.call("POST /api/v1/instances", { name: "Sales", ...body }, user);
+  expect(answer.body).toMatchObject({ success: true });
+  const { data } = answer.body;
+  return { ...data, key: { "x-api-key": data.api_key } as Headers };
+}
+
+const withoutRequestId = ({ request_id: _, ...body }: Record<string, unknown>) => body;
+const countInstances = async () =>
+  (await gateway.database.db.selectFrom("instance").select("id").execute()).length;
+
+describe("creating an instance", () => {
+  it("answers key, secret and webhook package, and makes no webhook without an address", async () => {
+    const { user } = await gateway.account();
+    const { status, body } = await gateway.call("POST /api/v1/instances", { name: "Sales" }, user);
+    expect(status).toBe(200);
+    const { id, webhook_secret } = body.data;
+    expect(body).toEqual({
+      success: true,
+      message: "Instance created",
+      data: {
+        id: expect.any(Number),
+        name: "Sales",
+        status: "created",
+        api_key: expect.stringMatching(/^wg_[0-9A-Za-z]{49}$/),
+        webhook_secret: expect.stringMatching(/^whsec_[A-Za-z0-9+/]{43}=$/),
+        webhook: {
+          webhooks_url: `https://gateway.example/api/v1/instances/${id}/webhooks`,
+          webhook_events_url: `https://gateway.example/api/v1/instances/${id}/webhook-events`,
+          webhook_logs_url: `https://gateway.example/api/v1/instances/${id}/webhook-logs`,
+          webhook_test_url: `https://gateway.example/api/v1/instances/${id}/webhook/test`,
+          signing_header: "X-Waygate-Signature",
+          signature_format: "sha256=<hmac_sha256_raw_body_hex>",
+          secret: webhook_secret,
+        },
+      },
+    });
+  });
+
+  it.each([
+    { webhook_url: "https://hook.example/in" },
+    { webhookUrl: "https://hook.example/in" },
+    { webhook: "https://hook.example/in" },
+    { webhook: { url: "https://hook.example/in" } },
+  ])("makes the first webhook, active and with the instance's secret, for %j", async (given) => {
+    const { user } = await gateway.account();
+    const made = await create(user, given);
+    expect(made.default_webhook).toMatchObject({
+      instance_id: made.id,
+      url: "https://hook.example/in",
+      is_active: true,
+      events: [],
+      secret: made.webhook_secret,
+    });
+  });
+
+  it("takes the other spelling of the name, the events of the webhook, settings, metadata and network", async () => {
+    const { user } = await gateway.account();
+    const made = await create(user, {
+      name: undefined,
+      instanceName: "Support",
+      webhook: { url: "https://hook.example/in", events: ["message.received"] },
+      network: "whatsapp",
+      metadata: { crm: 7 },
+      settings: { read_messages: true },
+      rejectCall: true,
+    });
+    expect(made.default_webhook.events).toEqual(["message.received"]);
+    const { body } = await gateway.call(`GET /api/v1/instances/${made.id}`, undefined, made.key);
+    expect(body.data).toMatchObject({
+      name: "Support",
+      network: "whatsapp",
+      metadata: { crm: 7 },
+      settings: { read_messages: true, reject_calls: true, mark_online: false, on_unknown: "resend" },
+    });
+  });
+
+  it("treats an empty webhook address as none", async () => {
+    const { user } = await gateway.account();
+    expect(await create(user, { webhook_url: "" })).not.toHaveProperty("default_webhook");
+    expect(await create(user, { webhook_url: null })).not.toHaveProperty("default_webhook");
+  });
+
+  it.each([
+    ["name", {}],
+    ["name", { name: "" }],
+    ["name", { name: 7 }],
+    ["name", { name: "x".repeat(101) }],
+    ["webhook_url", { name: "x", webhook_url: "ftp://hook.example" }],
+    ["webhook_url", { name: "x", webhook_url: "http://169.254.169.254/x" }],
+    ["webhook.events.0", { name: "x", webhook: { url: "https://hook.example", events: ["no.such"] } }],
+    ["network", { name: "x", network: "telegram" }],
+    ["metadata", { name: "x", metadata: [1] }],
+    ["metadata", { name: "x", metadata: { a: "x".repeat(17_000) } }],
+    ["proxy.url", { name: "x", proxy: { url: "gopher://proxy.example" } }],
+    ["proxy.url", { name: "x", proxy: { url: "socks5://169.254.169.254:1080" } }],
+    ["settings.send_delay_min_ms", { name: "x", settings: { send_delay_min_ms: -1 } }],
+    ["settings.send_delay_min_ms", { name: "x", settings: { send_delay_min_ms: 5 } }],
+    ["settings.on_unknown", { name: "x", settings: { on_unknown: "maybe" } }],
+  ])("refuses a wrong %s and makes nothing (%#)", async (field, body) => {
+    const { user } = await gateway.account();
+    const before = await countInstances();
+    const refused = await gateway.call("POST /api/v1/instances", body, user);
+    expect(refused.status).toBe(400);
+    expect(refused.body).toMatchObject({ success: false, code: "VALIDATION_ERROR" });
+    expect(refused.body.details.fields[0].field).toBe(field);
+    expect(await countInstances()).toBe(before);
+  });
+
+  it("keeps secrets sealed and the key as a digest", async () => {
+    const { user } = await gateway.account();
+    const made = await create(user, { proxy: { url: "http://me:pass@proxy.example:3128" } });
+    const { db } = gateway.database;
+    const row = await db
+      .selectFrom("instance")
+      .selectAll()
+      .where("id", "=", made.id)
+      .executeTakeFirstOrThrow();
+    expect(gateway.box.open(row.webhook_secret)).toBe(made.webhook_secret);
+    expect(row.proxy && gateway.box.open(row.proxy)).toBe("http://me:pass@proxy.example:3128");
+    const key = await db
+      .selectFrom("api_key")
+      .selectAll()
+      .where("instance_id", "=", made.id)
+      .executeTakeFirstOrThrow();
+    expect(JSON.stringify({ ...row, ...key })).not.toContain(made.api_key);
+    expect(key.last4).toBe(made.api_key.slice(-4));
+    const shown = await gateway.call(`GET /api/v1/instances/${made.id}`, undefined, made.key);
+    expect(JSON.stringify(shown.body)).not.toMatch(/whsec_|wg_|proxy\.example/);
+  });
+
+  it("stops at the limit of the plan, also when many ask at once", async () => {
+    const { user, account_id } = await gateway.account();
+    const { db } = gateway.database;
+    const { id: plan_id } = await db
+      .insertInto("plan")
+      .values({ name: `three-${account_id}`, max_instances: 3, features: "{}" })
+      .returning("id")
+      .executeTakeFirstOrThrow();
+    await db.updateTable("account").set({ plan_id }).where("id", "=", account_id).execute();
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, () => gateway.call("POST /api/v1/instances", { name: "x" }, user)),
+    );
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(3);
+    for (const { status, body } of answers.filter((answer) => answer.status !== 200)) {
+      expect([status, body.code, body.details]).toEqual([403, "QUOTA_EXCEEDED", { limit: 3, used: 3 }]);
+    }
+    const shown = await gateway.call("GET /api/v1/instances", undefined, user);
+    expect(shown.body.data[0].limits).toMatchObject({ max_instances: 3, max_messages: null });
+    await gateway.call(`DELETE /api/v1/instances/${shown.body.data[0].id}`, undefined, user);
+    await create(user);
+  });
+
+  it("makes its lanes and its counter of events in the same commit", async () => {
+    const { user } = await gateway.account();
+    const { id } = await create(user);
+    const { db } = gateway.database;
+    const row = await db.selectFrom("instance").selectAll().where("id", "=", id).executeTakeFirstOrThrow();
+    const lanes = await db
+      .selectFrom("lane")
+      .select(["id", "kind", "key"])
+      .where("id", "in", [row.lane, row.global_lane])
+      .orderBy("id")
+      .execute();
+    expect(lanes).toEqual([
+      { id: row.lane, kind: "session", key: String(id) },
+      { id: row.global_lane, kind: "webhook", key: `global:${id}` },
+    ]);
+    expect(await db.selectFrom("event_head").select("last").where("instance_id", "=", id).execute()).toEqual([
+      { last: 0 },
+    ]);
+    await expect.poll(() => gateway.engine.laneOf("session", String(id))).toBeDefined();
+  });
+
+  it("needs a sign-in", async () => {
+    const refused = await gateway.call("POST /api/v1/instances", { name: "x" });
+    expect([refused.status, refused.body.code]).toEqual([401, "AUTH_REQUIRED"]);
+  });
+});
+
+describe("reading instances", () => {
+  it("shows the whole instance to its key and to its account", async () => {
+    const { user, account_id } = await gateway.account();
+    const { id, key } = await create(user);
+    const [byKey, byUser] = [
+      await gateway.call(`GET /api/v1/instances/${id}`, undefined, key),
+      await gateway.call(`GET /api/v1/instances/${id}`, undefined, user),
+    ];
+    expect(byUser.body.data).toEqual(byKey.body.data);
+    const stamp = expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/);
+    expect(byKey.body.data).toEqual({
+      ...{
+        id,
+        account_id,
+        name: "Sales",
+        network: "sandbox",
+        status: "created",
+        connection_status: "created",
+      },
+      ...{
+        phone: null,
+        phone_connected: null,
+        jid: null,
+        lid: null,
+        profile_name: null,
+        profile_picture_url: null,
+      },
+      webhook_enabled: true,
+      webhook: expect.objectContaining({ signing_header: "X-Waygate-Signature" }),
+      metadata: {},
+      settings: {
+        ...{
+          reject_calls: false,
+          reject_message: null,
+          ignore_groups: false,
+          mark_online: false,
+          read_messages: false,
+        },
+        ...{ send_delay_min_ms: 0, send_delay_max_ms: 0, media_retention_days: null, on_unknown: "resend" },
+      },
+      limits: {
+        ...{ max_instances: null, max_users: null, max_messages: null, max_campaigns: null, max_leads: null },
+        ...{
+          api_rate_limit_per_minute: 600,
+          instance_rate_limit_per_minute: 300,
+          message_rate_limit_per_minute: 120,
+        },
+      },
+      ...{ last_qr_at: null, connected_at: null, disconnected_at: null, last_seen_at: null },
+      ...{ last_disconnect_reason: null, created_at: stamp, updated_at: stamp },
+    });
+    expect(byKey.body.data.webhook).not.toHaveProperty("secret");
+  });
+
+  it("answers the status in both spellings", async () => {
+    const { user } = await gateway.account();
+    const { id, key } = await create(user);
+    const { body } = await gateway.call(`GET /api/v1/instances/${id}/status`, undefined, key);
+    const stamp = expect.any(String);
+    expect(body.data).toEqual({
+      ...{ id, name: "Sales", status: "created", connection_status: "created" },
+      ...{ connected: false, logged_in: false, loggedIn: false },
+      ...{ phone: null, phone_connected: null, phoneConnected: null, jid: null, lid: null },
+      ...{ profile_name: null, profileName: null, profile_picture_url: null, profilePictureUrl: null },
+      ...{ platform: null, updated_at: stamp, updatedAt: stamp, reason: null },
+    });
+  });
+
+  it("answers no QR while there is none", async () => {
+    const { user } = await gateway.account();
+    const { id, key } = await create(user);
+    const { body } = await gateway.call(`GET /api/v1/instances/${id}/qr`, undefined, key);
+    const none = {
+      qr: null,
+      qr_code: null,
+      pairing_code: null,
+      expires_at: null,
+      attempt: null,
+      max_attempts: null,
+    };
+    expect(body.data).toEqual({ id, status: "created", ...none });
+    const image = await gateway.call(`GET /api/v1/instances/${id}/qr?format=png`, undefined, key);
+    expect([image.status, image.body.code]).toEqual([404, "NOT_FOUND"]);
+    const wrong = await gateway.call(`GET /api/v1/instances/${id}/qr?format=gif`, undefined, key);
+    expect([wrong.status, wrong.body.code]).toEqual([400, "VALIDATION_ERROR"]);
+  });
+
+  it("lists the account's instances and no others, newest first, page by page", async () => {
+    const [one, other] = [await gateway.account(), await gateway.account()];
+    const ids = [];
+    for (let i = 0; i < 5; i++) ids.unshift((await create(one.user)).id);
+    await create(other.user);
+    const first = await gateway.call("GET /api/v1/instances?limit=3", undefined, one.user);
+    expect(first.body.data.map(({ id }: { id: number }) => id)).toEqual(ids.slice(0, 3));
+    expect(first.body.pagination).toEqual({ limit: 3, next_cursor: expect.any(String), has_more: true });
+    const cursor = first.body.pagination.next_cursor;
+    const second = await gateway.call(`GET /api/v1/instances?limit=3&cursor=${cursor}`, undefined, one.user);
+    expect(second.body.data.map(({ id }: { id: number }) => id)).toEqual(ids.slice(3));
+    expect(second.body.pagination).toEqual({ limit: 3, next_cursor: null, has_more: false });
+    for (const query of ["limit=0", "limit=201", "limit=x", "cursor=zzz"]) {
+      expect((await gateway.call(`GET /api/v1/instances?${query}`, undefined, one.user)).status).toBe(400);
+    }
+  });
+
+  it("of another account is, to a user, exactly like one that does not exist", async () => {
+    const [one, other] = [await gateway.account(), await gateway.account()];
+    const { id } = await create(other.user);
+    for (const path of ["", "/status", "/qr"]) {
+      const [theirs, missing, malformed] = await Promise.all(
+        [id, 999_999_999, "x1"].map((at) =>
+          gateway.call(`GET /api/v1/instances/${at}${path}`, undefined, one.user),
+        ),
+      );
+      expect([theirs?.status, theirs?.body.code]).toEqual([404, "NOT_FOUND"]);
+      expect(withoutRequestId(missing?.body)).toEqual(withoutRequestId(theirs?.body));
+      expect(withoutRequestId(malformed?.body)).toEqual(withoutRequestId(theirs?.body));
+    }
+  });
+});
+
+describe("changing an instance", () => {
+  it("changes what is named and keeps the rest", async () => {
+    const { user } = await gateway.account();
+    const { id, key } = await create(user, { metadata: { a: 1 }, settings: { ignore_groups: true } });
+    const patch = (body: object) => gateway.call(`PATCH /api/v1/instances/${id}`, body, key);
+    const first = await patch({
+      name: "Front",
+      webhook_enabled: false,
+      settings: { send_delay_max_ms: 900 },
+    });
+    expect(first.body).toMatchObject({
+      message: "Instance updated",
+      data: {
+        ...{ id, name: "Front", webhook_enabled: false, metadata: { a: 1 } },
+        settings: { ignore_groups: true, send_delay_min_ms: 0, send_delay_max_ms: 900 },
+      },
+    });
+    const second = await patch({
+      settings: { send_delay_min_ms: 900, ignore_groups: false },
+      metadata: { b: 2 },
+    });
+    expect(second.body.data).toMatchObject({
+      ...{ name: "Front", metadata: { b: 2 } },
+      settings: { ignore_groups: false, send_delay_min_ms: 900, send_delay_max_ms: 900 },
+    });
+    expect((await patch({})).body.data).toMatchObject({
+      name: "Front",
+      webhook_enabled: false,
+      metadata: { b: 2 },
+    });
+  });
+
+  it("takes the names of other gateways for settings, and the own name wins", async () => {
+    const { user } = await gateway.account();
+    const { id, key } = await create(user);
+    const { body } = await gateway.call(
+      `PATCH /api/v1/instances/${id}`,
+      {
+        ...{ rejectCall: true, msgCall: "No calls, please.", groupsIgnore: true, alwaysOnline: true },
+        settings: { readMessages: true, mark_online: false },
+      },
+      key,
+    );
+    expect(body.data.settings).toMatchObject({
+      ...{ reject_calls: true, reject_message: "No calls, please.", ignore_groups: true },
+      ...{ mark_online: false, read_messages: true },
+    });
+  });
+
+  it("sets and removes the proxy", async () => {
+    const { user } = await gateway.account();
+    const { id, key } = await create(user);
+    const read = async () => {
+      const query = gateway.database.db.selectFrom("instance").select("proxy").where("id", "=", id);
+      const { proxy } = await query.executeTakeFirstOrThrow();
+      return proxy && gateway.box.open(proxy);
+    };
+    await gateway.call(
+      `PATCH /api/v1/instances/${id}`,
+      { proxy: { url: "socks5://proxy.example:1080" } },
+      key,
+    );
+    expect(await read()).toBe("socks5://proxy.example:1080");
+    await gateway.call(`PATCH /api/v1/instances/${id}`, { name: "x" }, key);
+    expect(await read()).toBe("socks5://proxy.example:1080");
+    await gateway.call(`PATCH /api/v1/instances/${id}`, { proxy: null }, key);
+    expect(await read()).toBeNull();
+  });
+
+  it.each([
+    ["name", { name: "" }],
+    ["webhook_enabled", { webhook_enabled: "yes" }],
+    ["settings.send_delay_min_ms", { settings: { send_delay_min_ms: 10, send_delay_max_ms: 9 } }],
+    ["settings.send_delay_max_ms", { settings: { send_delay_max_ms: 3_600_001 } }],
+    ["settings.media_retention_days", { settings: { media_retention_days: 0 } }],
+    ["settings.reject_calls", { settings: { reject_calls: "sometimes" } }],
+    ["settings", { settings: [] }],
+    ["proxy.url", { proxy: { url: "http://169.254.169.254" } }],
+    ["proxy", { proxy: "http://proxy.example" }],
+  ])("refuses a wrong %s and changes nothing (%#)", async (field, body) => {
+    const { user } = await gateway.account();
+    const { id, key } = await create(user);
+    const before = await gateway.call(`GET /api/v1/instances/${id}`, undefined, key);
+    const refused = await gateway.call(
+      `PATCH /api/v1/instances/${id}`,
+      { metadata: { changed: true }, ...body },
+      key,
+    );
+    expect([refused.status, refused.body.code]).toEqual([400, "VALIDATION_ERROR"]);
+    expect(refused.body.details.fields[0].field).toBe(field);
+    expect((await gateway.call(`GET /api/v1/instances/${id}`, undefined, key)).body.data).toEqual(
+      before.body.data,
+    );
+  });
+});
+
+describe("a new API key", () => {
+  const regenerate = (id: number, key: Headers, body?: object) =>
+    gateway.call(`POST /api/v1/instances/${id}/api-key/regenerate`, body, key);
+  const status = async (id: number, key: Headers) =>
+    (await gateway.call(`GET /api/v1/instances/${id}`, undefined, key)).status;
+
+  it("ends the old one at once", async () => {
+    const { user } = await gateway.account();
+    const { id, key } = await create(user);
+    expect(await status(id, key)).toBe(200);
+    const { body } = await regenerate(id, key);
+    expect(body).toEqual({
+      success: true,
+      message: "API key regenerated",
+      data: { id, api_key: expect.stringMatching(/^wg_[0-9A-Za-z]{49}$/) },
+    });
+    expect([await status(id, key), await status(id, { token: body.data.api_key })]).toEqual([401, 200]);
+  });
+
+  it("leaves the old one alive for the time of grace", async () => {
+    const { user } = await gateway.account();
+    const { id, key } = await create(user);
+    const { body } = await regenerate(id, key, { grace_seconds: 1 });
+    expect([await status(id, key), await status(id, { token: body.data.api_key })]).toEqual([200, 200]);
+    await expect.poll(() => status(id, key), { timeout: 8_000, interval: 200 }).toBe(401);
+    const again = await regenerate(id, { token: body.data.api_key }, { graceSeconds: 3_600 });
+    const last = await regenerate(id, { token: again.body.data.api_key });
+    expect([
+      await status(id, { token: body.data.api_key }),
+      await status(id, { token: again.body.data.api_key }),
+    ]).toEqual([401, 401]);
+    expect(await status(id, { token: last.body.data.api_key })).toBe(200);
+  });
+
+  it.each([-1, 86_401, 1.5, "soon"])("is refused with a grace of %j seconds", async (grace_seconds) => {
+    const { user } = await gateway.account();
+    const { id, key } = await create(user);
+    expect(await regenerate(id, key, { grace_seconds })).toMatchObject({
+      status: 400,
+      body: { code: "VALIDATION_ERROR" },
+    });
+    expect(await status(id, key)).toBe(200);
+  });
+
+  it("is one only, however many ask at once", async () => {
+    const { user } = await gateway.account();
+    const { id } = await create(user);
+    await Promise.all(Array.from({ length: 6 }, () => regenerate(id, user)));
+    const alive = await gateway.database.db
+      .selectFrom("api_key")
+      .select("id")
+      .where("instance_id", "=", id)
+      .execute();
+    expect(alive).toHaveLength(1);
+  });
+});
+
+describe("the routes without a version", () => {
+  it("list the instances of the key's account with masked keys", async () => {
+    const [one, other] = [await gateway.account(), await gateway.account()];
+    const [a, b] = [await create(one.user), await create(one.user)];
+    await create(other.user);
+    for (const name of ["x-api-key", "token", "apikey"]) {
+      const { status, body } = await gateway.call("GET /instance/all", undefined, { [name]: a.api_key });
+      expect(status).toBe(200);
+      expect(body.data.map(({ id, token }: { id: number; token: string }) => [id, token])).toEqual([
+        [b.id, `wg_****${b.api_key.slice(-4)}`],
+        [a.id, `wg_****${a.api_key.slice(-4)}`],
+      ]);
+    }
+    const bearer = await gateway.call("GET /instance/all", undefined, {
+      authorization: `Bearer ${a.api_key}`,
+    });
+    expect(bearer.body.data).toHaveLength(2);
+    expect(JSON.stringify(bearer.body)).not.toContain(a.api_key);
+  });
+
+  it("list everything for the administrative token", async () => {
+    const { user, account_id } = await gateway.account();
+    const { id } = await create(user);
+    const { body } = await gateway.call("GET /instance/all?limit=200", undefined, {
+      admintoken: ADMIN_TOKEN,
+    });
+    expect(body.data[0]).toMatchObject({ id, account_id });
+    expect(new Set(body.data.map((row: { account_id: number }) => row.account_id)).size).toBeGreaterThan(1);
+    const wrong = await gateway.call("GET /instance/all", undefined, { admintoken: "b".repeat(40) });
+    expect([wrong.status, wrong.body.code]).toEqual([401, "INVALID_CREDENTIALS"]);
+    expect((await gateway.call("GET /instance/all")).body.code).toBe("AUTH_REQUIRED");
+  });
+
+  it("create in the key's account, with the key at the top of the answer", async () => {
+    const { user, account_id } = await gateway.account();
+    const { key } = await create(user);
+    const body = { instanceName: "Second", webhook_url: "https://hook.example/in" };
+    const { status, body: answer } = await gateway.call("POST /instance/create", body, key);
+    expect(status).toBe(200);
+    const { api_key, id } = answer.data;
+    expect(answer).toMatchObject({
+      ...{
+        success: true,
+        message: "Instance created",
+        token: api_key,
+        name: "Second",
+        connected: false,
+        loggedIn: false,
+      },
+      data: { id, name: "Second", status: "created", default_webhook: { url: "https://hook.example/in" } },
+      instance: { id, account_id, name: "Second", status: "created", token: api_key },
+    });
+    expect((await gateway.call(`GET /api/v1/instances/${id}`, undefined, { token: api_key })).status).toBe(
+      200,
+    );
+  });
+
+  it("create nowhere else by key, and anywhere by administrative token", async () => {
+    const [one, other] = [await gateway.account(), await gateway.account()];
+    const { key } = await create(one.user);
+    const admin = { admintoken: ADMIN_TOKEN };
+    const foreign = { name: "x", account_id: other.account_id };
+    expect(await gateway.call("POST /instance/create", foreign, key)).toMatchObject({
+      status: 403,
+      body: { code: "FORBIDDEN" },
+    });
+    const made = await gateway.call("POST /instance/create", foreign, admin);
+    expect(made.body.instance.account_id).toBe(other.account_id);
+    const nowhere = await gateway.call("POST /instance/create", { name: "x", account_id: 999_999 }, admin);
+    expect([nowhere.status, nowhere.body.code]).toEqual([404, "NOT_FOUND"]);
+    const owners = await gateway.call("POST /instance/create", { name: "x" }, admin);
+    expect(owners.body.instance.account_id).toBe(gateway.owner_account);
+  });
+});

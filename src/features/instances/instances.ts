@@ -1,0 +1,167 @@
+import type { Engine } from "../../engine/engine.ts";
+import type { Db } from "../../platform/db.ts";
+import { GatewayError } from "../../platform/errors.ts";
+import { type Caller, type Handlers, RawAnswer, Reply } from "../../platform/handler.ts";
+import type { InputOf } from "../../platform/route.ts";
+import { rotateApiKey } from "./api-keys.ts";
+import { connectInstance, logoutInstance, reconnectInstance } from "./connect-instance.ts";
+import type { instancesContract } from "./contract.ts";
+import { type CreateDeps, createInstance } from "./create-instance.ts";
+import { getInstance, lockInstance } from "./instance-row.ts";
+import { hasPairing, toConnection, toPairing } from "./instance-view.ts";
+import { getShownInstance, listInstances } from "./list-instances.ts";
+import { toPng } from "./qr-image.ts";
+import { requestRemoval } from "./remove-instance.ts";
+import { updateInstance } from "./update-instance.ts";
+
+export interface InstancesDeps extends CreateDeps {
+  engine: Pick<Engine, "wake" | "tell" | "hear">;
+  /** Keys of these digests are not remembered any more, on any node. */
+  forgetApiKeys(digests: readonly Buffer[]): void;
+}
+
+type InstanceHandlers = Handlers<typeof instancesContract>;
+
+export function instanceHandlers(deps: InstancesDeps): InstanceHandlers {
+  return { ...accountWide(deps), ...ofOneInstance(deps), ...ofItsConnection(deps) };
+}
+
+function accountWide(
+  deps: InstancesDeps,
+): Pick<InstanceHandlers, "listInstances" | "createInstance" | "listAllInstances" | "createInstanceWithKey"> {
+  const { db, baseUrl } = deps;
+  return {
+    async listInstances({ input, caller }) {
+      const { rows, pagination } = await listInstances(db, baseUrl, {
+        ...input,
+        account_id: accountOf(caller),
+      });
+      return new Reply(rows, { beside: { pagination } });
+    },
+
+    async createInstance({ input, caller }) {
+      return create(deps, getAccountOf(caller), input);
+    },
+
+    async listAllInstances({ input, caller }) {
+      const { rows, pagination } = await listInstances(db, baseUrl, {
+        ...input,
+        account_id: accountOf(caller),
+      });
+      return new Reply(rows, { beside: { pagination } });
+    },
+
+    async createInstanceWithKey({ input, caller }) {
+      const created = await create(deps, await chooseAccount(db, caller, input.account_id), input);
+      const { api_key: token, id, name } = created;
+      const instance = { ...(await getShownInstance(db, baseUrl, id)), token };
+      return new Reply(created, { beside: { instance, token, name, connected: false, loggedIn: false } });
+    },
+  };
+}
+
+async function create(
+  deps: InstancesDeps,
+  account_id: number,
+  input: InputOf<typeof instancesContract.createInstance>,
+) {
+  const { created, row } = await createInstance(deps, account_id, input);
+  deps.engine.wake([row.lane, row.global_lane]);
+  return created;
+}
+
+function ofOneInstance(
+  deps: InstancesDeps,
+): Pick<InstanceHandlers, "getInstance" | "updateInstance" | "deleteInstance" | "regenerateApiKey"> {
+  const { db, baseUrl, engine } = deps;
+  return {
+    getInstance: ({ input }) => getShownInstance(db, baseUrl, input.id),
+
+    async updateInstance({ input }) {
+      await updateInstance(deps, input);
+      engine.tell("instance", String(input.id));
+      return getShownInstance(db, baseUrl, input.id);
+    },
+
+    async deleteInstance({ input: { id }, signal }) {
+      await requestRemoval(deps, id, signal);
+      return { id };
+    },
+
+    async regenerateApiKey({ input: { id, grace_seconds } }) {
+      const { api_key, ended } = await db
+        .transaction()
+        .execute(async (trx) => rotateApiKey(trx, await lockInstance(trx, id), grace_seconds));
+      deps.forgetApiKeys(ended);
+      return { id, api_key };
+    },
+  };
+}
+
+function ofItsConnection(
+  deps: InstancesDeps,
+): Pick<
+  InstanceHandlers,
+  "getInstanceStatus" | "getInstanceQr" | "connectInstance" | "reconnectInstance" | "logoutInstance"
+> {
+  const { db } = deps;
+  return {
+    getInstanceStatus: async ({ input }) => toConnection(await getInstance(db, input.id)),
+
+    async getInstanceQr({ input: { id, format } }) {
+      const row = await getInstance(db, id);
+      if (format === "json") return { id, status: row.status, ...(await toPairing(row)) };
+      if (row.qr !== null && hasPairing(row))
+        return new RawAnswer("image/png", await toPng(row.qr), 200, NOT_KEPT);
+      throw new GatewayError("NOT_FOUND", "The instance has no QR code now.", {
+        details: { status: row.status },
+      });
+    },
+
+    async connectInstance({ input: { id, ...how }, signal }) {
+      const row = await connectInstance(deps, id, { ...how, signal });
+      return { ...toConnection(row), ...(await toPairing(row)) };
+    },
+
+    async reconnectInstance({ input: { id, wait_seconds }, signal }) {
+      return toConnection(await reconnectInstance(deps, id, { wait_seconds, signal }));
+    },
+
+    async logoutInstance({ input, signal }) {
+      return toConnection(await logoutInstance(deps, input.id, signal));
+    },
+  };
+}
+
+const NOT_KEPT = { "cache-control": "no-store" };
+
+/** Undefined for the administrative token, which belongs to no account. */
+function accountOf(caller: Caller): number | undefined {
+  return caller.kind === "user" || caller.kind === "key" ? caller.account_id : undefined;
+}
+
+function getAccountOf(caller: Caller): number {
+  const account = accountOf(caller);
+  if (account !== undefined) return account;
+  throw new GatewayError("AUTH_REQUIRED", "This route needs a sign-in.");
+}
+
+/** A key creates in its own account; the administrative token anywhere, in the owner's account unless told. */
+async function chooseAccount(db: Db, caller: Caller, asked: number | undefined): Promise<number> {
+  if (caller.kind === "admin") return asked ?? getOwnerAccount(db);
+  const own = getAccountOf(caller);
+  if (asked === undefined || asked === own) return own;
+  throw new GatewayError("FORBIDDEN", "Only the administrative token creates instances in other accounts.");
+}
+
+async function getOwnerAccount(db: Db): Promise<number> {
+  const owner = await db
+    .selectFrom("account")
+    .select("id")
+    .where("account_type", "=", "owner")
+    .orderBy("id")
+    .limit(1)
+    .executeTakeFirst();
+  if (owner) return owner.id;
+  throw new GatewayError("NOT_FOUND", "There is no owner's account.");
+}

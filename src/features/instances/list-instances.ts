@@ -1,0 +1,79 @@
+import { maskApiKey } from "../../platform/api-key.ts";
+import type { Db } from "../../platform/db.ts";
+import { GatewayError } from "../../platform/errors.ts";
+import { type Page, readCursor, toPage } from "../../platform/paging.ts";
+import { type ShownInstance, toInstance } from "./instance-view.ts";
+
+export interface ListOptions {
+  /** Undefined: of all accounts. */
+  account_id?: number;
+  limit: number;
+  cursor?: string;
+}
+
+export type ListedInstance = ShownInstance & { token: string | null };
+
+/** Newest first, each with its key masked. */
+export async function listInstances(
+  db: Db,
+  baseUrl: string,
+  { account_id, limit, cursor }: ListOptions,
+): Promise<Page<ListedInstance>> {
+  const before = readCursor(cursor);
+  let query = selectShown(db)
+    .orderBy("instance.id", "desc")
+    .limit(limit + 1);
+  if (account_id !== undefined) query = query.where("instance.account_id", "=", account_id);
+  if (before !== undefined) query = query.where("instance.id", "<", before);
+  const { rows, pagination } = toPage(await query.execute(), limit, ({ id }) => id);
+  return { rows: rows.map((row) => toListed(row, baseUrl)), pagination };
+}
+
+/** Throws NOT_FOUND. */
+export async function getShownInstance(db: Db, baseUrl: string, id: number): Promise<ListedInstance> {
+  const row = await selectShown(db).where("instance.id", "=", id).executeTakeFirst();
+  if (row) return toListed(row, baseUrl);
+  throw new GatewayError("NOT_FOUND", "There is no such instance.");
+}
+
+type ShownRow = Awaited<ReturnType<ReturnType<typeof selectShown>["execute"]>>[number];
+
+function toListed({ last4, ...row }: ShownRow, baseUrl: string): ListedInstance {
+  const limits = {
+    max_instances: row.max_instances,
+    max_users: row.max_users,
+    max_messages: row.max_messages,
+    max_campaigns: row.max_campaigns,
+    max_leads: row.max_leads,
+    api_rate_limit_per_minute: row.api_rate_limit_per_minute,
+    instance_rate_limit_per_minute: row.instance_rate_limit_per_minute,
+    message_rate_limit_per_minute: row.message_rate_limit_per_minute,
+  };
+  return { ...toInstance(row, limits, baseUrl), token: last4 && maskApiKey(last4) };
+}
+
+function selectShown(db: Db) {
+  return db
+    .selectFrom("instance")
+    .innerJoin("account", "account.id", "instance.account_id")
+    .innerJoin("plan", "plan.id", "account.plan_id")
+    .selectAll("instance")
+    .select([
+      "plan.max_instances",
+      "plan.max_users",
+      "plan.max_messages",
+      "plan.max_campaigns",
+      "plan.max_leads",
+    ])
+    .select(["plan.api_rate_limit_per_minute", "plan.instance_rate_limit_per_minute"])
+    .select("plan.message_rate_limit_per_minute")
+    .select(({ selectFrom }) =>
+      selectFrom("api_key")
+        .select("api_key.last4")
+        .whereRef("api_key.instance_id", "=", "instance.id")
+        .orderBy("api_key.id", "desc")
+        .limit(1)
+        .as("last4"),
+    )
+    .where("instance.removed_at", "is", null);
+}

@@ -1,0 +1,124 @@
+import { sql } from "kysely";
+import type { Engine, Lane } from "../../engine/engine.ts";
+import { heldLanes } from "../../engine/jobs.ts";
+import type { Db } from "../../platform/db.ts";
+import { changeStatus, type InstanceChange, type StatusChange } from "./change-status.ts";
+import { findAndLockInstance } from "./instance-row.ts";
+import { toDataUrl } from "./qr-image.ts";
+import { type ConnectionEvent, findTransition } from "./session-status.ts";
+
+export interface ConnectionRecorder {
+  /** Resolves once what the session told is stored. Rejects when this node does not own the instance's lane any more. */
+  record(instanceId: number, event: ConnectionEvent): Promise<void>;
+}
+
+export interface ConnectionRecorderOptions {
+  db: Db;
+  engine: Pick<Engine, "node" | "laneOf" | "laneLost" | "wake" | "tell">;
+}
+
+export function createConnectionRecorder({ db, engine }: ConnectionRecorderOptions): ConnectionRecorder {
+  return {
+    async record(instanceId, event) {
+      const lane = engine.laneOf("session", String(instanceId));
+      const lanes = lane && (await recordEvent(db, engine.node.id, lane, event));
+      if (lane && !lanes) engine.laneLost(lane.id);
+      if (!lanes) throw new Error(`This node does not own the session of instance ${instanceId} any more.`);
+      engine.wake(lanes);
+      engine.tell("instance", String(instanceId));
+    },
+  };
+}
+
+/** The lanes to wake; undefined when the lane is lost, and then nothing is recorded. */
+async function recordEvent(
+  db: Db,
+  node: string,
+  lane: Lane,
+  event: ConnectionEvent,
+): Promise<number[] | undefined> {
+  // Drawn before the transaction, so that no lock waits for it.
+  const image = event.type === "qr" ? await toDataUrl(event.qr) : "";
+  return db.transaction().execute(async (trx) => {
+    const held = await heldLanes(node, [lane]).execute(trx);
+    if (held.rows.length === 0) return undefined;
+    const row = await findAndLockInstance(trx, Number(lane.key));
+    const found = row && findTransition(row, event);
+    if (!found) return [];
+    const change = describeChange(event, image);
+    const set = { ...change.set, ...(found.isFinal && { wanted: "stopped" as const }) };
+    return changeStatus(trx, row, { ...change, status: found.to, set });
+  });
+}
+
+/** A pairing that is gone; what it was called stays in the log and in the events. */
+export const NO_IDENTITY = {
+  phone: null,
+  jid: null,
+  lid: null,
+  profile_name: null,
+  profile_picture_url: null,
+  platform: null,
+} satisfies InstanceChange;
+
+const now = sql<Date>`now()`;
+
+function describeChange(event: ConnectionEvent, image: string): Omit<StatusChange, "status"> {
+  switch (event.type) {
+    case "qr":
+      return describeQr(event, image);
+    case "pairing_code":
+      return { reason: null, set: describePairingCode(event) };
+    case "qr_expired":
+      return { reason: "qr_expired" };
+    case "connected":
+      return { reason: null, set: describeIdentity(event) };
+    case "disconnected":
+      return { reason: event.reason, will_retry: event.will_retry };
+    case "logged_out":
+      return { reason: event.reason, set: NO_IDENTITY };
+    default:
+      return { reason: event.reason };
+  }
+}
+
+function describeQr(
+  { qr, attempt, max_attempts, expires_at }: Extract<ConnectionEvent, { type: "qr" }>,
+  image: string,
+): Omit<StatusChange, "status"> {
+  return {
+    reason: null,
+    set: {
+      qr,
+      qr_attempt: attempt,
+      qr_max_attempts: max_attempts,
+      qr_expires_at: expires_at,
+      last_qr_at: now,
+    },
+    events: [{ event: "instance.qr", data: { qr: image, qr_code: qr, expires_at, attempt, max_attempts } }],
+  };
+}
+
+/** Takes the place of the QR. */
+function describePairingCode({ code, expires_at }: Extract<ConnectionEvent, { type: "pairing_code" }>) {
+  return {
+    pairing_code: code,
+    qr_expires_at: expires_at,
+    qr: null,
+    qr_attempt: null,
+    qr_max_attempts: null,
+  } satisfies InstanceChange;
+}
+
+function describeIdentity({ me, platform }: Extract<ConnectionEvent, { type: "connected" }>) {
+  return {
+    phone: me.phone,
+    jid: me.jid,
+    lid: me.lid,
+    profile_name: me.push_name,
+    platform,
+    connected_at: now,
+    disconnected_at: null,
+    last_seen_at: now,
+  } satisfies InstanceChange;
+}

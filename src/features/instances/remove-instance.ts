@@ -1,0 +1,133 @@
+import { sql } from "kysely";
+import type { Engine, Lane } from "../../engine/engine.ts";
+import type { Db, Trx } from "../../platform/db.ts";
+import { addControlJob } from "./control-jobs.ts";
+import { lockInstance } from "./instance-row.ts";
+import { waitForInstance } from "./wait-for-instance.ts";
+
+const WAIT_MS = 20_000;
+const ROWS_AT_ONCE = 5_000;
+
+export interface RemoveDeps {
+  db: Db;
+  engine: Pick<Engine, "wake" | "tell" | "hear">;
+  forgetApiKeys(digests: readonly Buffer[]): void;
+}
+
+/**
+ * Hides the instance, ends its keys and leaves the rest to a job of its session's owner, so that a crash in the middle is
+ * finished later. Waits until the row is gone, at most 20 s; from the first moment nobody sees the instance any more.
+ */
+export async function requestRemoval(deps: RemoveDeps, id: number, signal: AbortSignal): Promise<void> {
+  const { db, engine } = deps;
+  const { lane, keys } = await db.transaction().execute(async (trx) => {
+    const row = await lockInstance(trx, id);
+    const keys = await trx.deleteFrom("api_key").where("instance_id", "=", id).returning("digest").execute();
+    await addControlJob(trx, row.lane, { do: "delete" });
+    await trx
+      .updateTable("instance")
+      .set({ wanted: "stopped", removed_at: sql<Date>`now()` })
+      .where("id", "=", id)
+      .execute();
+    return { lane: row.lane, keys };
+  });
+  deps.forgetApiKeys(keys.map(({ digest }) => digest));
+  engine.wake([lane]);
+  engine.tell("instance", String(id));
+  await waitUntilGone(deps, id, signal);
+}
+
+async function waitUntilGone({ db, engine }: RemoveDeps, id: number, signal: AbortSignal): Promise<void> {
+  await waitForInstance({ engine, ms: WAIT_MS, signal }, id, async () => {
+    const left = await db.selectFrom("instance").select("id").where("id", "=", id).execute();
+    return left.length === 0;
+  });
+}
+
+/**
+ * Removes what is left of a hidden instance: deliveries first, then messages and events piece by piece, then the row. Each
+ * step can be done again. Answers the lanes that are gone; undefined when this node does not own the lane any more.
+ */
+export async function removeInstance(db: Db, node: string, lane: Lane): Promise<number[] | undefined> {
+  const id = Number(lane.key);
+  const silenced = await db.transaction().execute(async (trx) => {
+    return (await holdAlone(trx, node, lane)) ? silenceWebhooks(trx, id) : undefined;
+  });
+  if (!silenced) return undefined;
+  await removeHistory(db, id);
+  const isRemoved = await db.transaction().execute(async (trx) => {
+    if (!(await holdAlone(trx, node, lane))) return false;
+    await removeRow(trx, id, lane.id);
+    return true;
+  });
+  return isRemoved ? [...silenced, lane.id] : undefined;
+}
+
+/** The fence, and nobody else acts in the lane until the commit. */
+async function holdAlone(trx: Trx, node: string, lane: Lane): Promise<boolean> {
+  const held = await trx
+    .selectFrom("lane")
+    .select("id")
+    .where("id", "=", lane.id)
+    .where("owner", "=", node)
+    .where("epoch", "=", lane.epoch)
+    .forUpdate()
+    .execute();
+  return held.length > 0;
+}
+
+/** Ends what is still to be delivered, and says so; the lanes go with their jobs. */
+async function silenceWebhooks(trx: Trx, id: number): Promise<number[]> {
+  const instance = await trx
+    .selectFrom("instance")
+    .select("global_lane")
+    .where("id", "=", id)
+    .forUpdate()
+    .executeTakeFirst();
+  if (!instance) return [];
+  const own = await trx.selectFrom("webhook").select("lane").where("instance_id", "=", id).execute();
+  const lanes = [instance.global_lane, ...own.flatMap(({ lane }) => lane ?? [])].sort((a, b) => a - b);
+  await trx.selectFrom("lane").select("id").where("id", "in", lanes).orderBy("id").forUpdate().execute();
+  await sql`
+    update delivery set status = 'discarded', error = 'The instance was removed.', next_retry_at = null
+    where instance_id = ${id} and status in ('pending', 'retrying', 'parked')
+      and webhook_id in (select id from webhook where instance_id = ${id} or instance_id is null)`.execute(
+    trx,
+  );
+  await trx.deleteFrom("job").where("lane", "in", lanes).execute();
+  await trx.deleteFrom("lane").where("id", "in", lanes).execute();
+  await trx.deleteFrom("webhook").where("instance_id", "=", id).execute();
+  return lanes;
+}
+
+/** The large tables, so that no transaction is large. */
+async function removeHistory(db: Db, id: number): Promise<void> {
+  const pieceOf = (table: "message" | "conversation" | "contact") => sql`
+    delete from ${sql.table(table)} where id in (
+      select id from ${sql.table(table)} where instance_id = ${id} limit ${ROWS_AT_ONCE})`;
+  const pieces = [
+    pieceOf("message"),
+    pieceOf("conversation"),
+    pieceOf("contact"),
+    sql`delete from event where instance_id = ${id} and sequence in (
+      select sequence from event where instance_id = ${id} order by sequence limit ${ROWS_AT_ONCE})`,
+  ];
+  for (const piece of pieces) {
+    let removed = 0n;
+    do {
+      removed = (await piece.execute(db)).numAffectedRows ?? 0n;
+    } while (removed > 0n);
+  }
+}
+
+async function removeRow(trx: Trx, id: number, lane: number): Promise<void> {
+  const lanes = await trx.selectFrom("instance").select("global_lane").where("id", "=", id).execute();
+  await trx.deleteFrom("instance").where("id", "=", id).execute();
+  await trx.deleteFrom("idempotency").where("instance_id", "=", id).execute();
+  await trx.deleteFrom("connection_log").where("instance_id", "=", id).execute();
+  await trx
+    .deleteFrom("job")
+    .where("lane", "in", [lane, ...lanes.map((row) => row.global_lane)])
+    .execute();
+  await trx.deleteFrom("lane").where("id", "=", lane).execute();
+}

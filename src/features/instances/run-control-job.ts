@@ -1,0 +1,124 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Engine, Job, JobEnd } from "../../engine/engine.ts";
+import { heldLanes } from "../../engine/jobs.ts";
+import type { Db, Trx } from "../../platform/db.ts";
+import type { Log } from "../../platform/log.ts";
+import { changeStatus } from "./change-status.ts";
+import { type ControlRef, controlRef } from "./control-jobs.ts";
+import { eraseCredential } from "./credential-store.ts";
+import { findAndLockInstance } from "./instance-row.ts";
+import { type OpenSessions, openSession } from "./open-session.ts";
+import { type ConnectionRecorder, NO_IDENTITY } from "./record-connection.ts";
+import { removeInstance } from "./remove-instance.ts";
+
+export interface ControlJobDeps {
+  db: Db;
+  engine: Pick<Engine, "node" | "wake" | "tell" | "laneLost">;
+  recorder: ConnectionRecorder;
+  log: Log;
+}
+
+const LOGOUT_MS = 10_000;
+const LAST_LOGOUT_MS = 5_000;
+
+/** Does one control job of a session lane: connect, reconnect, logout or delete. */
+export async function runControlJob(deps: ControlJobDeps, sessions: OpenSessions, job: Job): Promise<JobEnd> {
+  const ref = controlRef.parse(job.ref);
+  const id = Number(job.lane.key);
+  const row = await deps.db
+    .selectFrom("instance")
+    .select(["network", "wanted"])
+    .where("id", "=", id)
+    .executeTakeFirst();
+  // The row goes in the same commit as its lane and jobs, so without one there is no lane either.
+  if (!row) return { end: "done" };
+  const instance = { id, ...row };
+  if (ref.do === "logout") return runLogout(deps, sessions, job, instance);
+  if (ref.do === "delete") return runDelete(deps, sessions, job, instance);
+  await runConnect(deps, sessions, instance, ref);
+  return { end: "done" };
+}
+
+interface Instance {
+  id: number;
+  network: "whatsapp" | "sandbox";
+  wanted: "stopped" | "connected";
+}
+
+/** Told to stop in the meantime, it stays stopped. */
+async function runConnect(
+  deps: ControlJobDeps,
+  sessions: OpenSessions,
+  instance: Instance,
+  ref: Extract<ControlRef, { do: "connect" | "reconnect" }>,
+): Promise<void> {
+  if (instance.wanted === "stopped") return;
+  if (ref.do === "reconnect" || ref.afresh) await sessions.close(instance.id);
+  await openSession(deps, sessions, instance, ref.do === "connect" ? ref.phone : undefined);
+}
+
+async function runLogout(
+  { db, engine, log }: ControlJobDeps,
+  sessions: OpenSessions,
+  job: Job,
+  instance: Instance,
+): Promise<JobEnd> {
+  await unlink(sessions, instance, LOGOUT_MS, log);
+  const lanes = await db.transaction().execute((trx) => recordLogout(trx, engine.node.id, job));
+  if (!lanes) {
+    engine.laneLost(job.lane.id);
+    return { end: "settled" };
+  }
+  engine.wake(lanes);
+  engine.tell("instance", job.lane.key);
+  return { end: "settled", deleted: true };
+}
+
+async function runDelete(
+  { db, engine, log }: ControlJobDeps,
+  sessions: OpenSessions,
+  { lane }: Job,
+  instance: Instance,
+): Promise<JobEnd> {
+  await unlink(sessions, instance, LAST_LOGOUT_MS, log);
+  const lanes = await removeInstance(db, engine.node.id, lane);
+  if (!lanes) {
+    engine.laneLost(lane.id);
+    return { end: "settled" };
+  }
+  engine.wake(lanes, { changed: true });
+  engine.tell("instance", lane.key);
+  return { end: "settled", deleted: true };
+}
+
+/** Best effort, and bounded: what the network does not confirm in time is forgotten on our side all the same. */
+async function unlink(
+  sessions: OpenSessions,
+  { id, network }: Instance,
+  ms: number,
+  log: Log,
+): Promise<void> {
+  const unlinking = Promise.resolve()
+    .then(() => sessions.open(id, network).logout())
+    .catch((error: unknown) =>
+      log.warn({ err: error, instance_id: id }, "the network did not confirm the unlink"),
+    );
+  const late = new AbortController();
+  await Promise.race([unlinking, sleep(ms, undefined, { signal: late.signal }).catch(() => {})]);
+  late.abort();
+  await sessions
+    .close(id)
+    .catch((error: unknown) => log.warn({ err: error, instance_id: id }, "the session did not close"));
+}
+
+/** Identity, credentials, status and job in one commit; undefined when the lane is not ours any more. */
+async function recordLogout(trx: Trx, node: string, job: Job): Promise<number[] | undefined> {
+  const id = Number(job.lane.key);
+  const held = await heldLanes(node, [job.lane]).execute(trx);
+  if (held.rows.length === 0) return undefined;
+  await trx.deleteFrom("job").where("id", "=", job.id).execute();
+  const row = await findAndLockInstance(trx, id);
+  if (!row) return [];
+  await eraseCredential(trx, id);
+  return changeStatus(trx, row, { status: "disconnected", reason: "logout", set: NO_IDENTITY });
+}

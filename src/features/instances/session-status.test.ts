@@ -1,0 +1,64 @@
+import { describe, expect, it } from "vitest";
+import type { Jid } from "../../network/driver.ts";
+import type { InstanceStatus } from "../../tables.ts";
+import { type ConnectionEvent, findTransition } from "./session-status.ts";
+
+const at = new Date();
+const me = { jid: "5511999990001@s.whatsapp.net" as Jid, lid: null, phone: "5511999990001", push_name: null };
+const EVENTS = {
+  qr: { type: "qr", qr: "2@x", expires_at: at, attempt: 1, max_attempts: 5 },
+  pairing_code: { type: "pairing_code", code: "ABCD-1234", expires_at: at },
+  qr_expired: { type: "qr_expired" },
+  passkey_required: { type: "passkey_required", reason: "passkey" },
+  connected: { type: "connected", me, platform: "sandbox" },
+  dropped: { type: "disconnected", reason: "connection_lost", will_retry: true },
+  closed: { type: "disconnected", reason: "closed", will_retry: false },
+  replaced: { type: "disconnected", reason: "replaced", will_retry: false },
+  logged_out: { type: "logged_out", reason: "unlinked" },
+  banned: { type: "banned", reason: "banned" },
+  failed: { type: "failed", reason: "no driver" },
+} satisfies Record<string, ConnectionEvent>;
+
+type Cell = InstanceStatus | `${InstanceStatus}!` | "-";
+const COLUMNS = [
+  "connecting",
+  "qr_pending",
+  "passkey_required",
+  "connected",
+  "reconnecting",
+  "disconnected",
+] as const;
+
+/** One row per event, one column per status before; `!`: nothing connects it again by itself. */
+const TABLE: Record<keyof typeof EVENTS, readonly [Cell, Cell, Cell, Cell, Cell, Cell]> = {
+  qr: ["qr_pending", "qr_pending", "qr_pending", "-", "qr_pending", "-"],
+  pairing_code: ["qr_pending", "qr_pending", "qr_pending", "-", "qr_pending", "-"],
+  qr_expired: ["qr_expired!", "qr_expired!", "qr_expired!", "-", "qr_expired!", "-"],
+  passkey_required: ["passkey_required", "passkey_required", "passkey_required", "-", "-", "-"],
+  connected: ["connected", "connected", "connected", "connected", "connected", "connected"],
+  dropped: ["connecting", "connecting", "connecting", "reconnecting", "reconnecting", "-"],
+  closed: ["disconnected!", "disconnected!", "disconnected!", "reconnecting", "reconnecting", "-"],
+  replaced: ["disconnected!", "disconnected!", "disconnected!", "disconnected!", "disconnected!", "-"],
+  logged_out: ["logged_out!", "logged_out!", "logged_out!", "logged_out!", "logged_out!", "-"],
+  banned: ["banned!", "banned!", "banned!", "banned!", "banned!", "-"],
+  failed: ["error", "error", "error", "error", "error", "-"],
+};
+
+const shown = (found: ReturnType<typeof findTransition>) =>
+  found ? `${found.to}${found.isFinal ? "!" : ""}` : "-";
+
+describe("the status of an instance", () => {
+  it.each(Object.entries(TABLE))("after %s is what the table says", (name, row) => {
+    const event = EVENTS[name as keyof typeof EVENTS];
+    const after = COLUMNS.map((status) => shown(findTransition({ status, wanted: "connected" }, event)));
+    expect(after).toEqual(row);
+  });
+
+  it("follows no session any more once the customer has told it to stop", () => {
+    for (const event of Object.values(EVENTS)) {
+      for (const status of COLUMNS) {
+        expect(findTransition({ status, wanted: "stopped" }, event)).toBeUndefined();
+      }
+    }
+  });
+});

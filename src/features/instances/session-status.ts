@@ -1,0 +1,83 @@
+import type { NetworkEvent } from "../../network/driver.ts";
+import type { InstanceStatus } from "../../tables.ts";
+
+/** What a session tells about its connection; `failed`: it could not even be opened. */
+export type ConnectionEvent =
+  | Extract<NetworkEvent, { type: (typeof CONNECTION_EVENTS)[number] }>
+  | { type: "failed"; reason: string };
+
+const CONNECTION_EVENTS = [
+  "qr",
+  "pairing_code",
+  "qr_expired",
+  "passkey_required",
+  "connected",
+  "disconnected",
+  "logged_out",
+  "banned",
+] as const;
+
+export function isConnectionEvent(
+  event: NetworkEvent,
+): event is Exclude<ConnectionEvent, { type: "failed" }> {
+  return CONNECTION_EVENTS.some((type) => type === event.type);
+}
+
+const PAIRING = ["connecting", "qr_pending", "passkey_required"] as const;
+const ONLINE = ["connected", "reconnecting"] as const;
+const ANY = [
+  ...PAIRING,
+  ...ONLINE,
+  "created",
+  "qr_expired",
+  "disconnected",
+  "logged_out",
+  "banned",
+  "error",
+] as const;
+
+/** Statuses of an instance that has, or is about to have, a live session. */
+export const LIVE: readonly InstanceStatus[] = [...PAIRING, ...ONLINE];
+
+interface Transition {
+  on: Exclude<ConnectionEvent["type"], "disconnected"> | "dropped" | "closed" | "ended";
+  from: readonly InstanceStatus[];
+  to: InstanceStatus;
+  /** Over for good: nothing connects it again but the customer. */
+  isFinal?: true;
+}
+
+/** Every way in which a session changes the status of its instance; what is not in the table changes nothing. */
+const TRANSITIONS: readonly Transition[] = [
+  { on: "qr", from: [...PAIRING, "reconnecting"], to: "qr_pending" },
+  { on: "pairing_code", from: [...PAIRING, "reconnecting"], to: "qr_pending" },
+  { on: "qr_expired", from: [...PAIRING, "reconnecting"], to: "qr_expired", isFinal: true },
+  { on: "passkey_required", from: PAIRING, to: "passkey_required" },
+  { on: "connected", from: ANY, to: "connected" },
+  { on: "dropped", from: ONLINE, to: "reconnecting" },
+  { on: "dropped", from: PAIRING, to: "connecting" },
+  { on: "closed", from: ONLINE, to: "reconnecting" },
+  { on: "closed", from: PAIRING, to: "disconnected", isFinal: true },
+  { on: "ended", from: LIVE, to: "disconnected", isFinal: true },
+  { on: "logged_out", from: [...LIVE, "error"], to: "logged_out", isFinal: true },
+  { on: "banned", from: [...LIVE, "error"], to: "banned", isFinal: true },
+  { on: "failed", from: LIVE, to: "error" },
+];
+
+/** Where an event leads; undefined when it says nothing new. Who is told to stop no longer follows his session. */
+export function findTransition(
+  instance: { status: InstanceStatus; wanted: "stopped" | "connected" },
+  event: ConnectionEvent,
+): { to: InstanceStatus; isFinal: boolean } | undefined {
+  if (instance.wanted === "stopped") return undefined;
+  const on = kindOf(event);
+  const found = TRANSITIONS.find((row) => row.on === on && row.from.includes(instance.status));
+  return found && { to: found.to, isFinal: found.isFinal ?? false };
+}
+
+/** A close by the gateway itself is no end: whoever owns the session next opens it again. */
+function kindOf(event: ConnectionEvent): Transition["on"] {
+  if (event.type !== "disconnected") return event.type;
+  if (event.will_retry) return "dropped";
+  return event.reason === "closed" ? "closed" : "ended";
+}

@@ -1,0 +1,41 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Engine } from "../../engine/engine.ts";
+
+const POLL_MS = 1_000;
+
+export interface WaitOptions {
+  engine: Pick<Engine, "hear">;
+  /** Milliseconds, at most. */
+  ms: number;
+  /** Aborted when nobody waits any more. */
+  signal: AbortSignal;
+}
+
+/**
+ * Looks at an instance, at least once, until `look` is content or the time is over. Told by hints, which can be lost, so
+ * it looks by itself every second.
+ */
+export async function waitForInstance(
+  { engine, ms, signal }: WaitOptions,
+  id: number,
+  look: () => Promise<boolean>,
+): Promise<void> {
+  const until = performance.now() + ms;
+  let changed = new AbortController();
+  const stopHearing = engine.hear("instance", (key) => {
+    if (key === String(id) || key === "*") changed.abort();
+  });
+  try {
+    for (;;) {
+      // Before the look: a change during it is not slept through.
+      changed = new AbortController();
+      const isContent = await look();
+      const leftMs = until - performance.now();
+      if (isContent || leftMs <= 0 || signal.aborted) return;
+      const woken = AbortSignal.any([changed.signal, signal]);
+      await sleep(Math.min(POLL_MS, leftMs), undefined, { signal: woken }).catch(() => {});
+    }
+  } finally {
+    stopHearing();
+  }
+}

@@ -1,0 +1,54 @@
+import type { Engine } from "../src/engine/engine.ts";
+import { createAccount } from "../src/features/accounts/create-account.ts";
+import { createSandboxControl } from "../src/network/sandbox/control.ts";
+import type { Database } from "../src/platform/db.ts";
+import { createSecretBox, type SecretBox } from "../src/platform/secret-box.ts";
+import { startTestGateway } from "./gateway.ts";
+import { createRawCall, type RawCall } from "./raw-call.ts";
+
+const SECRET_KEY = "8fJ2mQ7vXc4RtY9wLp3ZsB6nHd1KgA5e";
+const PASSWORD = "correct horse battery staple";
+
+/** A whole gateway with what the tests of accounts and instances need beside the typed client. */
+export interface InstanceGateway {
+  call: RawCall;
+  database: Database;
+  readonly engine: Engine;
+  box: SecretBox;
+  phones: ReturnType<typeof createSandboxControl>;
+  owner_account: number;
+  /** A fresh account with the headers of its signed-in user. */
+  account(): Promise<{ account_id: number; user: Record<string, string> }>;
+  /** Ends the gateway and starts it again on the same data. */
+  restart(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export async function startInstanceGateway(): Promise<InstanceGateway> {
+  const running = await startTestGateway({
+    WAYGATE_SECRET_KEY: SECRET_KEY,
+    WAYGATE_BASE_URL: "https://gateway.example",
+    WAYGATE_NETWORK: "sandbox",
+  });
+  const { database } = running;
+  const call = createRawCall(() => running.url);
+  const { data } = await running.owner.me();
+  let accounts = 0;
+  return {
+    ...{ call, database, box: createSecretBox(SECRET_KEY) },
+    get engine() {
+      return running.gateway.engine;
+    },
+    phones: createSandboxControl(database.pool),
+    owner_account: data.account.id,
+    async account() {
+      const email = `user${accounts++}@example.com`;
+      const made = { name: `Shop ${accounts}`, account_type: "client" as const, email, password: PASSWORD };
+      const { account_id } = await createAccount(database.db, made);
+      const { body } = await call("POST /api/auth/login", { email, password: PASSWORD });
+      return { account_id, user: { authorization: `Bearer ${body.token}` } };
+    },
+    restart: () => running.restart(),
+    stop: () => running.stop(),
+  };
+}

@@ -1,0 +1,28 @@
+/** An answer as it came, refusals too. */
+export interface RawAnswer {
+  status: number;
+  headers: Headers;
+  // biome-ignore lint/suspicious/noExplicitAny: a test looks into whatever came.
+  body: any;
+}
+
+/** Sends a request with a JSON body, and reads the answer; `headers` take credentials. */
+export type RawCall = (http: string, body?: unknown, headers?: Record<string, string>) => Promise<RawAnswer>;
+
+/** For what the typed client cannot say or show: wrong bodies, other spellings, the bytes of a refusal. */
+export function createRawCall(url: () => string): RawCall {
+  return async (http, body, headers = {}) => {
+    const [method = "GET", path = "/"] = http.split(" ");
+    const answer = await fetch(url() + path, {
+      method,
+      headers: { ...(body !== undefined && { "content-type": "application/json" }), ...headers },
+      body: body === undefined ? undefined : JSON.stringify(body),
+    });
+    const isJson = answer.headers.get("content-type")?.startsWith("application/json");
+    return {
+      status: answer.status,
+      headers: answer.headers,
+      body: await (isJson ? answer.json() : answer.arrayBuffer()),
+    };
+  };
+}

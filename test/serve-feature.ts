@@ -1,0 +1,24 @@
+import { pino } from "pino";
+import type { Authorise, Handlers } from "../src/platform/handler.ts";
+import { createHttpServer } from "../src/platform/http-server.ts";
+import type { Contract } from "../src/platform/route.ts";
+import { createRawCall, type RawCall } from "./raw-call.ts";
+
+export interface Served {
+  call: RawCall;
+  close(): Promise<void>;
+}
+
+/** One feature behind a real HTTP server, for a test that must choose its clock. */
+export async function serveFeature<C extends Contract>(
+  contract: C,
+  handlers: Handlers<C>,
+  authorise: Authorise,
+): Promise<Served> {
+  const server = await createHttpServer({
+    ...{ contract, handlers, authorise, log: pino({ level: "silent" }) },
+    ...{ strictOutput: true, bodyLimitBytes: 1_000_000 },
+  });
+  const { url } = await server.listen("127.0.0.1", 0);
+  return { call: createRawCall(() => url), close: () => server.close() };
+}
