@@ -14,6 +14,7 @@ export interface BeatConnectionOptions {
 export class BeatConnection {
   readonly #options: BeatConnectionOptions;
   #client: pg.Client | undefined;
+  #last: Promise<unknown> = Promise.resolve();
 
   constructor(options: BeatConnectionOptions) {
     this.#options = options;
@@ -45,8 +46,14 @@ export class BeatConnection {
     }
   }
 
-  /** Rejects, and gives the connection up, on any failure. */
-  async query<Row extends pg.QueryResultRow>(text: string, values: unknown[] = []): Promise<Row[]> {
+  /** One after the other. Rejects, and gives the connection up, on any failure. */
+  query<Row extends pg.QueryResultRow>(text: string, values: unknown[] = []): Promise<Row[]> {
+    const answer = this.#last.then(() => this.#ask<Row>(text, values));
+    this.#last = answer.catch(() => {});
+    return answer;
+  }
+
+  async #ask<Row extends pg.QueryResultRow>(text: string, values: unknown[]): Promise<Row[]> {
     const client = this.#client;
     if (!client) throw new Error("Connection terminated");
     try {

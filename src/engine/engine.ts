@@ -44,7 +44,7 @@ export interface Engine {
   stop(options?: { graceMs?: number }): Promise<void>;
   /**
    * After the commit that added jobs to these lanes. `changed`: it changed or removed waiting jobs (`run_at`, `grp`,
-   * `prio`) or the lane itself, so that what is known of them in memory is forgotten.
+   * `prio`) or the lane itself, so that what is known of them in memory is forgotten, a pause too.
    */
   wake(lanes: readonly number[], options?: { changed?: boolean }): void;
   /** A fenced statement did not get this lane back: it is closed, and taken again should it still be ours. */
@@ -165,7 +165,7 @@ class LaneEngine implements Engine {
 
   wake(lanes: readonly number[], { changed = false }: { changed?: boolean } = {}): void {
     if (this.#state !== "started") return;
-    const foreign = lanes.filter((lane) => !this.#wakeOwned(lane, changed));
+    const foreign = this.#wakeOwned(lanes, changed);
     for (const lane of foreign) this.#hints.tellOthers(changed ? TOPIC.changed : TOPIC.jobs, String(lane));
     this.#takeOver.lookAt(foreign);
   }
@@ -205,24 +205,23 @@ class LaneEngine implements Engine {
     return this.#state === "started" && this.#node.isSafe();
   }
 
-  /** Whether the lane is ours. */
-  #wakeOwned(lane: number, changed: boolean): boolean {
-    const work = this.#owned.get(lane);
-    if (!work) return false;
-    work.wake(changed);
-    this.#owned.offer(work);
-    if (changed) void this.#ownership.check([work]);
-    return true;
+  /** Answers with those that are not ours. */
+  #wakeOwned(lanes: readonly number[], changed: boolean): number[] {
+    const works = lanes.flatMap((lane) => this.#owned.get(lane) ?? []);
+    for (const work of works) {
+      work.wake(changed);
+      this.#owned.offer(work);
+    }
+    if (changed) void this.#ownership.check(works);
+    return lanes.filter((lane) => !this.#owned.get(lane));
   }
 
   #heard(key: string, changed: boolean): void {
     if (this.#state !== "started") return;
-    if (key === EVERYTHING) {
-      for (const work of this.#owned.all()) this.#wakeOwned(work.lane.id, changed);
-      this.#takeOver.lookAtAll();
-    } else if (!this.#wakeOwned(Number(key), changed)) {
-      this.#takeOver.lookAt([Number(key)]);
-    }
+    const isAboutAll = key === EVERYTHING;
+    const foreign = this.#wakeOwned(isAboutAll ? this.#owned.held() : [Number(key)], changed);
+    if (isAboutAll) this.#takeOver.lookAtAll();
+    else this.#takeOver.lookAt(foreign);
   }
 
   #beat(): void {

@@ -41,6 +41,7 @@ export class JobPoll {
       if (needs === "ask") idle.push(work.lane.id);
       if (needs === "read") this.#wake(work);
     }
+    if (idle.length === 0) return;
     try {
       for (const id of await findLanesWithJobs(db, idle)) this.#wake(owned.get(id));
       outage.worked();

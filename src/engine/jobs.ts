@@ -93,11 +93,12 @@ function wanted(outside: Fragment, limit: Fragment, lowest: Fragment): Fragment 
     union all
     (select low.*, true from (
       select ${COLUMNS} from job
-      where ${outside} and prio = (select max(prio) from job where ${outside}) order by pos limit 1
+      where ${outside} and prio = (select prio from job where ${outside} order by prio desc, pos desc limit 1)
+      order by pos limit 1
     ) as low
     where ${lowest} and not exists (
       select 1 from job as earlier
-      where earlier.lane = low.lane and earlier.grp = low.grp and (earlier.prio, earlier.pos) < (low.prio, low.pos)
+      where earlier.lane = low.lane and earlier.grp = low.grp and earlier.prio < low.prio
     ))`;
 }
 

@@ -181,7 +181,17 @@ describe("the work of one lane", () => {
     const work = createWork({ lookahead: 10 });
     answer(work, [row(1, "a")]);
     work.pause(60_000);
+    work.wake();
+    work.openGroups(null);
     expect(work.canTurn()).toBe(false);
     expect(work.changesAt()).toBeGreaterThan(performance.now() + 59_000);
+  });
+
+  it("goes on at once when what it waits for was changed", () => {
+    const work = createWork({ lookahead: 10 });
+    work.pause(60_000);
+    work.wake(true);
+    answer(work, [row(1, "a")]);
+    expect(startAll(work)).toEqual([1]);
   });
 });

@@ -80,19 +80,18 @@ export class LaneWork {
     this.#pausedUntil = Math.max(this.#pausedUntil, performance.now() + ms);
   }
 
-  /** There may be new rows; with `changed`, waiting rows were changed too. */
+  /** There may be new rows; with `changed`, waiting rows were changed too, and a pause is over. */
   wake(changed = false): void {
     this.#mayHaveMore = true;
-    if (changed || !this.kind.lookahead) this.#ahead = [];
+    if (!this.kind.lookahead) this.#ahead = [];
     if (!changed) return;
-    this.#waiting.clear();
-    this.#nextDueAt = Number.POSITIVE_INFINITY;
-    this.#isReadingStale = true;
+    this.#pausedUntil = 0;
+    this.#forget();
   }
 
   openGroups(only: readonly string[] | null): void {
     this.#only = only && new Set(only);
-    this.wake(true);
+    this.#forget();
   }
 
   close(): void {
@@ -167,6 +166,14 @@ export class LaneWork {
     const paused = this.#pausedUntil > performance.now() ? this.#pausedUntil : Number.POSITIVE_INFINITY;
     const at = Math.min(paused, this.#nextDueAt);
     return at === Number.POSITIVE_INFINITY ? undefined : at;
+  }
+
+  #forget(): void {
+    this.#ahead = [];
+    this.#waiting.clear();
+    this.#nextDueAt = Number.POSITIVE_INFINITY;
+    this.#mayHaveMore = true;
+    this.#isReadingStale = true;
   }
 
   #keep(row: JobRow, cut: Set<string>): void {

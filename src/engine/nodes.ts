@@ -94,7 +94,12 @@ export class BeatingNode {
     clearTimeout(this.#next);
     clearTimeout(this.#fence);
     await this.#beating;
+    if (this.#isIn) await this.#leave(lastWords);
     this.#isIn = false;
+    this.#connection.close();
+  }
+
+  async #leave(lastWords?: () => Promise<void>): Promise<void> {
     try {
       await this.#connection.query("update node set dead = true where id = $1 and boot = $2", [
         this.id,
@@ -104,7 +109,6 @@ export class BeatingNode {
     } catch (error) {
       this.#outage.note(error);
     }
-    this.#connection.close();
   }
 
   #beatLater(delayMs: number): void {
@@ -149,7 +153,7 @@ export class BeatingNode {
   async #renew(): Promise<boolean> {
     const sentAt = performance.now();
     const rows = await this.#connection.query(
-      "update node set beat = beat + 1 where id = $1 and boot = $2 returning beat",
+      "update node set beat = beat + 1 where id = $1 and boot = $2 and not dead returning beat",
       [this.id, this.boot],
     );
     if (rows.length > 0) this.#good(sentAt);

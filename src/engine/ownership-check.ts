@@ -39,6 +39,7 @@ export class OwnershipCheck {
   /** Closes those that are not ours any more, or are no more at all. */
   async check(works: readonly LaneWork[]): Promise<void> {
     const { db, node, owned, outage } = this.#options;
+    if (works.length === 0) return;
     try {
       const lost = await findLostLanes(
         db,

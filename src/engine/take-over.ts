@@ -52,6 +52,7 @@ export class TakeOver {
 
   /** Looks at these lanes soon, unless that was done a moment ago. */
   lookAt(lanes: readonly number[]): void {
+    if (!this.#mayGoOn()) return;
     for (const lane of lanes) if (!this.#foreign.has(lane)) this.#wanted.add(lane);
     if (this.#wanted.size > 0) this.#run();
   }
