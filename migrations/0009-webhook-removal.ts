@@ -8,5 +8,8 @@ export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`alter table webhook add column removed_at timestamptz`.execute(db);
   await sql`create index webhook_removed on webhook (removed_at) where removed_at is not null`.execute(db);
   await sql`drop index delivery_webhook`.execute(db);
-  await sql`create index delivery_not_delivered on delivery (webhook_id) where status <> 'delivered'`.execute(db);
+  await sql`
+    create index delivery_not_delivered on delivery (webhook_id, created_at) where status <> 'delivered'`.execute(
+    db,
+  );
 }

@@ -123,3 +123,17 @@ test("states of shutdown are away; a mistake in a statement, a broken rule or a 
   expect(isDatabaseAway("ECONNREFUSED")).toBe(false);
   expect(isDatabaseAway(undefined)).toBe(false);
 });
+
+test("a row that somebody holds fails only who wants it, and only after the time that was set", async () => {
+  const impatient = openDatabase(store.url, { max: 2, lockTimeoutMs: 100 });
+  await sql`create table held (id int primary key)`.execute(store.database.db);
+  await sql`insert into held values (1), (2)`.execute(store.database.db);
+  await store.database.db.transaction().execute(async (trx) => {
+    await sql`update held set id = id where id = 1`.execute(trx);
+    const refused = await reasonOf(sql`update held set id = id where id = 1`.execute(impatient.db));
+    expect(refused).toMatchObject({ code: "55P03" });
+    expect(isDatabaseAway(refused)).toBe(false);
+    await sql`update held set id = id where id = 2`.execute(impatient.db);
+  });
+  await impatient.close();
+});

@@ -16,13 +16,20 @@ export interface Database {
 
 const CONNECT_TIMEOUT_MS = 3_000;
 const DEFAULT_POOL = 10;
+/** The locks of a process that stands still must be gone when others take its lanes, 12 s after its last beat. */
+const IDLE_IN_TRANSACTION_MS = 9_000;
 const OID = { int8: 20, int8Array: 1016, textArray: 1009, numeric: 1700, numericArray: 1231 };
 
-/** Opens a pool (10 connections unless told) that gives up on a silent database after 3 s and outlives its restarts. */
-export function openDatabase(
-  url: string,
-  options: { max?: number; application_name?: string } = {},
-): Database {
+export interface DatabaseOptions {
+  /** Connections at most; 10 unless told. */
+  max?: number;
+  application_name?: string;
+  /** A statement that waits longer for a lock fails (55P03), so that one held row cannot stop a whole batch. */
+  lockTimeoutMs?: number;
+}
+
+/** Opens a pool that gives up on a silent database after 3 s and outlives its restarts. */
+export function openDatabase(url: string, options: DatabaseOptions = {}): Database {
   const pool = new pg.Pool({
     connectionString: url,
     max: options.max ?? DEFAULT_POOL,
@@ -31,6 +38,11 @@ export function openDatabase(
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
     types: numbersAsNumbers(),
+    onConnect: async (client) => {
+      await client.query(`set idle_in_transaction_session_timeout = ${IDLE_IN_TRANSACTION_MS}`);
+      if (options.lockTimeoutMs)
+        await client.query(`set lock_timeout = ${Math.round(options.lockTimeoutMs)}`);
+    },
   });
   pool.on("error", () => {});
   // A connection that dies between two statements of a transaction has no other listener, and Node would exit.
@@ -45,8 +57,8 @@ async function closePool(db: Db, pool: pg.Pool): Promise<void> {
   if (!pool.ending) await pool.end();
 }
 
-// 53300: it has no connection left for us.
-const AWAY_STATES = /^(08...|57P0[1-3]|53300)$/;
+// 25P03: it gave up on a transaction in which we were silent. 53300: it has no connection left for us.
+const AWAY_STATES = /^(08...|25P03|57P0[1-3]|53300)$/;
 const AWAY_SYSTEM_CODES = new Set([
   ...["ECONNREFUSED", "ECONNRESET", "ECONNABORTED", "EPIPE", "ETIMEDOUT"],
   ...["EHOSTUNREACH", "ENETUNREACH", "EHOSTDOWN", "ENOTFOUND", "EAI_AGAIN"],
@@ -67,6 +79,15 @@ export function isDatabaseAway(error: unknown): boolean {
   if (AWAY_STATES.test(code) || AWAY_SYSTEM_CODES.has(code)) return true;
   if (AWAY_SENTENCES.some((sentence) => error.message.startsWith(sentence))) return true;
   return error.cause !== undefined && isDatabaseAway(error.cause);
+}
+
+// A lock that was not to be had in time, a deadlock, a serialisation failure.
+const BUSY_STATES = /^(55P03|40P01|40001)$/;
+
+/** Whether the same statement may well succeed a moment later: the database is away, or others were in its way. */
+export function isPassing(error: unknown): boolean {
+  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  return BUSY_STATES.test(code) || isDatabaseAway(error);
 }
 
 function numbersAsNumbers(): pg.CustomTypesConfig {

@@ -44,6 +44,8 @@ export type ErrorCode = keyof typeof ERROR_STATUS;
 export interface ErrorOptions {
   details?: Record<string, unknown>;
   retryAfterSeconds?: number;
+  /** Further headers of the answer. */
+  headers?: Record<string, string>;
   cause?: unknown;
 }
 
@@ -53,12 +55,15 @@ export class GatewayError extends Error {
   readonly code: ErrorCode;
   readonly details: Record<string, unknown> | undefined;
   readonly retryAfterSeconds: number | undefined;
+  readonly headers: Record<string, string> | undefined;
 
-  constructor(code: ErrorCode, message: string, { details, retryAfterSeconds, cause }: ErrorOptions = {}) {
+  constructor(code: ErrorCode, message: string, options: ErrorOptions = {}) {
+    const { details, retryAfterSeconds, headers, cause } = options;
     super(message, { cause });
     this.code = code;
     this.details = details;
     this.retryAfterSeconds = retryAfterSeconds;
+    this.headers = headers;
   }
 
   get status(): number {
@@ -68,5 +73,7 @@ export class GatewayError extends Error {
 
 /** A refusal that names one field of the request. */
 export function invalidField(field: string, issue: string): GatewayError {
-  return new GatewayError("VALIDATION_ERROR", `${field}: ${issue}`, { details: { fields: [{ field, issue }] } });
+  return new GatewayError("VALIDATION_ERROR", `${field}: ${issue}`, {
+    details: { fields: [{ field, issue }] },
+  });
 }

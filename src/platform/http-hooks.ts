@@ -89,6 +89,7 @@ export function sendError(thrown: unknown, request: FastifyRequest, reply: Fasti
   if (error.retryAfterSeconds !== undefined) {
     reply.header("retry-after", String(Math.max(1, Math.ceil(error.retryAfterSeconds))));
   }
+  reply.headers(error.headers ?? {});
   const { type, body } = errorBody(error, request.id, request.headers.accept);
   reply.code(error.status).type(type).send(body);
 }

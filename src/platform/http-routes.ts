@@ -1,7 +1,8 @@
-import type { Readable } from "node:stream";
+import { Readable } from "node:stream";
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from "fastify";
 import { withoutCredentials } from "./credentials.ts";
 import { isDatabaseAway } from "./db.ts";
+import type { EndlessStreams } from "./endless-streams.ts";
 import { answerWriter } from "./envelope.ts";
 import { GatewayError } from "./errors.ts";
 import { type Authorise, type Call, type Handler, RawAnswer } from "./handler.ts";
@@ -20,8 +21,7 @@ export interface RouteOptions {
   strictOutput: boolean;
   bodyLimitBytes: number;
   uploadLimitBytes?: number;
-  /** Streams that end only when the server closes. */
-  endless: Set<Readable>;
+  endless: EndlessStreams;
 }
 
 /** Registers one row of the contract: who is calling is settled before a byte of the body is read. */
@@ -47,7 +47,11 @@ export function addRoute(
     handler: async (request, reply) => {
       if (request.databaseAway) throw await refuseAway(route, request, read);
       const answer = await handler(await toCall(route, request, reply, read, options.log));
-      if (answer instanceof RawAnswer) return sendRaw(reply, answer, isEndless ? options.endless : undefined);
+      if (answer instanceof RawAnswer) {
+        const isWelcome = () => identify(route, request, reply, options.authorise);
+        if (isEndless && answer.body instanceof Readable) options.endless.add(answer.body, isWelcome);
+        return sendRaw(reply, answer);
+      }
       const { status, headers, body } = write(answer);
       return reply.code(status).headers(headers).type("application/json; charset=utf-8").send(body);
     },
@@ -111,11 +115,6 @@ async function toCall(
   };
 }
 
-function sendRaw(reply: FastifyReply, answer: RawAnswer, endless?: Set<Readable>): FastifyReply {
-  const { type, body, status, headers } = answer;
-  if (endless && typeof body === "object" && "pipe" in body) {
-    endless.add(body);
-    reply.raw.once("close", () => endless.delete(body));
-  }
+function sendRaw(reply: FastifyReply, { type, body, status, headers }: RawAnswer): FastifyReply {
   return reply.code(status).type(type).headers(headers).send(body);
 }

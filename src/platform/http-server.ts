@@ -1,8 +1,8 @@
 import type { AddressInfo } from "node:net";
-import type { Readable } from "node:stream";
 import Fastify, { type FastifyHttpOptions, type FastifyInstance, type RawServerDefault } from "fastify";
 import { createAllowedMethods } from "./allowed-methods.ts";
 import { readCredential } from "./credentials.ts";
+import { createEndlessStreams } from "./endless-streams.ts";
 import { GatewayError } from "./errors.ts";
 import type { Authorise, Handler, Handlers } from "./handler.ts";
 import { addBodyParsers } from "./http-body.ts";
@@ -53,12 +53,12 @@ export async function createHttpServer<C extends Contract>(
 ): Promise<HttpServer> {
   const { contract, log, metrics } = options;
   const app = createFastify(options);
-  const endless = new Set<Readable>();
+  const endless = createEndlessStreams();
   const connections = trackConnections(app.server);
   let isClosing = false;
   app.addHook("preClose", async () => {
     isClosing = true;
-    for (const stream of endless) stream.destroy();
+    endless.closeAll();
     connections.closeUnused();
   });
   addBodyParsers(app);

@@ -17,9 +17,9 @@ function start(): OriginPools {
   return pools;
 }
 
-function borrow(port = 1, whose = "tenant"): Promise<Line> {
+function borrow(port = 1, whose = "tenant", isPaced = false): Promise<Line> {
   const host = "127.0.0.1";
-  return pools.borrow({ origin: `http://${host}:${port}`, target: { host, port }, whose, policy });
+  return pools.borrow({ origin: `http://${host}:${port}`, target: { host, port }, whose, policy, isPaced });
 }
 
 /** Whether a line is lent by now. */
@@ -36,6 +36,15 @@ describe("the lines of an origin", () => {
     expect(await isLent(fifth)).toBe(false);
     lines[0]?.end();
     expect((await fifth).dispatcher).toBe(lines[0]?.dispatcher);
+  });
+
+  it("are more for a borrower who paces himself, and idle ones are lent to everybody", async () => {
+    start();
+    const lines = await Promise.all([borrow(), borrow(), borrow(), borrow()]);
+    const paced = await borrow(1, "tenant", true);
+    expect(lines.map(({ dispatcher }) => dispatcher)).not.toContain(paced.dispatcher);
+    paced.end();
+    expect((await borrow()).dispatcher).toBe(paced.dispatcher);
   });
 
   it("are replaced when they end badly, in turn", async () => {

@@ -34,6 +34,8 @@ export interface Destination {
   /** Keeps sockets apart that were checked under different policies. */
   whose: string;
   policy: AddressPolicy;
+  /** Opens a line where others wait for one of the four. */
+  isPaced?: boolean;
 }
 
 /** Sockets by origin: one that hangs holds its own four lines and nobody else's. */
@@ -80,7 +82,7 @@ export function createOriginPools(options: {
   return {
     async borrow(destination) {
       const origin = originOf(destination);
-      return lineOf(origin, await acquire(origin));
+      return lineOf(origin, await acquire(origin, destination));
     },
     get size() {
       return origins.size;
@@ -96,12 +98,12 @@ export function createOriginPools(options: {
   };
 }
 
-function acquire(origin: Origin): Dispatcher | Promise<Dispatcher> {
+function acquire(origin: Origin, { isPaced }: Destination): Dispatcher | Promise<Dispatcher> {
   const idle = origin.idle.pop();
   if (idle !== undefined) {
     return idle;
   }
-  if (origin.lines.size < LINES_PER_ORIGIN) {
+  if (isPaced || origin.lines.size < LINES_PER_ORIGIN) {
     return openLine(origin);
   }
   return new Promise((take, refuse) => origin.waiting.push({ take, refuse }));

@@ -5,9 +5,9 @@ export interface Page<Row> {
   pagination: { limit: number; next_cursor: string | null; has_more: boolean };
 }
 
-/** The id after which a page begins, or undefined for the first page. */
+/** The id after which a page begins; undefined, for none or an empty one, is the first page. */
 export function readCursor(cursor: string | undefined): number | undefined {
-  if (cursor === undefined) return undefined;
+  if (!cursor) return undefined;
   const id = Number(Buffer.from(cursor, "base64url").toString("utf8"));
   if (!Number.isSafeInteger(id) || id < 0) throw invalidField("cursor", "is not a cursor of this list");
   return id;

@@ -24,6 +24,8 @@ export interface OutgoingRequest {
   /** Keeps this much of the answer's body and cuts the connection when there is more. */
   maxBytes: number;
   whose?: Whose;
+  /** The caller bounds how many calls it has out at once, so that this one need not wait for others to its origin. */
+  isPaced?: boolean;
   /** Gives the call up; then the promise rejects with the signal's reason. */
   signal?: AbortSignal;
 }
@@ -139,7 +141,9 @@ async function exchange<Body extends object>(
   read: (answer: Dispatcher.ResponseData) => Promise<Body>,
 ) {
   const whose = request.whose ?? "tenant";
-  const borrowed = pools.borrow({ origin: target.url.origin, target, whose, policy: rules[whose].policy });
+  const { isPaced = false } = request;
+  const { policy } = rules[whose];
+  const borrowed = pools.borrow({ origin: target.url.origin, target, whose, policy, isPaced });
   const line = await deadline.race(borrowed).catch((error: unknown) => {
     // One that comes too late goes to the next in the queue.
     borrowed.then((late) => late.end()).catch(() => {});

@@ -43,7 +43,7 @@ export const SETTINGS = z.object({
   media: type
     .urlOf("s3")
     .optional()
-    .describe("Where media is kept, `s3://bucket/prefix`.")
+    .describe("Reserved for a media store, `s3://bucket/prefix`; checked, not used yet.")
     .meta({ env: "WAYGATE_MEDIA", shown: "the data directory" }),
   mediaMaxBytes: type
     .wholeNumber(1, 2048)
@@ -86,7 +86,7 @@ export const SETTINGS = z.object({
   backupKey: type
     .strongSecret()
     .optional()
-    .describe("Encrypts backups; not the same as `WAYGATE_SECRET_KEY`.")
+    .describe("Reserved for backups, not the same as `WAYGATE_SECRET_KEY`; checked, not used yet.")
     .meta({ env: "WAYGATE_BACKUP_KEY" }),
   roles: type
     .listOf(["api", "sessions", "worker"])
@@ -96,12 +96,14 @@ export const SETTINGS = z.object({
   nodeUrl: type
     .urlOf("http", "https")
     .optional()
-    .describe("Address at which the other nodes reach this one. Needs `WAYGATE_CLUSTER_SECRET`.")
+    .describe(
+      "Address at which the other nodes reach this one, written to its row; calls are not forwarded yet. Needs `WAYGATE_CLUSTER_SECRET`.",
+    )
     .meta({ env: "WAYGATE_NODE_URL" }),
   clusterSecret: type
     .strongSecret()
     .optional()
-    .describe("Shared by all nodes; proves that a forwarded call comes from one of them.")
+    .describe("Reserved for forwarded calls between nodes; checked, not used yet.")
     .meta({ env: "WAYGATE_CLUSTER_SECRET" }),
   queue: type
     .oneOf(["postgres", "off"])

@@ -1,0 +1,104 @@
+import { z } from "zod";
+import { page, pagination, route, rowId, time } from "../../platform/route.ts";
+
+/** The events of the specification that a webhook without a filter receives. */
+export const DEFAULT_EVENTS = [
+  "message.received",
+  "message.sent",
+  "message.failed",
+  "message.read",
+  "message.edited",
+  "message.deleted",
+  "message.reaction",
+  "instance.connected",
+  "instance.disconnected",
+  "instance.qr",
+  "instance.qr_expired",
+] as const;
+
+/** Reports of deliveries; recorded only while a webhook asks for them. */
+export const OPERATIONAL_EVENTS = ["webhook.sent", "webhook.failed", "webhook.retrying"] as const;
+
+/** Names beyond the specification; recorded only while a webhook names them exactly. */
+export const EXTRA_EVENTS = [
+  "message.delivered",
+  "media.ready",
+  "instance.reconnecting",
+  "instance.logged_out",
+  "instance.passkey_required",
+  "group.updated",
+  "call.received",
+  "campaign.completed",
+] as const;
+
+export const EVENT_NAMES = [...DEFAULT_EVENTS, ...OPERATIONAL_EVENTS, ...EXTRA_EVENTS] as const;
+
+export type EventName = (typeof EVENT_NAMES)[number];
+
+export const instanceId = rowId.describe("Numeric instance id.");
+
+export const eventDelivery = z.object({
+  webhook_id: z.number(),
+  status: z.enum(["pending", "retrying", "delivered", "failed", "parked", "discarded"]),
+  attempts: z.number(),
+  next_retry_at: time.nullable(),
+  delivered_at: time.nullable(),
+  response_status: z.number().nullable(),
+  error: z.string().nullable(),
+});
+
+const eventRow = z.object({
+  id: z.number(),
+  event_id: z.string(),
+  event: z.string(),
+  sequence: z.number(),
+  created_at: time,
+  deliveries: z.array(eventDelivery),
+});
+
+export const eventsContract = {
+  streamEvents: route({
+    http: "GET /api/v1/instances/:id/events/stream",
+    access: "instance",
+    tag: "Webhooks",
+    summary: "Follow the events of an instance as server-sent events; `Last-Event-ID` (a sequence) resumes",
+    input: z.object({ id: instanceId }),
+    output: z.never(),
+    raw: "text/event-stream",
+  }),
+  streamAccountEvents: route({
+    http: "GET /api/v1/events/stream",
+    access: "account",
+    tag: "Webhooks",
+    summary:
+      "Follow the events of all instances of the account; a resumed stream may repeat some, by the same `event_id`",
+    input: z.object({}),
+    output: z.never(),
+    raw: "text/event-stream",
+  }),
+  listEvents: route({
+    http: "GET /api/v1/instances/:id/webhook-events",
+    access: "instance",
+    tag: "Webhooks",
+    summary: "List recorded events; with `after` they come oldest first, for a replay in order",
+    message: "Events",
+    input: z.object({
+      id: instanceId,
+      ...page,
+      event: z.string().max(100).optional(),
+      webhook_id: z.coerce.number().int().optional(),
+      after: z.coerce.number().int().min(0).optional().describe("Replay the events after this `sequence`."),
+    }),
+    output: z.array(eventRow.extend({ payload: z.unknown().optional() })),
+    beside: z.object({ pagination }),
+  }),
+  getEvent: route({
+    http: "GET /api/v1/instances/:id/webhook-events/:eventId",
+    access: "instance",
+    tag: "Webhooks",
+    summary: "Get one event with its payload; `:eventId` takes `id` or `event_id`",
+    message: "Event",
+    input: z.object({ id: instanceId, eventId: z.string().min(1).max(64) }),
+    output: eventRow.extend({ payload: z.unknown() }),
+  }),
+};

@@ -1,0 +1,106 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { sql } from "kysely";
+import { createWriter } from "../../engine/writer.ts";
+import type { Db } from "../../platform/db.ts";
+import { groupBy } from "./group-by.ts";
+
+/** An event as a stream passes it on. */
+export interface FeedItem {
+  instance_id: number;
+  sequence: number;
+  event_id: string;
+  event: string;
+  body: Buffer;
+}
+
+/** One instance, or all of an account, also those that are made later. */
+export type Followed = { instance_id: number } | { account_id: number };
+
+/** The last sequence of an instance. */
+export interface Head {
+  instance_id: number;
+  last: number;
+}
+
+export interface EventFeed {
+  heads(followed: Followed): Promise<Head[]>;
+  /**
+   * Passes on every event of the followed instances in the order of its instance, until the signal ends it: of each
+   * instance what comes after its sequence in `after`, of one that is not in there everything.
+   */
+  follow(
+    followed: Followed,
+    after: ReadonlyMap<number, number>,
+    pass: (item: FeedItem) => Promise<void>,
+    signal: AbortSignal,
+  ): Promise<void>;
+}
+
+const POLL_MS = 300;
+const PAGE = 50;
+
+/** Reads events for streams: one look at the counters for all of them, then only the instances with something new. */
+export function createEventFeed(db: Db): EventFeed {
+  const reader = createWriter<Followed, Head[]>({ write: (all) => readHeads(db, all), maxBatch: 1_000 });
+  return {
+    heads: (followed) => reader.write(followed),
+    async follow(followed, after, pass, signal) {
+      const passed = new Map(after);
+      while (!signal.aborted) {
+        const isBehind = await passOn(db, await reader.write(followed), passed, pass, signal);
+        if (!isBehind) await sleep(POLL_MS, undefined, { signal });
+      }
+    },
+  };
+}
+
+async function readHeads(db: Db, all: readonly Followed[]): Promise<Head[][]> {
+  const instances = all.flatMap((one) => ("instance_id" in one ? [one.instance_id] : []));
+  const accounts = all.flatMap((one) => ("account_id" in one ? [one.account_id] : []));
+  const { rows } = await sql<Head & { account_id: number }>`
+    select h.instance_id, h.last, i.account_id
+    from (
+      select id, account_id from instance where id = any(${instances}::bigint[]) and removed_at is null
+      union
+      select id, account_id from instance where account_id = any(${accounts}::bigint[]) and removed_at is null
+    ) i join event_head h on h.instance_id = i.id
+    order by h.instance_id`.execute(db);
+  const ofInstance = groupBy(rows, (row) => row.instance_id);
+  const ofAccount = groupBy(rows, (row) => row.account_id);
+  return all.map((one) => ("instance_id" in one ? ofInstance(one.instance_id) : ofAccount(one.account_id)));
+}
+
+/** Whether there may be more to read at once. */
+async function passOn(
+  db: Db,
+  heads: readonly Head[],
+  passed: Map<number, number>,
+  pass: (item: FeedItem) => Promise<void>,
+  signal: AbortSignal,
+): Promise<boolean> {
+  let isBehind = false;
+  for (const { instance_id, last } of heads) {
+    const from = passed.get(instance_id) ?? 0;
+    if (last <= from) continue;
+    const items = await readItems(db, instance_id, from);
+    for (const item of items) {
+      if (signal.aborted) return false;
+      await pass(item);
+    }
+    // What retention has dropped meanwhile is passed over.
+    passed.set(instance_id, items.at(-1)?.sequence ?? last);
+    isBehind ||= items.length === PAGE;
+  }
+  return isBehind;
+}
+
+function readItems(db: Db, instanceId: number, after: number): Promise<FeedItem[]> {
+  return db
+    .selectFrom("event")
+    .select(["instance_id", "sequence", "event_id", "event", "body"])
+    .where("instance_id", "=", instanceId)
+    .where("sequence", ">", after)
+    .orderBy("sequence")
+    .limit(PAGE)
+    .execute();
+}

@@ -1,0 +1,215 @@
+import { sql } from "kysely";
+import { describe, expect, test } from "vitest";
+import { waitUntil } from "../../../test/gateway.ts";
+import { tellWebhookStory, textIs } from "../../../test/webhook-story.ts";
+import { type EventDraft, recordEvents } from "./events.ts";
+
+const story = tellWebhookStory();
+const { addWebhook, say, logs } = story;
+const BIA = "5511977771011";
+
+const record = (drafts: EventDraft[]) =>
+  story.gateway.database.db.transaction().execute((trx) => recordEvents(trx, drafts));
+const draft = (event: EventDraft["event"], data: Record<string, unknown> = {}): EventDraft => ({
+  ...{ event, instance_id: story.shop.id, chat: "chat", data },
+});
+
+async function list(filter: Record<string, unknown> = {}) {
+  const { data } = await story.shop.client.listEvents({ id: story.shop.id, after: 0, limit: 200, ...filter });
+  return data;
+}
+
+describe("the sequence", () => {
+  test("has no gap and no repetition, however many record at once, and every body carries its own", async () => {
+    const before = (await list()).length;
+    const writers = Array.from({ length: 20 }, (_, n) =>
+      record([draft("message.received", { n: `${n}a` }), draft("message.sent", { n: `${n}b` })]),
+    );
+    await Promise.all(writers);
+    const events = await list();
+    expect(events).toHaveLength(before + 40);
+    expect(events.map(({ sequence }) => sequence)).toEqual(events.map((_, index) => index + 1));
+    for (const { sequence, payload, event_id } of events)
+      expect(payload).toMatchObject({ sequence, event_id });
+  });
+
+  test("does not advance for what is rolled back", async () => {
+    const before = (await list()).length;
+    const failing = story.gateway.database.db.transaction().execute(async (trx) => {
+      await recordEvents(trx, [draft("message.received")]);
+      throw new Error("rolled back");
+    });
+    await expect(failing).rejects.toThrow("rolled back");
+    await record([draft("message.received")]);
+    expect((await list()).at(-1)?.sequence).toBe(before + 1);
+  });
+
+  test("is each instance's own", async () => {
+    const other = await story.gateway.createInstance();
+    await record([draft("message.received"), { ...draft("message.received"), instance_id: other.id }]);
+    const { data } = await other.client.listEvents({ id: other.id, after: 0 });
+    expect(data.map(({ sequence }) => sequence)).toEqual([1]);
+  });
+
+  test("of an instance that is not there records nothing", async () => {
+    expect(await record([{ ...draft("message.received"), instance_id: 999_999 }])).toEqual([]);
+  });
+});
+
+describe("a replay", () => {
+  test("after a sequence answers what came later, oldest first, page by page, with the delivered payloads", async () => {
+    await addWebhook({ events: ["message.received"] });
+    for (let n = 1; n <= 5; n++) await say(`n${n}`, BIA);
+    await story.receiver.waitFor(textIs("n5"));
+    const [, second] = await list({ event: "message.received" });
+    const first = await story.shop.client.listEvents({
+      id: story.shop.id,
+      event: "message.received",
+      after: second?.sequence,
+      limit: 2,
+    });
+    const { pagination } = first as unknown as { pagination: { next_cursor: string; has_more: boolean } };
+    expect(pagination.has_more).toBe(true);
+    const rest = await story.shop.client.listEvents({
+      id: story.shop.id,
+      event: "message.received",
+      after: second?.sequence,
+      limit: 2,
+      cursor: pagination.next_cursor,
+    });
+    const payloads = [...first.data, ...rest.data].map(({ payload }) => payload);
+    const delivered = ["n3", "n4", "n5"].map((text) => story.receiver.received.find(textIs(text))?.body);
+    expect(payloads).toEqual(delivered);
+  });
+
+  test("after the last sequence is empty", async () => {
+    await say("Last", BIA);
+    const last = (await list()).at(-1)?.sequence ?? 0;
+    expect(await list({ after: last })).toEqual([]);
+    expect(await list({ after: last + 1_000 })).toEqual([]);
+  });
+
+  test("after something older than what is kept begins with the oldest kept", async () => {
+    for (const text of ["a", "b", "c"]) await say(text, BIA);
+    const events = await list({ event: "message.received" });
+    await sql`delete from event where instance_id = ${story.shop.id} and sequence < ${events[1]?.sequence}`.execute(
+      story.gateway.database.db,
+    );
+    expect((await list({ event: "message.received" })).map(({ event_id }) => event_id)).toEqual(
+      events.slice(1).map(({ event_id }) => event_id),
+    );
+  });
+
+  test.each([{ after: -1 }, { after: 1.5 }, { limit: 0 }, { limit: 201 }, { cursor: "zz" }])(
+    "with %j is refused",
+    async (filter) => {
+      await expect(list(filter)).rejects.toMatchObject({ code: "VALIDATION_ERROR", status: 400 });
+    },
+  );
+});
+
+describe("a list", () => {
+  test("shows what became of each event at each webhook, and can be narrowed to one of them", async () => {
+    const good = await addWebhook();
+    const bad = await story.startReceiver();
+    bad.answer(500);
+    const failing = await addWebhook({ url: bad.url, retry_enabled: false });
+    const { event_id } = await say("Two ways", BIA);
+    const own = await addWebhook({ events: ["message.sent"] });
+    await waitUntil(async () => (await logs()).length === 2);
+    const [event] = await list({ event: "message.received" });
+    expect(event?.deliveries).toEqual([
+      expect.objectContaining({
+        webhook_id: good.id,
+        status: "delivered",
+        attempts: 1,
+        response_status: 200,
+      }),
+      expect.objectContaining({
+        webhook_id: failing.id,
+        status: "failed",
+        attempts: 1,
+        response_status: 500,
+      }),
+    ]);
+    expect((await list({ webhook_id: good.id })).map((one) => one.event_id)).toEqual([event_id]);
+    expect(await list({ webhook_id: own.id })).toEqual([]);
+    expect((await logs({ webhook_id: failing.id })).map(({ status_code }) => status_code)).toEqual([500]);
+    expect(await logs({ success: "false" })).toHaveLength(1);
+    expect(await logs({ event_id })).toHaveLength(2);
+    expect(await logs({ event: "message.sent" })).toEqual([]);
+  });
+
+  test("without `after` carries no payloads", async () => {
+    await say("Plain", BIA);
+    const { data } = await story.shop.client.listEvents({ id: story.shop.id });
+    expect(data.every((event) => !("payload" in event))).toBe(true);
+  });
+});
+
+describe("an event that is larger than 256 KiB", () => {
+  test("is delivered cut, signed over what is sent, and says that it is", async () => {
+    await addWebhook({ events: ["message.received"] });
+    const text = "請".repeat(65_536);
+    story.gateway.gateway.engine.wake(
+      await record([draft("message.received", { message: { text, quoted: { text } }, marker: "big" })]),
+    );
+    const [item] = await story.receiver.waitFor(({ body }) => body.data.marker === "big");
+    expect(item?.raw.length).toBeLessThanOrEqual(262_144);
+    expect(item?.body.truncated).toBe(true);
+    expect(story.receiver.forged).toEqual([]);
+  });
+
+  test("is none because of a long message alone: the longest text is delivered whole", async () => {
+    await addWebhook({ events: ["message.received"] });
+    const text = "請".repeat(65_536);
+    await story.shop.client.sandboxReceive({ id: story.shop.id, from: BIA, text });
+    const [item] = await story.receiver.waitFor(textIs(text));
+    expect(item?.body).not.toHaveProperty("truncated");
+  });
+});
+
+describe("events that somebody must ask for", () => {
+  test("are not recorded while nobody does", async () => {
+    const before = (await list()).length;
+    expect(await record([draft("webhook.sent"), draft("message.delivered"), draft("call.received")])).toEqual(
+      [],
+    );
+    expect(await list()).toHaveLength(before);
+  });
+
+  test("are recorded for a webhook of the instance, for the global one, and for no switched-off one", async () => {
+    const webhook = await addWebhook({ events: ["call.received"], is_active: false });
+    await record([draft("call.received")]);
+    await story.shop.client.updateWebhook({ id: story.shop.id, webhookId: webhook.id, is_active: true });
+    await record([draft("call.received", { n: 1 })]);
+    await story.gateway.admin.putGlobalWebhook({ url: story.receiver.url, events: ["group.updated"] });
+    await record([draft("group.updated", { n: 2 })]);
+    const names = (await list()).map(({ event }) => event).filter((name) => !name.startsWith("instance."));
+    expect(names).toEqual(["call.received", "group.updated"]);
+    await story.gateway.admin.putGlobalWebhook({ url: "" });
+  });
+
+  test("about deliveries are never about deliveries of themselves, whoever fails", async () => {
+    const watcher = await story.startReceiver();
+    watcher.answer(500);
+    await addWebhook({ events: ["*"] });
+    await addWebhook({ url: watcher.url, events: ["webhook.*"], max_attempts: 1 });
+    await say("Reported", BIA);
+    await story.receiver.waitFor(({ body }) => body.event === "webhook.sent");
+    await waitUntil(async () => (await logs({ event: "webhook.sent" })).length >= 2);
+    await waitUntil(async () => {
+      const events = await list();
+      return events.every(({ deliveries }) => deliveries.every(({ status }) => status !== "pending"));
+    });
+    const events = await list();
+    const reported = events.filter(({ event }) => event.startsWith("webhook."));
+    for (const { payload } of reported) {
+      expect((payload as { data: { event: string } }).data.event).not.toMatch(/^webhook\./);
+    }
+    const deliveries = events
+      .filter(({ event }) => !event.startsWith("webhook."))
+      .flatMap((one) => one.deliveries);
+    expect(reported).toHaveLength(deliveries.length);
+  });
+});

@@ -1,0 +1,189 @@
+import { type RawBuilder, sql } from "kysely";
+import { ownGroup } from "../../engine/jobs.ts";
+import type { Db, Trx } from "../../platform/db.ts";
+import { GatewayError } from "../../platform/errors.ts";
+import { ulid, ulidTime } from "../../platform/ulid.ts";
+import { type EventName, EXTRA_EVENTS, OPERATIONAL_EVENTS } from "./contract.ts";
+import { toBody } from "./event-body.ts";
+
+/** What a delivery filter can leave out: `exclude` of a webhook names these. */
+export type EventTrait = "sent_by_api" | "from_me" | "groups";
+
+/** Something that happened, before it has its number. */
+export interface EventDraft {
+  event: EventName;
+  instance_id: number;
+  /** Events of one chat are delivered in order; the jid, or `instance` for the instance itself. */
+  chat: string;
+  traits?: EventTrait[];
+  data: Record<string, unknown>;
+  at?: Date;
+  /** Chosen by who must find the event again; else a fresh one. */
+  event_id?: string;
+  /** Recorded, but queued for no webhook. */
+  toNobody?: boolean;
+}
+
+interface InstanceCard {
+  id: number;
+  account_id: number;
+  name: string;
+  phone: string | null;
+  metadata: Record<string, unknown>;
+}
+
+/**
+ * Records events and queues one delivery per webhook that wants each, and answers the lanes to wake after the commit.
+ * Must be the last statement of the transaction: it locks the instances' counters, so that `sequence` has no gaps.
+ */
+export async function recordEvents(trx: Trx, drafts: EventDraft[]): Promise<number[]> {
+  if (drafts.length === 0) return [];
+  const cards = await readInstanceCards(trx, drafts);
+  const rows = drafts.flatMap((draft) => {
+    const card = cards.get(draft.instance_id);
+    return card ? [serialise(draft, card)] : [];
+  });
+  if (rows.length === 0) return [];
+  const { rows: touched } = await recordStatement(rows).execute(trx);
+  return touched.map((row) => row.lane);
+}
+
+async function readInstanceCards(trx: Trx, drafts: EventDraft[]): Promise<Map<number, InstanceCard>> {
+  const ids = [...new Set(drafts.map((draft) => draft.instance_id))];
+  const cards = await trx
+    .selectFrom("instance")
+    .select(["id", "account_id", "name", "phone", "metadata"])
+    .where("id", "in", ids)
+    .execute();
+  return new Map(cards.map((card) => [card.id, card]));
+}
+
+interface SerialisedEvent {
+  event_id: string;
+  event: string;
+  instance_id: number;
+  chat: string;
+  traits: string;
+  at: string;
+  to_nobody: boolean;
+  /** The body up to the sequence, and the rest: the number is put between by the statement that takes it. */
+  head: string;
+  tail: string;
+}
+
+function serialise(draft: EventDraft, card: InstanceCard): SerialisedEvent {
+  const now = new Date();
+  const event_id = draft.event_id ?? `evt_${ulid(now)}`;
+  const body = toBody({
+    event_id,
+    event: draft.event,
+    tenant_id: `tenant_${card.account_id}`,
+    instance_id: `inst_${card.id}`,
+    timestamp: (draft.at ?? now).toISOString(),
+    source: "Waygate",
+    version: "2",
+    sequence: 0,
+    account_id: card.account_id,
+    instance: { id: card.id, name: card.name, phone: card.phone, metadata: card.metadata },
+    data: draft.data,
+  });
+  const split = body.indexOf('"sequence":0') + '"sequence":'.length;
+  return {
+    event_id,
+    event: draft.event,
+    instance_id: card.id,
+    chat: draft.chat,
+    traits: (draft.traits ?? []).join(","),
+    at: now.toISOString(),
+    to_nobody: draft.toNobody ?? false,
+    head: body.slice(0, split),
+    tail: body.slice(split + 1),
+  };
+}
+
+/** Numbers, stores and fans out in one statement, so that no lock on a counter spans a round trip. */
+function recordStatement(rows: SerialisedEvent[]): RawBuilder<{ lane: number }> {
+  const column = (name: keyof SerialisedEvent) => rows.map((row) => row[name]);
+  return sql<{ lane: number }>`
+    with draft as (
+      select * from unnest(
+        ${column("event_id")}::text[], ${column("event")}::text[], ${column("instance_id")}::bigint[],
+        ${column("chat")}::text[], ${column("traits")}::text[], ${column("at")}::timestamptz[],
+        ${column("to_nobody")}::boolean[], ${column("head")}::text[], ${column("tail")}::text[]
+      ) with ordinality as d (event_id, event, instance_id, chat, traits, at, to_nobody, head, tail, ord)
+      where ${isWanted}
+    ), heads as (
+      select instance_id, last from event_head
+      where instance_id in (select instance_id from draft) order by instance_id for update
+    ), numbered as (
+      select d.*, string_to_array(d.traits, ',') as trait_list,
+        h.last + row_number() over (partition by d.instance_id order by d.ord) as sequence
+      from draft d join heads h using (instance_id)
+    ), bumped as (
+      update event_head e set last = n.last
+      from (select instance_id, max(sequence) as last from numbered group by instance_id) n
+      where e.instance_id = n.instance_id
+    ), recorded as (
+      insert into event (event_id, event, account_id, instance_id, sequence, chat, traits, body, created_at)
+      select n.event_id, n.event, i.account_id, n.instance_id, n.sequence, n.chat, n.trait_list,
+        convert_to(n.head || n.sequence || n.tail, 'UTF8'), n.at
+      from numbered n join instance i on i.id = n.instance_id order by n.ord
+    ), wanted as materialized (
+      select n.event_id, n.at, n.chat, n.sequence, n.instance_id, i.account_id, w.id as webhook_id,
+        coalesce(w.lane, i.global_lane) as lane, w.ordering, nextval('delivery_id_seq') as delivery_id
+      from numbered n
+      join instance i on i.id = n.instance_id
+      cross join lateral (
+        select * from webhook where instance_id = n.instance_id and i.webhook_enabled
+        union all
+        select * from webhook where instance_id is null
+      ) w
+      where not n.to_nobody and w.is_active and n.event = any(w.event_names) and not (w.exclude && n.trait_list)
+      order by n.ord
+    ), delivered as (
+      insert into delivery (id, event_id, webhook_id, account_id, instance_id, created_at)
+      select delivery_id, event_id, webhook_id, account_id, instance_id, at from wanted
+    ), queued as (
+      insert into job (lane, prio, pos, grp, ref)
+      select lane, 1, sequence, ${JOB_GROUP}, ${JOB_REF} from wanted returning lane
+    )
+    select distinct lane from queued`;
+}
+
+/** Opt-in events exist only while somebody asks for them. */
+const isWanted = sql`(
+  to_nobody or event <> all(${[...OPERATIONAL_EVENTS, ...EXTRA_EVENTS]}::text[])
+  or exists (select from webhook where instance_id = d.instance_id and is_active and d.event = any(event_names))
+  or exists (select from webhook where instance_id is null and is_active and d.event = any(event_names)))`;
+
+/** What waits for each other when the events of a webhook are delivered; of a row with these columns. */
+export const JOB_GROUP = sql`
+  case ordering when 'chat' then chat when 'strict' then '*' else ${ownGroup("")} || event_id end`;
+
+/** What the job of a delivery points at; of a row with these columns. */
+export const JOB_REF = sql`jsonb_build_object('event_id', event_id, 'at', at, 'delivery', delivery_id,
+  'webhook', webhook_id, 'trigger', 'auto')`;
+
+/** An event of the instance by its number or its `event_id`. */
+export async function getEvent(db: Db, instanceId: number, eventId: string) {
+  const query = db.selectFrom("event").selectAll().where("instance_id", "=", instanceId);
+  const found = eventId.startsWith("evt_")
+    ? await query
+        .where("event_id", "=", eventId)
+        .where("created_at", ">=", dayBefore(eventId))
+        .executeTakeFirst()
+    : /^\d{1,15}$/.test(eventId)
+      ? await query.where("id", "=", Number(eventId)).executeTakeFirst()
+      : undefined;
+  if (!found) throw new GatewayError("NOT_FOUND", "There is no such event.");
+  return found;
+}
+
+/** Lets the query skip the partitions before the event: its id begins with its time. */
+function dayBefore(eventId: string): Date {
+  try {
+    return new Date(ulidTime(eventId.slice("evt_".length)).getTime() - 86_400_000);
+  } catch {
+    throw new GatewayError("NOT_FOUND", "There is no such event.");
+  }
+}

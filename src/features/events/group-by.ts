@@ -1,0 +1,11 @@
+/** Answers the items of a key, in their order; none for a key that no item has. */
+export function groupBy<Key, Item>(items: readonly Item[], keyOf: (item: Item) => Key): (key: Key) => Item[] {
+  const groups = new Map<Key, Item[]>();
+  for (const item of items) {
+    const key = keyOf(item);
+    const group = groups.get(key);
+    if (group) group.push(item);
+    else groups.set(key, [item]);
+  }
+  return (key) => groups.get(key) ?? [];
+}

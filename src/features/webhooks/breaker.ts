@@ -1,0 +1,50 @@
+/** What one try says about a receiver. */
+export interface Sample {
+  success: boolean;
+  /** A refusal that a repetition will hardly change counts double. */
+  weight: 1 | 2;
+  /** Begin and end in milliseconds on the monotonic clock. */
+  beganAt: number;
+  at: number;
+}
+
+const WINDOW_MS = 5 * 60_000;
+const MIN_TRIES = 10;
+const FAILED_SHARE = 0.7;
+const FIRST_PAUSE_MS = 30_000;
+const LONGEST_PAUSE_MS = 10 * 60_000;
+
+/**
+ * Stops the tries at a receiver that mostly fails, so that they are not burnt: after 10 tries in 5 minutes of which 70 %
+ * failed it pauses for 30 s, lets one try through, and doubles the pause up to 10 minutes while that fails too.
+ */
+export class Breaker {
+  #samples: Sample[] = [];
+  #pauseMs = 0;
+  #pausedAt = 0;
+
+  /** Milliseconds to pause from now on, or undefined to go on. */
+  record(sample: Sample): number | undefined {
+    if (sample.success && this.#pauseMs > 0) {
+      this.#samples = [];
+      this.#pauseMs = 0;
+      return undefined;
+    }
+    this.#samples = [...this.#samples.filter(({ at }) => sample.at - at < WINDOW_MS), sample].slice(-100);
+    // What was under way when the pause began is no probe.
+    if (sample.success || !this.#isFailing() || (this.#pauseMs > 0 && sample.beganAt < this.#pausedAt))
+      return undefined;
+    this.#pauseMs = this.#pauseMs === 0 ? FIRST_PAUSE_MS : Math.min(this.#pauseMs * 2, LONGEST_PAUSE_MS);
+    this.#pausedAt = sample.at;
+    return this.#pauseMs;
+  }
+
+  #isFailing(): boolean {
+    if (this.#pauseMs > 0) return true;
+    const failed = this.#samples
+      .filter(({ success }) => !success)
+      .reduce((sum, { weight }) => sum + weight, 0);
+    const all = this.#samples.reduce((sum, { success, weight }) => sum + (success ? 1 : weight), 0);
+    return all >= MIN_TRIES && failed / all >= FAILED_SHARE;
+  }
+}

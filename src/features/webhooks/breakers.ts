@@ -1,0 +1,39 @@
+import type { Lane } from "../../engine/engine.ts";
+import type { Tried } from "./attempt-of.ts";
+import { Breaker } from "./breaker.ts";
+import { isSuccess, weightOf } from "./retry-schedule.ts";
+
+/** The breakers of the lanes that this node owns. */
+export interface Breakers {
+  /** How long to leave the receiver alone after this try, in milliseconds; undefined to go on. */
+  pauseAfter(tried: Tried, beganAt: number): number | undefined;
+  forget(lane: Lane): void;
+}
+
+export function createBreakers(): Breakers {
+  const breakers = new Map<number, { url: string; breaker: Breaker }>();
+
+  /** Another address is another receiver. */
+  function breakerOf({ job: { lane }, loaded: { webhook } }: Tried): Breaker {
+    const known = breakers.get(lane.id);
+    if (known?.url === webhook.url) return known.breaker;
+    const breaker = new Breaker();
+    breakers.set(lane.id, { url: webhook.url, breaker });
+    return breaker;
+  }
+
+  return {
+    pauseAfter(tried, beganAt) {
+      const { outcome, verdict } = tried;
+      const sample = {
+        success: isSuccess(outcome),
+        weight: weightOf(outcome),
+        beganAt,
+        at: performance.now(),
+      };
+      const askedMs = verdict.verdict === "retry" && verdict.pauseLane ? verdict.delayMs : 0;
+      return Math.max(breakerOf(tried).record(sample) ?? 0, askedMs) || undefined;
+    },
+    forget: (lane) => void breakers.delete(lane.id),
+  };
+}

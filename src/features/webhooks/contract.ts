@@ -1,0 +1,351 @@
+import { z } from "zod";
+import { page, pagination, route, rowId, time } from "../../platform/route.ts";
+import { DEFAULT_EVENTS, EVENT_NAMES, instanceId, OPERATIONAL_EVENTS } from "../events/contract.ts";
+
+export const httpUrl = z
+  .string()
+  .trim()
+  .max(2048, "is longer than 2048 characters")
+  .refine(isHttpUrl, "must be an http or https address");
+
+function isHttpUrl(text: string): boolean {
+  return URL.canParse(text) && ["http:", "https:"].includes(new URL(text).protocol);
+}
+
+const groups = ["*", "message.*", "instance.*", "webhook.*"] as const;
+
+export const eventFilter = z
+  .array(z.enum([...EVENT_NAMES, ...groups], "is not the name of an event"))
+  .max(60)
+  .describe(
+    "Names, `message.*`, `instance.*`, `webhook.*` or `*` (the 14 names); empty: messages and connections.",
+  );
+
+/** Names that a delivery sets itself, or that belong to one hop. */
+const RESERVED_HEADER =
+  /^(host|connection|keep-alive|te|trailer|transfer-encoding|upgrade|expect|proxy-.*|content-.*|user-agent|x-waygate-.*|webhook-.*|__proto__)$/i;
+
+const customHeaders = z
+  .record(
+    z
+      .string()
+      .max(100)
+      .regex(/^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/, "is not the name of a header")
+      .refine((name) => !RESERVED_HEADER.test(name), "is a header that the gateway sets itself"),
+    z
+      .string()
+      .max(4096)
+      .regex(/^[\t\x20-\x7e]*$/, "may hold visible ASCII only"),
+  )
+  .refine((headers) => Object.keys(headers).length <= 20, "holds more than 20 headers")
+  .describe("Sent with every delivery.");
+
+/** The form in which a secret is shown; sent back, it changes nothing. */
+export function isMaskedSecret(text: string): boolean {
+  return /^(whsec_)?\*{4}[\x21-\x7e]{4}$/.test(text);
+}
+
+const secretText = z
+  .string()
+  .max(256)
+  .regex(/^[\x21-\x7e]+$/, "must be visible ASCII");
+const SHORTEST_SECRET = 16;
+const tooShort = "must be 16 characters or more";
+
+const newSecret = secretText.refine((text) => text.length >= SHORTEST_SECRET, tooShort);
+
+/** As it was shown, masked, it stays as it is. */
+const changedSecret = secretText.refine(
+  (text) => text.length >= SHORTEST_SECRET || isMaskedSecret(text),
+  tooShort,
+);
+
+const webhookFields = {
+  name: z.string().trim().min(1).max(100),
+  url: httpUrl,
+  events: eventFilter,
+  is_active: z.boolean(),
+  retry_enabled: z.boolean().describe("false: one try only."),
+  max_attempts: z.number().int().min(1).max(20).describe("Tries in all, the first included."),
+  secret: changedSecret,
+  headers: customHeaders,
+  exclude: z
+    .array(z.enum(["sent_by_api", "from_me", "groups"]))
+    .max(3)
+    .describe("Leaves out events of messages sent by the API, of own messages, of groups."),
+  ordering: z
+    .enum(["chat", "strict", "none"])
+    .describe(
+      "`chat`: in order per chat, an event that failed three times steps aside; `strict`: one after the other, whatever fails; `none`.",
+    ),
+};
+
+/** How a secret is exchanged while deliveries go on. */
+const rotation = {
+  rotate_secret: z.boolean().optional().describe("true: a new secret is made and shown."),
+  overlap_seconds: z
+    .number()
+    .int()
+    .min(0)
+    .max(604_800)
+    .default(86_400)
+    .describe("How long the old secret signs too after a change; one old secret at most."),
+};
+
+const webhookAliases = {
+  url: ["webhook_url", "webhookUrl"],
+  is_active: ["enabled", "active", "isActive"],
+  retry_enabled: ["retryEnabled"],
+  max_attempts: ["maxAttempts"],
+  exclude: ["excludeMessages"],
+};
+
+export const webhook = z.object({
+  id: z.number(),
+  instance_id: z.number().nullable(),
+  name: z.string(),
+  url: z.string(),
+  is_default: z.boolean(),
+  is_active: z.boolean(),
+  events: z.array(z.string()),
+  retry_enabled: z.boolean(),
+  max_attempts: z.number(),
+  ordering: z.enum(["chat", "strict", "none"]),
+  exclude: z.array(z.string()),
+  headers: z.record(z.string(), z.string()).describe("Values are masked."),
+  secret: z.string().describe("In full at creation and rotation, masked elsewhere."),
+  created_at: time,
+  updated_at: time,
+  last_delivery_at: time.nullable(),
+  last_status: z.number().nullable(),
+  disabled_reason: z.string().nullable(),
+});
+
+const deliveryLog = z.object({
+  id: z.number(),
+  event_id: z.string(),
+  webhook_event_id: z.number().nullable(),
+  webhook_id: z.number(),
+  webhook_name: z.string(),
+  instance_id: z.number(),
+  event: z.string(),
+  url: z.string(),
+  status_code: z.number().nullable(),
+  success: z.boolean(),
+  attempt: z.number(),
+  trigger: z.enum(["auto", "manual", "test"]),
+  error: z.string().nullable(),
+  error_class: z.string().nullable(),
+  duration_ms: z.number(),
+  request_payload: z.unknown(),
+  response_body: z.string().nullable(),
+  created_at: time,
+});
+
+const testResult = z.object({
+  success: z.boolean(),
+  status_code: z.number().nullable(),
+  duration_ms: z.number(),
+  event_id: z.string(),
+  log_id: z.number(),
+  error: z.string().nullable(),
+});
+
+const resent = z.object({
+  event_id: z.string(),
+  webhook_ids: z.array(z.number()).describe("Webhooks that get the event once more."),
+});
+
+const webhookId = rowId;
+
+const since = z.iso
+  .datetime({ offset: true, error: "must be a time in ISO 8601, such as 2026-01-31T12:00:00Z" })
+  .transform((text) => new Date(text))
+  .describe("Events recorded at or after this time.");
+const tag = "Webhooks";
+
+const globalRoute = {
+  access: "admin",
+  tag,
+  output: z.object({
+    enabled: z.boolean(),
+    url: z.string(),
+    events: z.array(z.string()),
+    max_attempts: z.number(),
+    secret: z
+      .string()
+      .nullable()
+      .describe("In full when it has just been made or changed, masked elsewhere."),
+    last_delivery_at: time.nullable(),
+    last_status: z.number().nullable(),
+    disabled_reason: z.string().nullable(),
+  }),
+} as const;
+
+const setGlobal = {
+  ...globalRoute,
+  summary: "Set the webhook that gets the events of all instances; an empty address switches it off",
+  message: "Global webhook saved",
+  aliases: { url: ["webhook_url", "webhookUrl"], max_attempts: ["maxAttempts"], enabled: ["is_active"] },
+  input: z.object({
+    enabled: z.boolean().optional().describe("Absent: on when an address is given, else as it was."),
+    url: z.union([z.literal(""), httpUrl]).optional(),
+    events: webhookFields.events.optional(),
+    secret: webhookFields.secret.optional(),
+    max_attempts: webhookFields.max_attempts.optional(),
+    ...rotation,
+  }),
+} as const;
+
+export const webhooksContract = {
+  listWebhooks: route({
+    http: "GET /api/v1/instances/:id/webhooks",
+    access: "instance",
+    tag,
+    summary: "List the webhooks of an instance",
+    message: "Webhooks",
+    input: z.object({ id: instanceId }),
+    output: z.array(webhook),
+  }),
+  createWebhook: route({
+    http: "POST /api/v1/instances/:id/webhooks",
+    access: "instance",
+    tag,
+    summary: "Add a webhook to an instance",
+    message: "Webhook created",
+    aliases: webhookAliases,
+    input: z.object({
+      id: instanceId,
+      ...webhookFields,
+      name: webhookFields.name.default("Webhook"),
+      events: webhookFields.events.default([]),
+      is_active: webhookFields.is_active.default(true),
+      retry_enabled: webhookFields.retry_enabled.default(true),
+      max_attempts: webhookFields.max_attempts.default(10),
+      secret: newSecret.optional(),
+      headers: webhookFields.headers.default({}),
+      exclude: webhookFields.exclude.default([]),
+      ordering: webhookFields.ordering.default("chat"),
+    }),
+    output: webhook,
+  }),
+  updateWebhook: route({
+    http: "PATCH /api/v1/instances/:id/webhooks/:webhookId",
+    access: "instance",
+    tag,
+    summary: "Change a webhook; what is not named stays",
+    message: "Webhook updated",
+    aliases: webhookAliases,
+    input: z.object({ id: instanceId, webhookId, ...z.object(webhookFields).partial().shape, ...rotation }),
+    output: webhook,
+  }),
+  deleteWebhook: route({
+    http: "DELETE /api/v1/instances/:id/webhooks/:webhookId",
+    access: "instance",
+    tag,
+    summary: "Remove a webhook; what was still to be delivered to it is discarded",
+    message: "Webhook removed",
+    input: z.object({ id: instanceId, webhookId }),
+    output: z.object({ id: z.number() }),
+  }),
+  testWebhook: route({
+    http: "POST /api/v1/instances/:id/webhooks/:webhookId/test",
+    access: "instance",
+    tag,
+    summary: "Send a test event to a webhook and wait for the one try",
+    message: "Test event sent",
+    input: z.object({ id: instanceId, webhookId }),
+    output: testResult,
+  }),
+  updateDefaultWebhook: route({
+    http: "PATCH /api/v1/instances/:id/webhook",
+    access: "instance",
+    tag,
+    summary: "Change the default webhook of the instance, or create it",
+    message: "Webhook updated",
+    aliases: webhookAliases,
+    input: z.object({
+      id: instanceId,
+      url: webhookFields.url.optional(),
+      is_active: webhookFields.is_active.optional(),
+      events: webhookFields.events.optional(),
+      secret: webhookFields.secret.optional(),
+      ...rotation,
+    }),
+    output: webhook,
+  }),
+  testDefaultWebhook: route({
+    http: "POST /api/v1/instances/:id/webhook/test",
+    access: "instance",
+    tag,
+    summary: "Send a test event to the default webhook and wait for the one try",
+    message: "Test event sent",
+    input: z.object({ id: instanceId }),
+    output: testResult,
+  }),
+  retryEvent: route({
+    http: "POST /api/v1/instances/:id/webhook-events/:eventId/retry",
+    access: "instance",
+    tag,
+    summary: "Send an event again to every active webhook that wants it",
+    message: "Event queued for delivery",
+    input: z.object({ id: instanceId, eventId: z.string().min(1).max(64) }),
+    output: resent,
+  }),
+  recoverWebhook: route({
+    http: "POST /api/v1/instances/:id/webhooks/:webhookId/recover",
+    access: "instance",
+    tag,
+    summary:
+      "Send again what failed for a webhook since a point in time, each event with a fresh plan of tries",
+    message: "Failed events queued for delivery",
+    input: z.object({ id: instanceId, webhookId, since }),
+    output: z.object({ queued: z.number() }),
+  }),
+  getGlobalWebhook: route({
+    ...globalRoute,
+    http: "GET /globalwebhook",
+    summary: "Read the global webhook",
+    message: "Global webhook",
+    input: z.object({}),
+  }),
+  putGlobalWebhook: route({ ...setGlobal, http: "PUT /globalwebhook" }),
+  postGlobalWebhook: route({ ...setGlobal, http: "POST /globalwebhook" }),
+  listDeliveryLogs: route({
+    http: "GET /api/v1/instances/:id/webhook-logs",
+    access: "instance",
+    tag,
+    summary: "List the HTTP tries, one row each",
+    message: "Webhook logs",
+    input: z.object({
+      id: instanceId,
+      ...page,
+      webhook_id: z.coerce.number().int().optional(),
+      event: z.string().max(100).optional(),
+      event_id: z.string().max(64).optional(),
+      success: z.stringbool().optional(),
+    }),
+    output: z.array(deliveryLog),
+    beside: z.object({ pagination }),
+  }),
+  retryDeliveryLog: route({
+    http: "POST /api/v1/webhook-logs/:logId/retry",
+    access: "key",
+    tag,
+    summary: "Send the event of a try again to the webhook of that try",
+    message: "Event queued for delivery",
+    input: z.object({ logId: rowId }),
+    output: resent,
+  }),
+};
+
+/** The single names that a filter stands for. */
+export function expandEvents(filter: readonly string[]): string[] {
+  if (filter.length === 0) return [...DEFAULT_EVENTS];
+  const published = [...DEFAULT_EVENTS, ...OPERATIONAL_EVENTS];
+  const names = filter.flatMap((name) => {
+    if (name === "*") return published;
+    return name.endsWith(".*") ? published.filter((event) => event.startsWith(name.slice(0, -1))) : [name];
+  });
+  return [...new Set(names)];
+}

@@ -1,0 +1,58 @@
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { createTestDatabase, type TestDatabase } from "../../../test/database.ts";
+import { type Cable, layCable } from "../../../test/engine-story.ts";
+import { startTestGateway, type TestGateway, waitUntil } from "../../../test/gateway.ts";
+import { type Receiver, startReceiver } from "../../../test/receiver.ts";
+import { textIs } from "../../../test/webhook-story.ts";
+
+let store: TestDatabase;
+let cable: Cable;
+let gateway: TestGateway;
+let receiver: Receiver;
+
+beforeEach(async () => {
+  store = await createTestDatabase();
+  cable = await layCable(store.url);
+  gateway = await startTestGateway({ DATABASE_URL: cable.database.url, WAYGATE_WEBHOOK_TIMEOUT: "10s" });
+  receiver = await startReceiver();
+});
+afterEach(async () => {
+  await receiver.close();
+  await gateway.stop();
+  await cable.close();
+  await store.drop();
+});
+
+test("a delivery whose result cannot be written at once is written when the database is back, and not made twice", async () => {
+  const { id, client } = await gateway.connectInstance();
+  const { data: webhook } = await client.createWebhook({
+    id,
+    url: receiver.url,
+    events: ["message.received"],
+  });
+  receiver.trust(webhook.secret);
+  let release = (): void => {};
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  receiver.answer(async (_, response) => {
+    await released;
+    response.writeHead(200).end();
+  });
+  await client.sandboxReceive({ id, from: "5511977771011", text: "Held" });
+  await receiver.waitFor(textIs("Held"));
+  cable.cut();
+  release();
+  const refused = cable.refused();
+  await waitUntil(() => cable.refused() > refused + 2);
+  cable.mend();
+  await waitUntil(async () => {
+    const logs = await client.listDeliveryLogs({ id }).catch(() => undefined);
+    return logs?.data.length === 1;
+  });
+  const { data } = await client.listEvents({ id, event: "message.received" });
+  expect(data[0]?.deliveries[0]).toMatchObject({ status: "delivered", attempts: 1 });
+  await client.sandboxReceive({ id, from: "5511977771011", text: "Next" });
+  await receiver.waitFor(textIs("Next"));
+  expect(receiver.received.filter(textIs("Held"))).toHaveLength(1);
+});

@@ -1,0 +1,227 @@
+import { describe, expect, test } from "vitest";
+import { waitUntil } from "../../../test/gateway.ts";
+import type { Received } from "../../../test/receiver.ts";
+import { tellWebhookStory, textIs } from "../../../test/webhook-story.ts";
+
+const story = tellWebhookStory();
+const { addWebhook, say, logs, delivery } = story;
+
+const [BIA, RUI] = ["5511977771011", "5511977771012"];
+const textOf = ({ body }: Received) => String(body.data.message.text);
+
+/** A receiver that refuses what begins with "bad". */
+function refuseBad(): void {
+  story.receiver.answer((item, response) => {
+    response.writeHead(textOf(item).startsWith("bad") ? 500 : 200).end();
+  });
+}
+
+/** Lets the retry of the only failing event come, `steps` times. */
+async function passRetries(steps: number): Promise<void> {
+  const failures = async () => (await logs({ success: "false" })).length;
+  for (let step = 0; step < steps; step++) {
+    const before = await failures();
+    await story.gateway.advance(150_000);
+    await waitUntil(async () => (await failures()) > before);
+  }
+}
+
+describe("ordering `chat`", () => {
+  test("keeps the order of each chat, whatever the receiver's speed", async () => {
+    await addWebhook();
+    story.receiver.answer(async (_, response) => {
+      await new Promise((resolve) => setTimeout(resolve, Math.random() * 20));
+      response.writeHead(200).end();
+    });
+    const people = Array.from({ length: 5 }, (_, n) => `551197777780${n}`);
+    for (let n = 0; n < 12; n++) {
+      await Promise.all(
+        people.map((from) =>
+          story.shop.client.sandboxReceive({ id: story.shop.id, from, text: `${from} ${n}` }),
+        ),
+      );
+    }
+    await waitUntil(() => story.receiver.received.length === 60);
+    for (const from of people) {
+      const sequences = story.receiver.received
+        .filter((item) => textOf(item).startsWith(from))
+        .map((item) => item.body.sequence);
+      expect(sequences).toEqual([...sequences].sort((a, b) => a - b));
+    }
+  });
+
+  test("lets an event wait for the one before it through two failures, and pass after the third", async () => {
+    const webhook = await addWebhook();
+    refuseBad();
+    const bad = await say("bad", BIA);
+    await delivery(bad.event_id, webhook.id, ({ status }) => status === "retrying");
+    const good = await say("good", BIA);
+    await say("elsewhere", RUI);
+    await story.receiver.waitFor(textIs("elsewhere"));
+    await passRetries(1);
+    expect(await delivery(good.event_id, webhook.id)).toMatchObject({ status: "pending", attempts: 0 });
+    await passRetries(1);
+    await delivery(good.event_id, webhook.id, ({ status }) => status === "delivered");
+    expect(await delivery(bad.event_id, webhook.id)).toMatchObject({ status: "parked", attempts: 3 });
+  });
+
+  test("lets the rest of the chat go at once when a manual try of its first event succeeds", async () => {
+    const webhook = await addWebhook();
+    refuseBad();
+    const bad = await say("bad", BIA);
+    await delivery(bad.event_id, webhook.id, ({ status }) => status === "retrying");
+    const good = await say("good", BIA);
+    story.receiver.answer(200);
+    await story.shop.client.retryEvent({ id: story.shop.id, eventId: bad.event_id });
+    await delivery(good.event_id, webhook.id, ({ status }) => status === "delivered");
+    expect(await delivery(bad.event_id, webhook.id)).toMatchObject({
+      status: "delivered",
+      next_retry_at: null,
+    });
+    await story.gateway.advance(60_000);
+    await say("last", BIA);
+    await story.receiver.waitFor(textIs("last"));
+    expect(story.receiver.received.filter(textIs("bad"))).toHaveLength(2);
+  });
+
+  test("a manual try that fails changes nothing of the plan", async () => {
+    const webhook = await addWebhook();
+    refuseBad();
+    const bad = await say("bad", BIA);
+    const before = await delivery(bad.event_id, webhook.id, ({ status }) => status === "retrying");
+    await story.shop.client.retryEvent({ id: story.shop.id, eventId: bad.event_id });
+    await waitUntil(async () => (await logs()).length === 2);
+    expect((await logs()).map(({ trigger, attempt }) => [trigger, attempt])).toEqual([
+      ["manual", 2],
+      ["auto", 1],
+    ]);
+    expect(await delivery(bad.event_id, webhook.id)).toEqual(before);
+    await passRetries(1);
+    expect(await delivery(bad.event_id, webhook.id)).toMatchObject({ status: "retrying", attempts: 2 });
+  });
+});
+
+test("ordering `strict` lets nothing pass until the first event is delivered or given up", async () => {
+  const webhook = await addWebhook({ ordering: "strict", max_attempts: 5 });
+  refuseBad();
+  const bad = await say("bad", BIA);
+  await delivery(bad.event_id, webhook.id, ({ status }) => status === "retrying");
+  const other = await say("other chat", RUI);
+  await passRetries(3);
+  expect(await delivery(other.event_id, webhook.id)).toMatchObject({ status: "pending", attempts: 0 });
+  await passRetries(1);
+  await delivery(other.event_id, webhook.id, ({ status }) => status === "delivered");
+  expect(await delivery(bad.event_id, webhook.id)).toMatchObject({ status: "failed", attempts: 5 });
+});
+
+test("ordering `none` lets every event go by itself", async () => {
+  const webhook = await addWebhook({ ordering: "none" });
+  refuseBad();
+  const bad = await say("bad", BIA);
+  await delivery(bad.event_id, webhook.id, ({ status }) => status === "retrying");
+  const good = await say("good", BIA);
+  await delivery(good.event_id, webhook.id, ({ status }) => status === "delivered");
+  await passRetries(2);
+  expect(await delivery(bad.event_id, webhook.id)).toMatchObject({ status: "retrying", attempts: 3 });
+});
+
+test("an ordering that does not exist is refused", async () => {
+  await expect(addWebhook({ ordering: "random" as "none" })).rejects.toMatchObject({ status: 400 });
+});
+
+describe("a filter", () => {
+  const names = () => [...new Set(story.receiver.received.map((item) => item.body.event))].sort();
+
+  /** One message in, one out through the API, and what follows of them. */
+  async function liveALittle(): Promise<void> {
+    const { client, id } = story.shop;
+    const { data } = await client.sandboxReceive({ id, from: BIA, text: "In" });
+    await client.sandboxReact({ id, from: BIA, message_id: data.message_id, reaction: "👍" });
+    await client.sendText({ id, number: BIA, text: "Out" });
+    await waitUntil(async () => {
+      const { data: events } = await client.listEvents({ id, limit: 200 });
+      return (
+        events.some(({ event }) => event === "message.read") &&
+        events.some(({ event }) => event === "message.reaction")
+      );
+    });
+  }
+
+  test("of `message.*` takes every message event and no other", async () => {
+    await addWebhook({ events: ["message.*"] });
+    await liveALittle();
+    await story.shop.client.sandboxDrop({ id: story.shop.id });
+    await waitUntil(() => names().length === 4);
+    expect(names()).toEqual(["message.reaction", "message.read", "message.received", "message.sent"]);
+  });
+
+  test("of `*` takes reports of deliveries too, and no name beyond the published 14", async () => {
+    await addWebhook({ events: ["*"] });
+    await liveALittle();
+    await waitUntil(() => names().includes("webhook.sent"));
+    expect(names()).not.toContain("message.delivered");
+    const { data } = await story.shop.client.listEvents({ id: story.shop.id, limit: 200 });
+    expect(data.map(({ event }) => event)).not.toContain("message.delivered");
+  });
+
+  test("that names it exactly takes a name beyond the published ones, which nobody else gets", async () => {
+    const other = await story.startReceiver();
+    await addWebhook({ events: ["message.delivered"] });
+    await addWebhook({ url: other.url, events: ["*"] });
+    await liveALittle();
+    await waitUntil(() => names().includes("message.delivered"));
+    expect(names()).toEqual(["message.delivered"]);
+    expect(other.of("message.delivered")).toEqual([]);
+  });
+
+  test("leaves out what `exclude` names", async () => {
+    const { client, id } = story.shop;
+    const noOwn = await story.startReceiver();
+    const noGroups = await story.startReceiver();
+    const all = story.receiver;
+    await addWebhook({ events: ["message.sent", "message.received"] });
+    await addWebhook({ url: noOwn.url, events: ["message.sent", "message.received"], exclude: ["from_me"] });
+    await addWebhook({ url: noGroups.url, events: ["message.*"], exclude: ["groups"] });
+    const noApi = await story.startReceiver();
+    await addWebhook({ url: noApi.url, events: ["message.sent"], exclude: ["sent_by_api"] });
+
+    await client.sendText({ id, number: BIA, text: "By the API" });
+    await client.sandboxReceive({ id, from: BIA, from_me: true, text: "By the phone" });
+    await client.sandboxReceive({ id, from: BIA, group_jid: "120363000000000001", text: "In the group" });
+    await client.sandboxReceive({ id, from: BIA, text: "By Bia" });
+
+    for (const text of ["By the API", "By the phone", "In the group", "By Bia"])
+      await all.waitFor(textIs(text));
+    await noOwn.waitFor(textIs("By Bia"));
+    await noGroups.waitFor(textIs("By Bia"));
+    await noApi.waitFor(textIs("By the phone"));
+    expect(noOwn.received.map(textOf).sort()).toEqual(["By Bia", "In the group"]);
+    expect(noGroups.of("message.received").map(textOf)).toEqual(["By Bia"]);
+    expect(noApi.received.map(textOf)).toEqual(["By the phone"]);
+  });
+
+  test("holds for a manual retry as well", async () => {
+    await addWebhook({ exclude: ["groups"] });
+    const { client, id } = story.shop;
+    await client.sandboxReceive({ id, from: BIA, group_jid: "120363000000000001", text: "Group" });
+    await waitUntil(
+      async () => (await client.listEvents({ id, event: "message.received" })).data.length === 1,
+    );
+    const { data } = await client.listEvents({ id, event: "message.received" });
+    await expect(client.retryEvent({ id, eventId: data[0]?.event_id ?? "" })).rejects.toMatchObject({
+      status: 409,
+    });
+  });
+});
+
+test("an instance whose webhooks are switched off gets its events recorded and delivered to nobody", async () => {
+  await addWebhook();
+  const { id } = story.shop;
+  await story.gateway.owner.updateInstance({ id, webhook_enabled: false });
+  const { deliveries } = await say("Quiet");
+  expect(deliveries).toEqual([]);
+  await story.gateway.owner.updateInstance({ id, webhook_enabled: true });
+  await say("Loud");
+  await story.receiver.waitFor(textIs("Loud"));
+  expect(story.receiver.received.filter(textIs("Quiet"))).toEqual([]);
+});

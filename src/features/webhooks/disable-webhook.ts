@@ -1,0 +1,65 @@
+import { sql } from "kysely";
+import type { Engine } from "../../engine/engine.ts";
+import type { Db, Trx } from "../../platform/db.ts";
+import { recordEvents } from "../events/events.ts";
+import { webhookNotice } from "./webhook-reports.ts";
+
+const WEBHOOKS_AT_ONCE = 200;
+
+/** Switches a webhook off, says why in its row, and tells who asks for reports; answers the lanes to wake. */
+export async function disableWebhook(
+  db: Db,
+  id: number,
+  instanceId: number | null,
+  reason: string,
+): Promise<number[]> {
+  return db.transaction().execute(async (trx) => {
+    const row = await trx
+      .updateTable("webhook")
+      .set({ is_active: false, disabled_reason: reason, disabled_at: sql<Date>`now()` })
+      .where("id", "=", id)
+      .where("is_active", "=", true)
+      .returning(["id", "url", "retry_enabled", "max_attempts"])
+      .executeTakeFirst();
+    // What happens to the global webhook by itself happens to no instance: it is shown where the operator reads it.
+    if (!row || instanceId === null) return [];
+    return recordEvents(trx, [webhookNotice(instanceId, row, "endpoint_disabled", reason)]);
+  });
+}
+
+/** Warns after a day without a single success, and switches off after five days and 20 events given up. */
+export async function watchFailingWebhooks(db: Db, engine: Pick<Engine, "wake">): Promise<void> {
+  const failing = await db
+    .selectFrom("webhook")
+    .select(["id", "instance_id"])
+    .where("is_active", "=", true)
+    .where("failing_since", "<", sql<Date>`now() - interval '5 days'`)
+    .where("failed_events", ">=", 20)
+    .execute();
+  for (const { id, instance_id } of failing) {
+    engine.wake(await disableWebhook(db, id, instance_id, "No delivery has succeeded for 5 days."));
+  }
+  engine.wake(await db.transaction().execute(warn));
+}
+
+/** A row that a delivery is just writing is left for the next time: waiting for several could end in a circle. */
+async function warn(trx: Trx): Promise<number[]> {
+  const failing = await trx
+    .selectFrom("webhook")
+    .select(["id", "instance_id", "url", "retry_enabled", "max_attempts"])
+    .where("is_active", "=", true)
+    .where("warned_at", "is", null)
+    .where("failing_since", "<", sql<Date>`now() - interval '1 day'`)
+    .limit(WEBHOOKS_AT_ONCE)
+    .forNoKeyUpdate()
+    .skipLocked()
+    .execute();
+  if (failing.length === 0) return [];
+  const ids = failing.map((row) => row.id);
+  await trx.updateTable("webhook").set({ warned_at: sql<Date>`now()` }).where("id", "in", ids).execute();
+  const words = "No delivery has succeeded for a day; after five days the webhook is switched off.";
+  const notices = failing.flatMap(({ instance_id, ...row }) =>
+    instance_id === null ? [] : [webhookNotice(instance_id, row, "endpoint_failing", words)],
+  );
+  return recordEvents(trx, notices);
+}

@@ -1,0 +1,49 @@
+import type { Db, Trx } from "../../platform/db.ts";
+import { GatewayError } from "../../platform/errors.ts";
+import type { WebhookRow } from "./webhook-record.ts";
+
+export interface InstanceSecret {
+  id: number;
+  account_id: number;
+  webhook_secret: Buffer;
+}
+
+/** Locked until the commit, so that two changes of its set of webhooks come one after the other. */
+export function lockInstance(trx: Trx, id: number): Promise<InstanceSecret> {
+  return trx
+    .selectFrom("instance")
+    .select(["id", "account_id", "webhook_secret"])
+    .where("id", "=", id)
+    .where("removed_at", "is", null)
+    .forNoKeyUpdate()
+    .executeTakeFirstOrThrow(() => new GatewayError("NOT_FOUND", "There is no such instance."));
+}
+
+/** The webhooks of an instance that are not removed. */
+export function selectWebhooks(db: Db | Trx, instanceId: number) {
+  return db
+    .selectFrom("webhook")
+    .selectAll()
+    .where("instance_id", "=", instanceId)
+    .where("removed_at", "is", null);
+}
+
+export function findDefaultWebhook(db: Db | Trx, instanceId: number): Promise<WebhookRow | undefined> {
+  return selectWebhooks(db, instanceId).where("is_default", "=", true).executeTakeFirst();
+}
+
+export function getWebhook(db: Db | Trx, instanceId: number, webhookId: number): Promise<WebhookRow> {
+  return selectWebhooks(db, instanceId).where("id", "=", webhookId).executeTakeFirstOrThrow(noWebhook);
+}
+
+/** As `getWebhook`, locked against other changes until the commit. */
+export function lockWebhook(trx: Trx, instanceId: number, webhookId: number): Promise<WebhookRow> {
+  return selectWebhooks(trx, instanceId)
+    .where("id", "=", webhookId)
+    .forNoKeyUpdate()
+    .executeTakeFirstOrThrow(noWebhook);
+}
+
+function noWebhook(): GatewayError {
+  return new GatewayError("NOT_FOUND", "There is no such webhook.");
+}

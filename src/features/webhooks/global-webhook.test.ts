@@ -1,0 +1,173 @@
+import { sql } from "kysely";
+import { afterEach, describe, expect, test } from "vitest";
+import { waitUntil } from "../../../test/gateway.ts";
+import { isSigned } from "../../../test/receiver.ts";
+import { tellWebhookStory, textIs } from "../../../test/webhook-story.ts";
+
+const story = tellWebhookStory();
+const { addWebhook, say } = story;
+
+const put = (input: Parameters<typeof story.gateway.admin.putGlobalWebhook>[0]) =>
+  story.gateway.admin.putGlobalWebhook(input);
+
+async function setGlobal(input: Parameters<typeof put>[0] = {}) {
+  const { data } = await put({ url: story.receiver.url, events: ["message.received"], ...input });
+  return data;
+}
+
+afterEach(async () => {
+  await sql`delete from webhook where instance_id is null`.execute(story.gateway.database.db);
+});
+
+describe("the global webhook", () => {
+  test("is off as long as nobody has set it", async () => {
+    const { data } = await story.gateway.admin.getGlobalWebhook();
+    expect(data).toEqual({
+      enabled: false,
+      url: "",
+      events: [],
+      max_attempts: 10,
+      secret: null,
+      last_delivery_at: null,
+      last_status: null,
+      disabled_reason: null,
+    });
+  });
+
+  test("is made with a secret that is shown in full this once", async () => {
+    const made = await setGlobal();
+    expect(made).toMatchObject({ enabled: true, url: story.receiver.url, events: ["message.received"] });
+    expect(made.secret).toMatch(/^whsec_.{40,}$/);
+    const { data } = await story.gateway.admin.getGlobalWebhook();
+    expect(data.secret).toBe(`whsec_****${made.secret?.slice(-4)}`);
+  });
+
+  test("gets the events of all instances, signed, beside the instance's own webhooks", async () => {
+    const { secret } = await setGlobal();
+    const own = await story.startReceiver();
+    await addWebhook({ url: own.url });
+    const other = await story.gateway.connectInstance();
+    await say("First shop");
+    await other.client.sandboxReceive({ id: other.id, from: "5511977770002", text: "Second shop" });
+    const [first] = await story.receiver.waitFor(textIs("First shop"));
+    const [second] = await story.receiver.waitFor(textIs("Second shop"));
+    expect([first?.body.instance_id, second?.body.instance_id]).toEqual([
+      `inst_${story.shop.id}`,
+      `inst_${other.id}`,
+    ]);
+    expect(first && isSigned(first, String(secret))).toBe(true);
+    await own.waitFor(textIs("First shop"));
+    expect(own.received.filter(textIs("Second shop"))).toEqual([]);
+  });
+
+  test("has a lane for each instance: one whose events fail holds up none of the others", async () => {
+    await setGlobal();
+    const other = await story.gateway.connectInstance();
+    story.receiver.answer((item, response) => {
+      response.writeHead(item.body.instance_id === `inst_${story.shop.id}` ? 500 : 200).end();
+    });
+    for (let n = 0; n < 12; n++) await say(`Fails ${n}`, `55119777760${10 + n}`);
+    await other.client.sandboxReceive({ id: other.id, from: "5511977770002", text: "Goes through" });
+    const [item] = await story.receiver.waitFor(textIs("Goes through"));
+    expect(item?.headers["x-waygate-attempt"]).toBe("1");
+  });
+
+  test("at one slow receiver works for many instances at once", async () => {
+    const shops = await Promise.all(Array.from({ length: 12 }, () => story.gateway.connectInstance()));
+    await setGlobal();
+    let open = 0;
+    let most = 0;
+    story.receiver.answer(async (_, response) => {
+      open += 1;
+      most = Math.max(most, open);
+      await waitUntil(() => open >= 12 || most >= 12, 900).catch(() => {});
+      open -= 1;
+      response.writeHead(200).end();
+    });
+    await Promise.all(
+      shops.map((shop) =>
+        shop.client.sandboxReceive({ id: shop.id, from: "5511977770003", text: "At once" }),
+      ),
+    );
+    await story.receiver.waitFor(textIs("At once"), 12);
+    expect(most).toBe(12);
+  });
+
+  test("with an empty address is off, and with one again on", async () => {
+    await setGlobal();
+    expect((await put({ url: "" })).data).toMatchObject({ enabled: false, url: "" });
+    const off = await say("Off");
+    expect(off.deliveries).toEqual([]);
+    expect((await put({ enabled: true })).data.enabled).toBe(false);
+    expect((await put({ url: story.receiver.url })).data.enabled).toBe(true);
+    await say("On");
+    await story.receiver.waitFor(textIs("On"));
+    expect(story.receiver.received.filter(textIs("Off"))).toEqual([]);
+  });
+
+  test("keeps what is not named, also being off", async () => {
+    const made = await setGlobal({ max_attempts: 3 });
+    expect((await put({ enabled: false })).data).toMatchObject({ enabled: false, max_attempts: 3 });
+    const { data } = await story.gateway.admin.postGlobalWebhook({ events: ["message.*"] });
+    expect(data).toMatchObject({ enabled: false, url: made.url, events: ["message.*"], max_attempts: 3 });
+  });
+
+  test("exchanges its secret with an overlap, and a masked one changes nothing", async () => {
+    const made = await setGlobal();
+    const { data } = await put({ rotate_secret: true });
+    expect(data.secret).not.toBe(made.secret);
+    await put({ secret: `whsec_****${data.secret?.slice(-4)}` });
+    await say("Both");
+    const [item] = await story.receiver.waitFor(textIs("Both"));
+    expect(item && isSigned(item, String(data.secret))).toBe(true);
+    expect(item?.headers["x-waygate-signature-previous"]).toMatch(/^sha256=/);
+    expect(String(item?.headers["webhook-signature"]).split(" ")).toHaveLength(2);
+  });
+
+  test("follows its own limit of tries, and the events say what became of it", async () => {
+    await setGlobal({ max_attempts: 1 });
+    story.receiver.answer(500);
+    const { event_id } = await say("Once");
+    await waitUntil(async () => {
+      const { data } = await story.shop.client.getEvent({ id: story.shop.id, eventId: event_id });
+      return data.deliveries[0]?.status === "failed";
+    });
+    expect((await story.gateway.admin.getGlobalWebhook()).data).toMatchObject({ last_status: 500 });
+    story.receiver.answer(200);
+    await story.shop.client.retryEvent({ id: story.shop.id, eventId: event_id });
+    await story.receiver.waitFor(textIs("Once"), 2);
+  });
+
+  test("that answers 410 is off, and its record says why", async () => {
+    await setGlobal();
+    story.receiver.answer(410);
+    await say("Gone");
+    await waitUntil(async () => !(await story.gateway.admin.getGlobalWebhook()).data.enabled);
+    expect((await story.gateway.admin.getGlobalWebhook()).data.disabled_reason).toBe(
+      "The receiver answered 410.",
+    );
+    expect((await put({ enabled: true })).data).toMatchObject({ enabled: true, disabled_reason: null });
+  });
+
+  test.each([
+    ["an unknown event", { events: ["message.exploded" as "message.sent"] }],
+    ["no try at all", { max_attempts: 0 }],
+    ["too many tries", { max_attempts: 21 }],
+    ["an address of another scheme", { url: "ftp://example.com" }],
+    ["a cloud's metadata service", { url: "http://169.254.169.254/" }],
+    ["a short secret", { secret: "short" }],
+  ])("with %s is refused, and nothing changes", async (_, input) => {
+    const made = await setGlobal();
+    await expect(put(input)).rejects.toMatchObject({ code: "VALIDATION_ERROR", status: 400 });
+    const { data } = await story.gateway.admin.getGlobalWebhook();
+    expect(data).toEqual({ ...made, secret: `whsec_****${made.secret?.slice(-4)}` });
+  });
+
+  test("is the operator's alone", async () => {
+    await expect(story.shop.client.getGlobalWebhook()).rejects.toMatchObject({ status: 401 });
+    await expect(story.gateway.owner.putGlobalWebhook({ url: "" })).rejects.toMatchObject({ status: 401 });
+    await expect(story.gateway.anonymous.postGlobalWebhook({ url: "" })).rejects.toMatchObject({
+      status: 401,
+    });
+  });
+});

@@ -1,0 +1,95 @@
+import { sql } from "kysely";
+import type { Db, Trx } from "../../platform/db.ts";
+import { invalidField } from "../../platform/errors.ts";
+import type { Handlers } from "../../platform/handler.ts";
+import type { InputOf } from "../../platform/route.ts";
+import type { SafeFetch } from "../../platform/safe-fetch.ts";
+import type { SecretBox } from "../../platform/secret-box.ts";
+import { expandEvents, type webhooksContract } from "./contract.ts";
+import { bringsSecret, changeWebhook, newWebhookSecret } from "./save-webhook.ts";
+import { toWebhookRecord, type WebhookRow } from "./webhook-record.ts";
+
+interface GlobalDeps {
+  db: Db;
+  box: SecretBox;
+  outgoing: SafeFetch;
+}
+
+type GlobalHandlers = Pick<
+  Handlers<typeof webhooksContract>,
+  "getGlobalWebhook" | "putGlobalWebhook" | "postGlobalWebhook"
+>;
+type GlobalInput = InputOf<typeof webhooksContract.putGlobalWebhook>;
+
+/** The operator's webhook: one row without an instance, delivered through a lane of each instance. */
+export function globalWebhookHandlers({ db, box, outgoing }: GlobalDeps): GlobalHandlers {
+  async function save(input: GlobalInput) {
+    const refused = input.url ? await outgoing.refusal(input.url, "operator") : undefined;
+    if (refused) throw invalidField("url", refused);
+    const { row, isNew } = await db.transaction().execute((trx) => saveGlobal(trx, box, input));
+    return toGlobal(row, box, { revealSecret: isNew || bringsSecret(input) });
+  }
+
+  return {
+    getGlobalWebhook: async () => toGlobal(await findGlobal(db), box),
+    putGlobalWebhook: ({ input }) => save(input),
+    postGlobalWebhook: ({ input }) => save(input),
+  };
+}
+
+async function saveGlobal(trx: Trx, box: SecretBox, { enabled, ...change }: GlobalInput) {
+  // Two savers at once would both find no row; and nobody else changes it.
+  await sql`select pg_advisory_xact_lock(hashtext('waygate global webhook'))`.execute(trx);
+  const before = await findGlobal(trx);
+  const row = before ?? (await insertGlobal(trx, box));
+  const url = change.url ?? row.url;
+  const isWanted = enabled ?? (change.url !== undefined || row.is_active);
+  const saved = await changeWebhook(trx, box, row, { ...change, is_active: isWanted && url !== "" });
+  return { row: saved, isNew: before === undefined };
+}
+
+function insertGlobal(trx: Trx, box: SecretBox): Promise<WebhookRow> {
+  return trx
+    .insertInto("webhook")
+    .values({
+      name: "Global",
+      url: "",
+      is_active: false,
+      events: [],
+      event_names: expandEvents([]),
+      secret: box.seal(newWebhookSecret()),
+    })
+    .returningAll()
+    .executeTakeFirstOrThrow();
+}
+
+function findGlobal(db: Db | Trx): Promise<WebhookRow | undefined> {
+  return db.selectFrom("webhook").selectAll().where("instance_id", "is", null).executeTakeFirst();
+}
+
+function toGlobal(row: WebhookRow | undefined, box: SecretBox, { revealSecret = false } = {}) {
+  if (!row) return NOT_SET;
+  const { is_active, url, events, max_attempts, secret, last_delivery_at, last_status, disabled_reason } =
+    toWebhookRecord(row, box, { revealSecret });
+  return {
+    enabled: is_active,
+    url,
+    events,
+    max_attempts,
+    secret,
+    last_delivery_at,
+    last_status,
+    disabled_reason,
+  };
+}
+
+const NOT_SET = {
+  enabled: false,
+  url: "",
+  events: [],
+  max_attempts: 10,
+  secret: null,
+  last_delivery_at: null,
+  last_status: null,
+  disabled_reason: null,
+};

@@ -1,0 +1,252 @@
+import { type AddressInfo, createServer, type Socket } from "node:net";
+import { describe, expect, test } from "vitest";
+import { waitUntil } from "../../../test/gateway.ts";
+import { tellWebhookStory, textIs } from "../../../test/webhook-story.ts";
+
+const story = tellWebhookStory();
+const { addWebhook, say, logs, delivery } = story;
+
+/** The webhook's one try, as its log row tells it. */
+async function oneTry() {
+  await waitUntil(async () => (await logs()).length > 0);
+  const [log] = await logs();
+  return log;
+}
+
+describe("a receiver", () => {
+  test("that drips its answer after a 2xx has got the event", async () => {
+    const webhook = await addWebhook();
+    story.receiver.answer((_, response) => {
+      response.writeHead(200);
+      const drip = setInterval(() => response.write("."), 20);
+      response.on("close", () => clearInterval(drip));
+    });
+    const { event_id } = await say("Drip");
+    expect(await delivery(event_id, webhook.id, ({ status }) => status === "delivered")).toMatchObject({
+      response_status: 200,
+      attempts: 1,
+      error: null,
+    });
+    expect((await oneTry())?.duration_ms).toBeLessThan(1_500);
+  });
+
+  test("that drips the head of its answer is left at the timeout", async () => {
+    const drips = await listenRaw((socket) => {
+      socket.write("HTTP/1.1 200 OK\r\n");
+      const drip = setInterval(() => socket.write("x"), 20);
+      socket.on("close", () => clearInterval(drip));
+    });
+    await addWebhook({ url: drips.url });
+    await say("Drip");
+    expect(await oneTry()).toMatchObject({ success: false, status_code: null, error_class: "timeout_total" });
+    await drips.close();
+  });
+
+  test("that answers with a flood is cut, and 4 KiB of it are kept", async () => {
+    const webhook = await addWebhook();
+    let written = 0;
+    story.receiver.answer(async (_, response) => {
+      response.writeHead(200, { "content-type": "text/plain" });
+      const part = Buffer.alloc(1_048_576, "x");
+      response.on("error", () => {});
+      for (let n = 0; n < 500 && !response.closed; n++) {
+        written += part.length;
+        if (!response.write(part))
+          await new Promise((resolve) => response.once("drain", resolve).once("close", resolve));
+      }
+    });
+    const { event_id } = await say("Flood");
+    await delivery(event_id, webhook.id, ({ status }) => status === "delivered");
+    expect((await oneTry())?.response_body).toBe("x".repeat(4096));
+    expect(written).toBeLessThan(100 * 1_048_576);
+  });
+
+  test("that breaks off in the middle of a 2xx has got the event", async () => {
+    const breaks = await listenRaw((socket) => {
+      socket.write("HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\nhalf", () => socket.resetAndDestroy());
+    });
+    const webhook = await addWebhook({ url: breaks.url });
+    const { event_id } = await say("Break");
+    await delivery(event_id, webhook.id, ({ status }) => status === "delivered");
+    await breaks.close();
+  });
+
+  test("that takes the connection and says nothing is left at the timeout, and tried again", async () => {
+    let connections = 0;
+    const silent = await listenRaw(() => {
+      connections += 1;
+    });
+    const webhook = await addWebhook({ url: silent.url });
+    const { event_id } = await say("Silence");
+    const waiting = await delivery(event_id, webhook.id, ({ status }) => status === "retrying");
+    expect(waiting).toMatchObject({
+      attempts: 1,
+      response_status: null,
+      error: "No answer within the time limit.",
+    });
+    await story.gateway.advance(7_000);
+    await delivery(event_id, webhook.id, ({ attempts }) => attempts === 2);
+    expect(connections).toBe(2);
+    await silent.close();
+  });
+
+  test("that fails every other time gets every event in the order of its chat", async () => {
+    await addWebhook();
+    let requests = 0;
+    story.receiver.answer((_, response) => {
+      requests += 1;
+      response.writeHead(requests % 2 === 0 ? 200 : 503).end();
+    });
+    const texts = ["one", "two", "three", "four"];
+    for (const text of texts) await say(text);
+    for (let n = 1; n <= texts.length; n++) {
+      await waitUntil(async () => (await logs()).length === 2 * n - 1 || (await logs()).length === 2 * n);
+      await story.gateway.advance(7_000);
+      await waitUntil(async () => (await logs({ success: "true" })).length === n);
+    }
+    const taken = story.receiver.received.filter((_, index) => index % 2 === 1);
+    expect(taken.map((item) => item.body.data.message.text)).toEqual(texts);
+    expect(story.receiver.forged).toEqual([]);
+  });
+
+  test("is told nothing twice after its 2xx", async () => {
+    await addWebhook();
+    for (let n = 0; n < 20; n++) await say(`once ${n}`, `55119777700${10 + (n % 5)}`);
+    await waitUntil(async () => (await logs()).length === 20);
+    expect(new Set(story.receiver.received.map((item) => item.body.event_id)).size).toBe(20);
+    expect(story.receiver.received).toHaveLength(20);
+  });
+});
+
+describe("one bad receiver among twenty", () => {
+  test("that hangs holds up none of the others", async () => {
+    const hanging = await listenRaw(() => {});
+    const bad = await addWebhook({ url: hanging.url });
+    const good = await Promise.all(Array.from({ length: 19 }, () => story.startReceiver()));
+    for (const receiver of good) await addWebhook({ url: receiver.url });
+    for (let n = 0; n < 5; n++) await say(`Round ${n}`, `551197777000${n}`);
+    await Promise.all(good.map((receiver) => receiver.waitFor(textIs("Round 4"), 1, 5_000)));
+    await Promise.all(good.map((receiver) => waitUntil(() => receiver.received.length === 5)));
+    expect(good.flatMap((receiver) => receiver.forged)).toEqual([]);
+    const tries = await logs({ webhook_id: bad.id });
+    expect(tries.every((log) => !log.success)).toBe(true);
+    await hanging.close();
+  });
+
+  test("holds up none of the others at the same address either", async () => {
+    story.receiver.answer((item, response) => {
+      if (item.headers["x-which"] !== "bad") response.writeHead(200).end();
+    });
+    for (let n = 0; n < 8; n++) await addWebhook({ headers: { "x-which": "bad" } });
+    const good = await addWebhook({ headers: { "x-which": "good" } });
+    const { event_id } = await say("Shared host");
+    const done = await delivery(event_id, good.id, ({ status }) => status !== "pending");
+    expect(done).toMatchObject({ status: "delivered", attempts: 1 });
+    expect((await logs({ webhook_id: good.id }))[0]?.duration_ms).toBeLessThan(900);
+  });
+});
+
+describe("the breaker", () => {
+  test("opens after ten failures: what follows waits and burns no try, and nobody else waits", async () => {
+    const failing = await story.startReceiver();
+    failing.answer(500);
+    const broken = await addWebhook({ url: failing.url });
+    const healthy = await addWebhook();
+    for (let n = 0; n < 10; n++) await say(`Fails ${n}`, `55119777710${10 + n}`);
+    await waitUntil(async () => (await logs({ webhook_id: broken.id })).length === 10);
+    const waiting = [];
+    for (let n = 0; n < 3; n++) waiting.push(await say(`Waits ${n}`, `55119777720${10 + n}`));
+    for (const { event_id } of waiting)
+      await delivery(event_id, healthy.id, ({ status }) => status === "delivered");
+    for (const { event_id } of waiting) {
+      expect(await delivery(event_id, broken.id)).toMatchObject({ status: "pending", attempts: 0 });
+    }
+    expect(failing.received).toHaveLength(10);
+
+    failing.answer(200);
+    await story.gateway.advance(7_000);
+    for (const { event_id } of waiting)
+      await delivery(event_id, broken.id, ({ status }) => status === "delivered");
+    await waitUntil(() => failing.received.length === 23);
+  });
+
+  test("lets a manual try through at once", async () => {
+    story.receiver.answer(404);
+    const webhook = await addWebhook();
+    for (let n = 0; n < 5; n++) await say(`Missing ${n}`, `55119777730${10 + n}`);
+    await waitUntil(async () => (await logs()).length === 5);
+    const { event_id } = await say("Waits", "5511977774001");
+    story.receiver.answer(200);
+    await story.shop.client.retryEvent({ id: story.shop.id, eventId: event_id });
+    expect(await delivery(event_id, webhook.id, ({ status }) => status === "delivered")).toMatchObject({
+      attempts: 0,
+    });
+    expect(story.receiver.received.filter(textIs("Waits"))).toHaveLength(1);
+  });
+});
+
+describe("Retry-After", () => {
+  test.each([429, 503])("of a %i quiets the whole webhook for that long", async (status) => {
+    const other = await story.startReceiver();
+    await addWebhook({ url: other.url });
+    const webhook = await addWebhook();
+    story.receiver.answer((_, response) => {
+      response.writeHead(status, { "retry-after": "20" }).end();
+    });
+    const first = await say("Slower", "5511977770001");
+    const asked = await delivery(first.event_id, webhook.id, (one) => one.status === "retrying");
+    const waitMs = new Date(asked.next_retry_at ?? 0).getTime() - new Date(first.created_at).getTime();
+    expect(waitMs).toBeGreaterThanOrEqual(20_000);
+    expect(waitMs).toBeLessThan(25_000);
+    const second = await say("Also waits", "5511977770002");
+    await other.waitFor(textIs("Also waits"));
+    expect(await delivery(second.event_id, webhook.id)).toMatchObject({ status: "pending", attempts: 0 });
+    expect(story.receiver.received).toHaveLength(1);
+    story.receiver.answer(200);
+    await story.gateway.advance(25_000);
+    await story.receiver.waitFor(textIs("Slower"), 2);
+    await story.receiver.waitFor(textIs("Also waits"));
+  });
+});
+
+describe("410", () => {
+  test("switches the webhook off at once and tells who asks for reports", async () => {
+    const watcher = await story.startReceiver();
+    await addWebhook({ url: watcher.url, events: ["webhook.failed"] });
+    const webhook = await addWebhook();
+    story.receiver.answer(410);
+    const { event_id } = await say("Gone");
+    const [notice] = await watcher.waitFor(({ body }) => body.data.reason === "endpoint_disabled");
+    expect(notice?.body).toMatchObject({
+      event: "webhook.failed",
+      data: { webhook_id: webhook.id, error: "The receiver answered 410.", event_id: null, attempt: null },
+    });
+    const { data } = await story.shop.client.listWebhooks({ id: story.shop.id });
+    expect(data.find(({ id }) => id === webhook.id)).toMatchObject({
+      is_active: false,
+      disabled_reason: "The receiver answered 410.",
+    });
+    expect(await delivery(event_id, webhook.id)).toMatchObject({ status: "failed", attempts: 1 });
+    await say("Not for it");
+    await waitUntil(async () => (await logs({ webhook_id: webhook.id })).length === 1);
+    expect(story.receiver.received).toHaveLength(1);
+  });
+});
+
+/** A receiver below HTTP. */
+async function listenRaw(answer: (socket: Socket) => void) {
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    sockets.add(socket.on("error", () => {}));
+    socket.once("data", () => answer(socket));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+    close: () =>
+      new Promise<void>((resolve) => {
+        server.close(() => resolve());
+        for (const socket of sockets) socket.destroy();
+      }),
+  };
+}

@@ -1,0 +1,71 @@
+import { expect, test } from "vitest";
+import type { FetchOutcome } from "../../platform/safe-fetch.ts";
+import { judgeAttempt } from "./retry-schedule.ts";
+
+const plan = { scheduleMs: [5_000, 30_000, 120_000], retryEnabled: true, maxAttempts: 10 };
+const answered = (status: number): FetchOutcome => ({
+  outcome: "response",
+  status,
+  headers: {},
+  body: Buffer.alloc(0),
+  truncated: false,
+  durationMs: 1,
+});
+const refused: FetchOutcome = { outcome: "failed", failure: "refused", error: "refused", durationMs: 1 };
+const middle = () => 0.5;
+
+test("any 2xx is a delivery, nothing else is", () => {
+  expect(judgeAttempt(answered(204), 1, plan).verdict).toBe("delivered");
+  for (const status of [199, 301, 302, 400, 404, 500]) {
+    expect(judgeAttempt(answered(status), 1, plan, middle).verdict).toBe("retry");
+  }
+});
+
+test("each failure waits for the next step, and beyond the table for the last one", () => {
+  const delays = [1, 2, 3, 4, 9].map((attempt) => judgeAttempt(refused, attempt, plan, middle));
+  expect(delays).toEqual(
+    [5_000, 30_000, 120_000, 120_000, 120_000].map((delayMs) => ({
+      verdict: "retry",
+      delayMs,
+      pauseLane: false,
+    })),
+  );
+});
+
+test("retries are spread by 20 % either way", () => {
+  expect(judgeAttempt(refused, 1, plan, () => 0)).toMatchObject({ delayMs: 4_000 });
+  expect(judgeAttempt(refused, 1, plan, () => 1)).toMatchObject({ delayMs: 6_000 });
+});
+
+test("the last allowed try is final, and without retries so is the first", () => {
+  expect(judgeAttempt(refused, 10, plan).verdict).toBe("failed");
+  expect(judgeAttempt(answered(500), 1, { ...plan, retryEnabled: false })).toMatchObject({
+    verdict: "failed",
+    reason: "The receiver answered 500.",
+  });
+});
+
+test("Retry-After is honoured with 429 and 503, between one step and two, and quiets the lane", () => {
+  const asking = (status: number, value: string) => ({
+    ...answered(status),
+    headers: { "retry-after": value },
+  });
+  expect(judgeAttempt(asking(429, "20"), 1, plan)).toEqual({
+    verdict: "retry",
+    delayMs: 20_000,
+    pauseLane: true,
+  });
+  expect(judgeAttempt(asking(503, "1"), 1, plan)).toMatchObject({ delayMs: 5_000 });
+  expect(judgeAttempt(asking(429, "86400"), 1, plan)).toMatchObject({ delayMs: 60_000 });
+  expect(judgeAttempt(asking(429, "86400"), 3, plan)).toMatchObject({ delayMs: 240_000 });
+  expect(judgeAttempt(asking(500, "20"), 1, plan, middle)).toMatchObject({
+    delayMs: 5_000,
+    pauseLane: false,
+  });
+  const date = new Date(Date.now() + 30_000).toUTCString();
+  expect(judgeAttempt(asking(503, date), 1, plan)).toMatchObject({ pauseLane: true });
+});
+
+test("410 is final at once", () => {
+  expect(judgeAttempt(answered(410), 1, plan)).toMatchObject({ verdict: "failed", isGone: true });
+});

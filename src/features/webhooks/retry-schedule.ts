@@ -1,0 +1,63 @@
+import type { FetchOutcome } from "../../platform/safe-fetch.ts";
+
+/** What is to happen after one try. */
+export type Verdict =
+  | { verdict: "delivered" }
+  /** `pauseLane`: the receiver asked for quiet, so its other events wait as well. */
+  | { verdict: "retry"; delayMs: number; pauseLane: boolean }
+  /** `isGone`: the receiver wants no more events. */
+  | { verdict: "failed"; reason: string; isGone: boolean };
+
+export interface RetryPlan {
+  /** Delays after the first, second, ... failure; beyond the table the last one repeats. */
+  scheduleMs: readonly number[];
+  retryEnabled: boolean;
+  maxAttempts: number;
+}
+
+const SHORTEST_LIMIT_MS = 60_000;
+
+/** Decides what follows the try number `attempt` (from 1); `random` in [0, 1) spreads retries by 20 % either way. */
+export function judgeAttempt(
+  outcome: FetchOutcome,
+  attempt: number,
+  plan: RetryPlan,
+  random: () => number = Math.random,
+): Verdict {
+  if (isSuccess(outcome)) return { verdict: "delivered" };
+  const isGone = outcome.outcome === "response" && outcome.status === 410;
+  const allowed = plan.retryEnabled ? plan.maxAttempts : 1;
+  if (isGone || attempt >= allowed) return { verdict: "failed", reason: describeFailure(outcome), isGone };
+  const stepMs = plan.scheduleMs[Math.min(attempt, plan.scheduleMs.length) - 1] ?? 0;
+  const askedMs = readRetryAfterMs(outcome);
+  if (askedMs !== undefined) {
+    const limitMs = Math.max(2 * stepMs, SHORTEST_LIMIT_MS);
+    return { verdict: "retry", delayMs: Math.min(Math.max(askedMs, stepMs), limitMs), pauseLane: true };
+  }
+  return { verdict: "retry", delayMs: Math.round(stepMs * (0.8 + 0.4 * random())), pauseLane: false };
+}
+
+export function isSuccess(outcome: FetchOutcome): boolean {
+  return outcome.outcome === "response" && outcome.status >= 200 && outcome.status < 300;
+}
+
+/** One sentence for logs and lists. */
+export function describeFailure(outcome: FetchOutcome): string {
+  return outcome.outcome === "response" ? `The receiver answered ${outcome.status}.` : outcome.error;
+}
+
+/** A 4xx that a repetition will hardly change counts double towards the breaker. */
+export function weightOf(outcome: FetchOutcome): 1 | 2 {
+  if (outcome.outcome !== "response" || outcome.status < 400 || outcome.status >= 500) return 1;
+  return [408, 409, 425, 429].includes(outcome.status) ? 1 : 2;
+}
+
+/** Seconds or a date, honoured with 429 and 503 only. */
+function readRetryAfterMs(outcome: FetchOutcome): number | undefined {
+  if (outcome.outcome !== "response" || (outcome.status !== 429 && outcome.status !== 503)) return undefined;
+  const header = outcome.headers["retry-after"]?.trim();
+  if (!header) return undefined;
+  if (/^\d{1,9}$/.test(header)) return Number(header) * 1000;
+  const at = Date.parse(header);
+  return Number.isNaN(at) ? undefined : Math.max(0, at - Date.now());
+}

@@ -1,0 +1,158 @@
+import { randomBytes } from "node:crypto";
+import { sql } from "kysely";
+import { addLane } from "../../engine/lanes.ts";
+import type { Trx } from "../../platform/db.ts";
+import { GatewayError, invalidField } from "../../platform/errors.ts";
+import type { SafeFetch } from "../../platform/safe-fetch.ts";
+import type { SecretBox } from "../../platform/secret-box.ts";
+import { expandEvents, isMaskedSecret } from "./contract.ts";
+import { selectWebhooks } from "./find-webhook.ts";
+import { MASK, openHeaders, type WebhookRow } from "./webhook-record.ts";
+
+export interface NewWebhook {
+  instance_id: number;
+  account_id: number;
+  name: string;
+  url: string;
+  events: string[];
+  secret: string;
+  is_default?: boolean;
+  is_active?: boolean;
+  retry_enabled?: boolean;
+  max_attempts?: number;
+  headers?: Record<string, string>;
+  exclude?: string[];
+  ordering?: WebhookRow["ordering"];
+}
+
+const MAX_WEBHOOKS_PER_INSTANCE = 50;
+
+/** A fresh signing secret: 32 random bytes after the prefix. */
+export function newWebhookSecret(): string {
+  return `whsec_${randomBytes(32).toString("base64")}`;
+}
+
+/** Refuses an address that the outgoing policy would refuse at every delivery. */
+export async function requireAllowedUrl(outgoing: SafeFetch, url: string | undefined): Promise<void> {
+  const issue = url === undefined ? undefined : await outgoing.refusal(url);
+  if (issue) throw invalidField("url", issue);
+}
+
+/** Adds a webhook and its lane; the instance is locked. */
+export async function insertWebhook(trx: Trx, box: SecretBox, webhook: NewWebhook): Promise<WebhookRow> {
+  await requireRoom(trx, webhook.instance_id);
+  const { rows } = await sql<{ id: number }>`select nextval('webhook_id_seq') as id`.execute(trx);
+  const id = Number(rows[0]?.id);
+  const lane = await addLane(trx, "webhook", String(id));
+  const { events, secret, headers, ...columns } = webhook;
+  return trx
+    .insertInto("webhook")
+    .values({
+      ...columns,
+      id,
+      lane,
+      events,
+      event_names: expandEvents(events),
+      secret: box.seal(secret),
+      headers: sealHeaders(box, headers),
+    })
+    .returningAll()
+    .executeTakeFirstOrThrow();
+}
+
+async function requireRoom(trx: Trx, instanceId: number): Promise<void> {
+  const there = await selectWebhooks(trx, instanceId).limit(MAX_WEBHOOKS_PER_INSTANCE).execute();
+  if (there.length < MAX_WEBHOOKS_PER_INSTANCE) return;
+  throw new GatewayError("QUOTA_EXCEEDED", `An instance can have ${MAX_WEBHOOKS_PER_INSTANCE} webhooks.`, {
+    details: { limit: MAX_WEBHOOKS_PER_INSTANCE },
+  });
+}
+
+function sealHeaders(box: SecretBox, headers: Record<string, string> | undefined): Buffer | null {
+  return headers && Object.keys(headers).length > 0 ? box.seal(JSON.stringify(headers)) : null;
+}
+
+export interface WebhookChange {
+  name?: string;
+  url?: string;
+  events?: string[];
+  is_active?: boolean;
+  retry_enabled?: boolean;
+  max_attempts?: number;
+  headers?: Record<string, string>;
+  exclude?: string[];
+  ordering?: WebhookRow["ordering"];
+  secret?: string;
+  rotate_secret?: boolean;
+  overlap_seconds: number;
+}
+
+/** Changes what is named of a locked webhook; the secret of the default one is the instance's own, so both change. */
+export async function changeWebhook(
+  trx: Trx,
+  box: SecretBox,
+  row: WebhookRow,
+  change: WebhookChange,
+): Promise<WebhookRow> {
+  const { secret: _, rotate_secret: __, overlap_seconds, events, headers, ...columns } = change;
+  const secret = newSecretOf(change);
+  if (secret && row.is_default && row.instance_id !== null) {
+    await trx
+      .updateTable("instance")
+      .set({ webhook_secret: box.seal(secret) })
+      .where("id", "=", row.instance_id)
+      .execute();
+  }
+  const isOtherReceiver = change.url !== undefined && change.url !== row.url;
+  return trx
+    .updateTable("webhook")
+    .set({
+      ...columns,
+      ...(events && { events, event_names: expandEvents(events) }),
+      ...(headers && { headers: sealHeaders(box, keepMasked(headers, openHeaders(row, box))) }),
+      ...(secret && rotation(box, row, secret, overlap_seconds)),
+      ...(isOtherReceiver && HEALTHY),
+      ...(change.is_active && { ...HEALTHY, disabled_reason: null, disabled_at: null }),
+      updated_at: sql<Date>`now()`,
+    })
+    .where("id", "=", row.id)
+    .returningAll()
+    .executeTakeFirstOrThrow();
+}
+
+type SecretChange = Pick<WebhookChange, "secret" | "rotate_secret">;
+
+/** Whether a change brings a secret of which its owner must be told. */
+export function bringsSecret({ secret, rotate_secret }: SecretChange): boolean {
+  return rotate_secret === true || (secret !== undefined && !isMaskedSecret(secret));
+}
+
+function newSecretOf(change: SecretChange): string | undefined {
+  if (!bringsSecret(change)) return undefined;
+  const given = change.secret;
+  return given === undefined || isMaskedSecret(given) ? newWebhookSecret() : given;
+}
+
+function keepMasked(given: Record<string, string>, before: Record<string, string>): Record<string, string> {
+  const kept = Object.entries(given).map(([name, value]) => {
+    if (value !== MASK) return [name, value];
+    const known = before[name];
+    if (known === undefined)
+      throw invalidField(`headers.${name}`, "is masked, and there is no value to keep");
+    return [name, known];
+  });
+  return Object.fromEntries(kept) as Record<string, string>;
+}
+
+/** The old secret signs too for a while; the same one again is no change. */
+function rotation(box: SecretBox, row: WebhookRow, secret: string, seconds: number) {
+  if (box.open(row.secret) === secret) return {};
+  return {
+    secret: box.seal(secret),
+    previous_secret: row.secret,
+    previous_until: sql<Date>`now() + ${seconds} * interval '1 second'`,
+  };
+}
+
+/** The record of a receiver that has not failed yet. */
+const HEALTHY = { failing_since: null, failed_events: 0, warned_at: null };

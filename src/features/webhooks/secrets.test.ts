@@ -1,0 +1,229 @@
+import { sql } from "kysely";
+import { Webhook } from "standardwebhooks";
+import { describe, expect, test } from "vitest";
+import { waitUntil } from "../../../test/gateway.ts";
+import { createRawCall } from "../../../test/raw-call.ts";
+import { isSigned, type Received } from "../../../test/receiver.ts";
+import { tellWebhookStory, textIs } from "../../../test/webhook-story.ts";
+import { signBody } from "./signature.ts";
+
+const story = tellWebhookStory();
+const { addWebhook, say, logs } = story;
+
+/** As a receiver does that knows this one secret and the library of the standard. */
+function verifies({ raw, headers }: Received, secret: string): boolean {
+  try {
+    new Webhook(secret).verify(raw.toString("utf8"), headers as Record<string, string>);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const rotate = (webhookId: number, change: { secret?: string; overlap_seconds?: number } = {}) =>
+  story.shop.client.updateWebhook({ id: story.shop.id, webhookId, rotate_secret: true, ...change });
+
+describe("an exchange of the secret", () => {
+  test("during deliveries leaves none that neither the old nor the new secret verifies", async () => {
+    const webhook = await addWebhook();
+    const people = Array.from({ length: 40 }, (_, n) => `55119777750${10 + n}`);
+    const said = Promise.all(people.map((from, n) => say(`Rotating ${n}`, from)));
+    await story.receiver.waitFor(({ body }) => body.event === "message.received", 5);
+    const { data } = await rotate(webhook.id);
+    await said;
+    await waitUntil(() => story.receiver.received.length === 40);
+    expect(data.secret).toMatch(/^whsec_.{40,}$/);
+    expect(data.secret).not.toBe(webhook.secret);
+    const { received } = story.receiver;
+    expect(received.every((item) => verifies(item, webhook.secret))).toBe(true);
+    const after = received.filter((item) => item.headers["x-waygate-signature-previous"] !== undefined);
+    expect(after.length).toBeGreaterThan(0);
+    for (const item of received) {
+      const isAfter = after.includes(item);
+      expect(verifies(item, data.secret)).toBe(isAfter);
+      const signer = isAfter ? data.secret : webhook.secret;
+      expect(item.headers["x-waygate-signature"]).toBe(signBody(signer, item.raw));
+    }
+    for (const item of after) {
+      expect(item.headers["x-waygate-signature-previous"]).toBe(signBody(webhook.secret, item.raw));
+      expect(String(item.headers["webhook-signature"]).split(" ")).toHaveLength(2);
+    }
+  });
+
+  test("is over when the overlap is: only the new secret signs", async () => {
+    const webhook = await addWebhook();
+    const { data } = await rotate(webhook.id, { overlap_seconds: 3600 });
+    await sql`update webhook set previous_until = previous_until - interval '1 hour'`.execute(
+      story.gateway.database.db,
+    );
+    await say("Later");
+    const [item] = await story.receiver.waitFor(textIs("Later"));
+    expect(item && isSigned(item, data.secret)).toBe(true);
+    expect(item && verifies(item, webhook.secret)).toBe(false);
+    expect(item?.headers).not.toHaveProperty("x-waygate-signature-previous");
+    expect(String(item?.headers["webhook-signature"]).split(" ")).toHaveLength(1);
+  });
+
+  test("without an overlap is over at once", async () => {
+    const webhook = await addWebhook();
+    await rotate(webhook.id, { overlap_seconds: 0 });
+    await say("At once");
+    const [item] = await story.receiver.waitFor(textIs("At once"));
+    expect(item && verifies(item, webhook.secret)).toBe(false);
+  });
+
+  test("for a secret of one's own works the same, whatever the secret looks like", async () => {
+    const webhook = await addWebhook();
+    const { data } = await rotate(webhook.id, { secret: "not-in-the-usual-form-1" });
+    expect(data.secret).toBe("not-in-the-usual-form-1");
+    await say("Own");
+    const [item] = await story.receiver.waitFor(textIs("Own"));
+    expect(item && isSigned(item, "not-in-the-usual-form-1")).toBe(true);
+    expect(item && verifies(item, webhook.secret)).toBe(true);
+  });
+
+  test("for the same secret is none", async () => {
+    const webhook = await addWebhook();
+    await story.shop.client.updateWebhook({
+      id: story.shop.id,
+      webhookId: webhook.id,
+      secret: webhook.secret,
+    });
+    await say("Same");
+    const [item] = await story.receiver.waitFor(textIs("Same"));
+    expect(item?.headers).not.toHaveProperty("x-waygate-signature-previous");
+  });
+
+  test("of the default webhook is one of the instance's own secret", async () => {
+    const { client, id } = story.shop;
+    await client.updateDefaultWebhook({ id, url: story.receiver.url });
+    const { data } = await client.updateDefaultWebhook({ id, rotate_secret: true });
+    const { data: removed } = await client.listWebhooks({ id });
+    await client.deleteWebhook({ id, webhookId: removed[0]?.id ?? 0 });
+    await client.updateDefaultWebhook({ id, url: story.receiver.url });
+    await say("Again default");
+    const [item] = await story.receiver.waitFor(textIs("Again default"));
+    expect(item && isSigned(item, data.secret)).toBe(true);
+  });
+
+  test("takes seven days of overlap at most", async () => {
+    const webhook = await addWebhook();
+    await expect(rotate(webhook.id, { overlap_seconds: 604_801 })).rejects.toMatchObject({ status: 400 });
+    await expect(rotate(webhook.id, { overlap_seconds: -1 })).rejects.toMatchObject({ status: 400 });
+  });
+});
+
+describe("what is secret", () => {
+  test("is sealed in the database and masked in answers", async () => {
+    const webhook = await addWebhook({ headers: { Authorization: "Bearer very-secret-value" } });
+    expect(webhook.headers).toEqual({ Authorization: "****" });
+    const { rows } = await sql<{ text: string }>`
+      select encode(secret, 'escape') || encode(headers, 'escape') as text from webhook where id = ${webhook.id}`.execute(
+      story.gateway.database.db,
+    );
+    expect(rows[0]?.text).not.toContain("very-secret");
+    expect(rows[0]?.text).not.toContain(webhook.secret.slice(6, 30));
+    const { data } = await story.shop.client.listWebhooks({ id: story.shop.id });
+    expect(data[0]?.headers).toEqual({ Authorization: "****" });
+    expect(data[0]?.secret).toBe(`whsec_****${webhook.secret.slice(-4)}`);
+  });
+
+  test("and sent back as it was shown stays as it is", async () => {
+    const webhook = await addWebhook({
+      headers: { Authorization: "Bearer very-secret-value", "X-Old": "old" },
+    });
+    const { data } = await story.shop.client.listWebhooks({ id: story.shop.id });
+    const { secret = "", name = "" } = data[0] ?? {};
+    const { data: changed } = await story.shop.client.updateWebhook({
+      id: story.shop.id,
+      webhookId: webhook.id,
+      name: `${name} 2`,
+      secret,
+      headers: { Authorization: "****", "X-New": "new" },
+    });
+    expect(changed).toMatchObject({
+      name: "Mine 2",
+      secret,
+      headers: { Authorization: "****", "X-New": "****" },
+    });
+    await say("Unchanged");
+    const [item] = await story.receiver.waitFor(textIs("Unchanged"));
+    expect(item?.headers).toMatchObject({ authorization: "Bearer very-secret-value", "x-new": "new" });
+    expect(item?.headers).not.toHaveProperty("x-old");
+    expect(item?.headers).not.toHaveProperty("x-waygate-signature-previous");
+    expect(story.receiver.forged).toEqual([]);
+  });
+
+  test("is not kept when a receiver echoes it", async () => {
+    const webhook = await addWebhook({ headers: { Authorization: "Bearer very-secret-value" } });
+    story.receiver.answer((item, response) => {
+      response.writeHead(200).end(`${JSON.stringify(item.headers)} ${webhook.secret} fim: ação`);
+    });
+    await say("Echo");
+    await waitUntil(async () => (await logs()).length === 1);
+    const body = (await logs())[0]?.response_body ?? "";
+    expect(body).toContain("x-waygate-event-id");
+    expect(body).toMatch(/\*{4} fim: ação$/);
+    expect(body).not.toContain("very-secret-value");
+    expect(body).not.toContain(webhook.secret);
+  });
+
+  test("in the address is masked in the log: the password and the values of the query", async () => {
+    const url = new URL(story.receiver.url);
+    url.username = "user";
+    url.password = "pass-word";
+    url.search = "?token=abc";
+    await addWebhook({ url: url.href });
+    await say("Masked");
+    const [item] = await story.receiver.waitFor(textIs("Masked"));
+    expect(item?.headers.authorization).toBe(`Basic ${Buffer.from("user:pass-word").toString("base64")}`);
+    await waitUntil(async () => (await logs()).length === 1);
+    expect((await logs())[0]?.url).toBe(`http://***@${url.host}/hook?token=***`);
+  });
+});
+
+describe("custom headers", () => {
+  test("go with every delivery and never in the place of the gateway's own", async () => {
+    await addWebhook({ headers: { "X-Tenant": "42", Authorization: "Bearer t0ken" } });
+    await say("Headers");
+    const [item] = await story.receiver.waitFor(textIs("Headers"));
+    expect(item?.headers).toMatchObject({ "x-tenant": "42", authorization: "Bearer t0ken" });
+    expect(story.receiver.forged).toEqual([]);
+  });
+
+  test.each([
+    ["a line break in a value", { "X-A": "1\r\nX-Injected: yes" }],
+    ["a bare line feed in a value", { "X-A": "1\nX-Injected: yes" }],
+    ["a folded line in a value", { "X-A": "1\r\n 2" }],
+    ["a character beyond ASCII in a value", { "X-A": "ação" }],
+    ["a line break in a name", { "X-A\r\nX-B": "1" }],
+    ["a blank in a name", { "X A": "1" }],
+    ["a colon in a name", { "X-A:": "1" }],
+    ["no name", { "": "1" }],
+    ["the host", { Host: "other.example" }],
+    ["the length of the body", { "Content-Length": "1" }],
+    ["the type of the body", { "content-type": "text/plain" }],
+    ["a header of one hop", { "Transfer-Encoding": "chunked" }],
+    ["another header of one hop", { Connection: "close" }],
+    ["the way through a proxy", { "Proxy-Authorization": "x" }],
+    ["the signature", { "X-Waygate-Signature": "sha256=00" }],
+    ["the signature of the standard", { "webhook-signature": "v1,x" }],
+    ["the name of the sender", { "User-Agent": "me" }],
+    ["a value of 5,000 characters", { "X-A": "x".repeat(5_000) }],
+    ["21 of them", Object.fromEntries(Array.from({ length: 21 }, (_, n) => [`X-${n}`, "1"]))],
+  ])("are refused with %s, and nothing is made", async (_, headers) => {
+    await expect(addWebhook({ headers })).rejects.toMatchObject({ code: "VALIDATION_ERROR", status: 400 });
+    expect((await story.shop.client.listWebhooks({ id: story.shop.id })).data).toEqual([]);
+  });
+
+  test("never carry what could not be kept: a NUL, or a name of the language itself", async () => {
+    const call = createRawCall(() => story.gateway.url);
+    const headers = JSON.parse('{"__proto__":"1","constructor":"2","X-A":"1\\u00002"}');
+    const body = { url: story.receiver.url, events: ["message.received"], headers };
+    await call(`POST /api/v1/instances/${story.shop.id}/webhooks`, body, { "x-api-key": story.shop.api_key });
+    await say("Odd");
+    const [item] = await story.receiver.waitFor(textIs("Odd"));
+    expect(item?.headers).toMatchObject({ constructor: "2", "x-a": "12" });
+    expect(Object.keys(item?.headers ?? {})).not.toContain("__proto__");
+  });
+});

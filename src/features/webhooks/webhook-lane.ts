@@ -1,0 +1,101 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Engine, Job, JobEnd, LaneKind } from "../../engine/engine.ts";
+import { type Db, isPassing } from "../../platform/db.ts";
+import { faultPoint } from "../../platform/fault-point.ts";
+import { attemptOf, type Tried } from "./attempt-of.ts";
+import { createBreakers } from "./breakers.ts";
+import { type DeliverOptions, deliverWebhook } from "./deliver-webhook.ts";
+import { disableWebhook } from "./disable-webhook.ts";
+import { createDeliveryLoader, type DeliveryRef, type LoadedDelivery } from "./load-delivery.ts";
+import { createAttemptWriter } from "./record-attempt.ts";
+import { isSuccess, judgeAttempt } from "./retry-schedule.ts";
+
+export interface WebhookLaneOptions extends DeliverOptions {
+  db: Db;
+  engine: Engine;
+  scheduleMs: readonly number[];
+}
+
+const RECORD_AGAIN_MS = 500;
+
+/** The lane of a webhook: its deliveries, one at a time per chat, four at a time once the receiver has proved itself. */
+export function webhookLane(options: WebhookLaneOptions): LaneKind {
+  const { db } = options;
+  const loader = createDeliveryLoader(db);
+  const record = createRecorder(options);
+  const breakers = createBreakers();
+
+  async function run(job: Job): Promise<JobEnd> {
+    const ref = job.ref as DeliveryRef;
+    const loaded = await loader.write(ref);
+    if (!loaded) return discard(db, ref, "The event or the webhook is there no longer.");
+    if (!loaded.webhook.is_active) return discard(db, ref, "The webhook is not active.");
+    const beganAt = performance.now();
+    faultPoint("delivery:before-connect");
+    const tried = await tryOnce(options, job, loaded);
+    faultPoint("delivery:after-response");
+    await record(tried);
+    return {
+      end: "settled",
+      proven: isSuccess(tried.outcome),
+      pauseLaneMs: breakers.pauseAfter(tried, beganAt),
+    };
+  }
+
+  return {
+    ...{ kind: "webhook", role: "worker", width: 4, lookahead: 16, probation: true, budget: 256, run },
+    lost: async (lane) => breakers.forget(lane),
+  };
+}
+
+async function tryOnce(options: WebhookLaneOptions, job: Job, loaded: LoadedDelivery): Promise<Tried> {
+  const { retry_enabled: retryEnabled, max_attempts: maxAttempts } = loaded.webhook;
+  const attempt = loaded.delivery.attempts + 1;
+  const outcome = await deliverWebhook(options, { ...loaded, attempt });
+  const plan = { scheduleMs: options.scheduleMs, retryEnabled, maxAttempts };
+  return { job, loaded, outcome, attempt, verdict: judgeAttempt(outcome, attempt, plan) };
+}
+
+/** Writes a try down, with everything that follows from it. */
+function createRecorder({ db, engine }: WebhookLaneOptions) {
+  const writer = createAttemptWriter(db, engine.node.id);
+
+  return async (tried: Tried): Promise<void> => {
+    const { job, loaded, verdict } = tried;
+    const recorded = await untilDatabaseIsBack(job, () => writer.write(attemptOf(tried)));
+    faultPoint("delivery:after-commit");
+    if (recorded.held) engine.wake(recorded.wake);
+    else engine.laneLost(job.lane.id);
+    // It has ended the automatic plan, for which the rest of the chat may still be waiting.
+    const isManual = (job.ref as DeliveryRef).trigger === "manual";
+    if (isManual && verdict.verdict === "delivered") engine.wake([job.lane.id], { changed: true });
+    if (verdict.verdict === "failed" && verdict.isGone) {
+      const { webhook, event } = loaded;
+      engine.wake(await disableWebhook(db, webhook.id, event.instance_id, "The receiver answered 410."));
+    }
+  };
+
+  /** What was done must not be forgotten, or it is done twice: waits for the database as long as the lane is ours. */
+  async function untilDatabaseIsBack<Result>({ lane }: Job, write: () => Promise<Result>): Promise<Result> {
+    for (;;) {
+      try {
+        return await write();
+      } catch (error) {
+        const isOurs = engine.laneOf(lane.kind, lane.key)?.epoch === lane.epoch;
+        if (!isOurs || !isPassing(error)) throw error;
+        await sleep(RECORD_AGAIN_MS);
+      }
+    }
+  }
+}
+
+async function discard(db: Db, { delivery, at }: DeliveryRef, reason: string): Promise<JobEnd> {
+  await db
+    .updateTable("delivery")
+    .set({ status: "discarded", error: reason, next_retry_at: null })
+    .where("id", "=", delivery)
+    .where("created_at", "=", new Date(at))
+    .where("status", "in", ["pending", "retrying", "parked"])
+    .execute();
+  return { end: "done" };
+}

@@ -1,0 +1,123 @@
+import { createHmac } from "node:crypto";
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { Webhook } from "standardwebhooks";
+
+/** One request that a receiver got, its signatures checked already. */
+export interface Received {
+  headers: IncomingHttpHeaders;
+  raw: Buffer;
+  // biome-ignore lint/suspicious/noExplicitAny: a story reads what it needs of the payload
+  body: any;
+  at: number;
+}
+
+type Answer = number | ((received: Received, response: ServerResponse) => void | Promise<void>);
+
+/** An HTTP receiver of webhooks that remembers everything and refuses what is not signed with its secret. */
+export interface Receiver {
+  url: string;
+  received: Received[];
+  /** How it answers from now on: a status, or a function. */
+  answer(how: Answer): void;
+  /** Adds secrets that a signature may come from. */
+  trust(...secrets: string[]): void;
+  /** Bodies whose signature fits no trusted secret. */
+  readonly forged: string[];
+  /** Resolves with the first `count` requests that the filter takes, past ones included. */
+  waitFor(filter: (received: Received) => boolean, count?: number, timeoutMs?: number): Promise<Received[]>;
+  of(event: string): Received[];
+  /** Stops listening until `open`; the port is kept. */
+  shut(): Promise<void>;
+  open(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export async function startReceiver(): Promise<Receiver> {
+  const received: Received[] = [];
+  const watchers = new Set<() => void>();
+  let secrets: string[] = [];
+  let answer: Answer = 200;
+  const server = createServer(async (request, response) => {
+    const parts: Buffer[] = [];
+    for await (const part of request) parts.push(part as Buffer);
+    const raw = Buffer.concat(parts);
+    const item: Received = { headers: request.headers, raw, body: parse(raw), at: Date.now() };
+    received.push(item);
+    for (const watch of watchers) watch();
+    if (typeof answer === "number") response.writeHead(answer).end("ok");
+    else await answer(item, response);
+  });
+  let port = 0;
+  const open = () =>
+    new Promise<void>((resolve, reject) => {
+      server.once("error", reject);
+      server.listen(port, "127.0.0.1", () => resolve());
+    });
+  const shut = () =>
+    new Promise<void>((resolve) => {
+      server.close(() => resolve());
+      server.closeAllConnections();
+    });
+  await open();
+  port = (server.address() as AddressInfo).port;
+
+  return {
+    url: `http://127.0.0.1:${port}/hook`,
+    received,
+    get forged() {
+      return received
+        .filter((item) => secrets.length > 0 && !secrets.some((secret) => isSigned(item, secret)))
+        .map((item) => item.raw.toString("utf8"));
+    },
+    answer: (how) => {
+      answer = how;
+    },
+    trust: (...trusted) => {
+      secrets = [...secrets, ...trusted];
+    },
+    of: (event) => received.filter((item) => item.body?.event === event),
+    waitFor(filter, count = 1, timeoutMs = 15_000) {
+      return new Promise((resolve, reject) => {
+        const look = () => {
+          const found = received.filter(filter);
+          if (found.length < count) return;
+          clearTimeout(timer);
+          watchers.delete(look);
+          resolve(found.slice(0, count));
+        };
+        const timer = setTimeout(() => {
+          watchers.delete(look);
+          const seen = received.map((item) => item.body?.event).join(", ");
+          reject(new Error(`waited ${timeoutMs} ms for ${count} requests, saw: ${seen || "nothing"}`));
+        }, timeoutMs);
+        watchers.add(look);
+        look();
+      });
+    },
+    open,
+    shut,
+    close: shut,
+  };
+}
+
+function parse(raw: Buffer): unknown {
+  try {
+    return JSON.parse(raw.toString("utf8"));
+  } catch {
+    return undefined;
+  }
+}
+
+/** Both signatures, as a receiver would check them: ours by hand, the standard one with its own library. */
+export function isSigned(item: Received, secret: string): boolean {
+  const expected = `sha256=${createHmac("sha256", secret).update(item.raw).digest("hex")}`;
+  if (item.headers["x-waygate-signature"] !== expected) return false;
+  if (!secret.startsWith("whsec_")) return true;
+  try {
+    new Webhook(secret).verify(item.raw.toString("utf8"), item.headers as Record<string, string>);
+    return true;
+  } catch {
+    return false;
+  }
+}
