@@ -11,6 +11,8 @@ export type InstanceChange = UpdateObject<Tables, "instance">;
 export interface StatusChange {
   status: InstanceStatus;
   reason: string | null;
+  /** What people are shown beside the reason. */
+  detail?: string;
   will_retry?: boolean;
   /** Further columns. */
   set?: InstanceChange;
@@ -34,7 +36,7 @@ export async function changeStatus(trx: Trx, before: InstanceRow, change: Status
       ...(before.status === "connected" && { disconnected_at: now, last_seen_at: now }),
       ...change.set,
       status,
-      last_disconnect_reason: change.reason,
+      last_disconnect_reason: change.detail ? `${change.reason}: ${change.detail}` : change.reason,
       updated_at: now,
     })
     .where("id", "=", before.id)
@@ -56,14 +58,15 @@ const NO_CODE = {
 
 /** The time for which an async message is held stands still while the instance is connected. */
 async function moveDeadlines(trx: Trx, { id, connected_at }: InstanceRow): Promise<void> {
-  await trx
-    .updateTable("message")
-    .set({ deadline: sql<Date>`deadline + (now() - greatest(${connected_at}::timestamptz, created_at))` })
-    .where("instance_id", "=", id)
-    .where("status", "=", "pending")
-    .where("mode", "=", "async")
-    .where("submitted_at", "is", null)
-    .execute();
+  // Locked in the order of all writers of messages, so that none waits for another in a circle.
+  await sql`
+    with held as (
+      select id from message
+      where instance_id = ${id} and status = 'pending' and mode = 'async' and submitted_at is null
+      order by id for update
+    )
+    update message m set deadline = m.deadline + (now() - greatest(${connected_at}::timestamptz, m.created_at))
+    from held where m.id = held.id`.execute(trx);
 }
 
 async function logConnection(trx: Trx, row: InstanceRow): Promise<void> {

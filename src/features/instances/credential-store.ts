@@ -4,6 +4,7 @@ import { heldLanes } from "../../engine/jobs.ts";
 import type { CredentialStore } from "../../network/driver.ts";
 import type { Db, Trx } from "../../platform/db.ts";
 import type { SecretBox } from "../../platform/secret-box.ts";
+import { clearPairings, createPairingVault, type PairingVault } from "./pairing-vault.ts";
 
 export interface CredentialStoreOptions {
   db: Db;
@@ -12,13 +13,16 @@ export interface CredentialStoreOptions {
   node: string;
   /** The instance's lane, as this node owns it. */
   lane: Lane;
+  /** One for all instances of the node, so that their writes share statements. */
+  vault?: PairingVault;
 }
 
 /**
  * The pairing of an instance, sealed, for one life of its session. Every write is fenced by the lane, and by the
  * generation of the pairing: a save after an erase begins a new one, and a store of an older one cannot write any more.
  */
-export function createCredentialStore({ db, box, node, lane }: CredentialStoreOptions): CredentialStore {
+export function createCredentialStore(options: CredentialStoreOptions): CredentialStore {
+  const { db, box, node, lane, vault = createPairingVault(options) } = options;
   const instance = Number(lane.key);
   let generation: number | undefined;
 
@@ -32,8 +36,18 @@ export function createCredentialStore({ db, box, node, lane }: CredentialStoreOp
     return row?.secret ? Buffer.from(box.open(row.secret), "base64") : undefined;
   }
 
+  async function claim() {
+    if (generation === undefined) await load();
+    return { lane, generation: generation ?? 0 };
+  }
+
   return {
     load,
+    keys: {
+      read: async (kind, ids) => vault.read(await claim(), kind, ids),
+      letters: async (ids) => vault.letters(await claim(), ids),
+      commit: async (change) => ((await vault.commit(await claim(), change)) ? "kept" : "lost"),
+    },
     async save(credentials) {
       if (generation === undefined) await load();
       const secret = box.seal(Buffer.from(credentials).toString("base64"));
@@ -46,6 +60,7 @@ export function createCredentialStore({ db, box, node, lane }: CredentialStoreOp
         where credential.generation = ${generation ?? 0}
         returning generation`.execute(db);
       generation = requireWritten(rows, instance);
+      await clearPairings(db, instance, generation);
     },
     async erase() {
       if (generation === undefined) await load();
@@ -62,6 +77,7 @@ export function createCredentialStore({ db, box, node, lane }: CredentialStoreOp
         db,
       );
       generation = requireWritten(rows, instance);
+      await clearPairings(db, instance, generation);
     },
   };
 }
@@ -79,4 +95,5 @@ export async function eraseCredential(trx: Trx, instance: number): Promise<void>
   await sql`
     update credential set secret = null, generation = generation + 1, updated_at = now()
     where instance_id = ${instance} and secret is not null`.execute(trx);
+  await clearPairings(trx, instance);
 }

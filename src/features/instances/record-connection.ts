@@ -74,7 +74,7 @@ function describeChange(event: ConnectionEvent, image: string): Omit<StatusChang
     case "connected":
       return { reason: null, set: describeIdentity(event) };
     case "disconnected":
-      return { reason: event.reason, will_retry: event.will_retry };
+      return { reason: event.reason, detail: event.detail, will_retry: event.will_retry };
     case "logged_out":
       return { reason: event.reason, set: NO_IDENTITY };
     default:

@@ -3,6 +3,7 @@ import type { Engine, Lane } from "../../engine/engine.ts";
 import type { Db, Trx } from "../../platform/db.ts";
 import { addControlJob } from "./control-jobs.ts";
 import { lockInstance } from "./instance-row.ts";
+import { clearPairings } from "./pairing-vault.ts";
 import { waitForInstance } from "./wait-for-instance.ts";
 
 const WAIT_MS = 20_000;
@@ -123,6 +124,7 @@ async function removeHistory(db: Db, id: number): Promise<void> {
 async function removeRow(trx: Trx, id: number, lane: number): Promise<void> {
   const lanes = await trx.selectFrom("instance").select("global_lane").where("id", "=", id).execute();
   await trx.deleteFrom("instance").where("id", "=", id).execute();
+  await clearPairings(trx, id);
   await trx.deleteFrom("idempotency").where("instance_id", "=", id).execute();
   await trx.deleteFrom("connection_log").where("instance_id", "=", id).execute();
   await trx

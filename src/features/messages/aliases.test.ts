@@ -1,0 +1,297 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type FileServer, file, startFileServer } from "../../../test/file-server.ts";
+import { type MessagingStory, startMessagingStory } from "../../../test/messaging-story.ts";
+import { inBase64, SAMPLE } from "../../../test/sample-files.ts";
+
+let story: MessagingStory;
+let files: FileServer;
+
+beforeAll(async () => {
+  story = await startMessagingStory();
+  files = await startFileServer();
+  files.serve("/photo.png", file(SAMPLE.png, "image/png"));
+});
+
+afterAll(async () => {
+  await files.close();
+  await story.stop();
+});
+
+const PHONE = "5511988881111";
+const JID = `${PHONE}@s.whatsapp.net`;
+const GROUP = "120363000000000001@g.us";
+const PNG = inBase64(SAMPLE.png);
+const photo = () => files.at("/photo.png");
+
+type Body = Record<string, unknown>;
+
+const post = (route: string, body: Body) =>
+  story.call(`POST /api/v1/instances/${story.sales.id}/${route}`, body);
+
+/** The message that an async send with this body has left in the log. */
+async function queue(route: string, body: Body) {
+  const path = route === "send" ? "POST /api/v1/send" : `POST /api/v1/instances/${story.sales.id}/${route}`;
+  const answer = await story.call(path, { async: true, ...body });
+  expect(answer.body).toMatchObject({ success: true, queued: true });
+  const { id } = answer.body.data.message;
+  const { data } = await story.sales.client.getMessage({ id: story.sales.id, messageId: String(id) });
+  return data;
+}
+
+describe("the recipient", () => {
+  test.each([
+    ["number", PHONE, JID],
+    ["phone", PHONE, JID],
+    ["jid", JID, JID],
+    ["to", PHONE, JID],
+    ["chatId", `${PHONE}@c.us`, JID],
+    ["chat_id", PHONE, JID],
+    ["remoteJid", JID, JID],
+    ["recipient", PHONE, JID],
+    ["Phone", PHONE, JID],
+    ["groupJid", GROUP, GROUP],
+    ["group_id", GROUP, GROUP],
+    ["number", 5511988881111, JID],
+    ["number", "+55 (11) 98888-1111", JID],
+    ["number", "55.11.98888.1111", JID],
+    ["number", `${PHONE}:12@s.whatsapp.net`, JID],
+    ["jid", "120363000000000001-1423@g.us", "120363000000000001-1423@g.us"],
+    ["jid", "190000000000001@lid", "190000000000001@lid"],
+  ])("may be called %s: %s", async (name, value, jid) => {
+    const message = await queue("send-text", { [name]: value, text: "Hi" });
+    expect(message.jid).toBe(jid);
+    expect(message.phone).toBe(jid === JID ? PHONE : null);
+  });
+
+  test.each([
+    ["jid wins over number", { jid: JID, number: "5511900000007" }],
+    ["number wins over phone", { number: PHONE, phone: "5511900000007" }],
+    ["number wins over its aliases", { number: PHONE, to: "5511900000007", chatId: "5511900000017@c.us" }],
+    ["an alias counts where the field itself is null", { number: null, to: PHONE }],
+  ])("%s", async (_, target) => {
+    expect((await queue("send-text", { ...target, text: "Hi" })).jid).toBe(JID);
+  });
+});
+
+describe("a text", () => {
+  test.each([
+    [{ text: "Hi" }],
+    [{ message: "Hi" }],
+    [{ body: "Hi" }],
+    [{ Body: "Hi" }],
+    [{ textMessage: { text: "Hi" } }],
+    [{ text: "Hi", message: "Ho", body: "Ho" }],
+  ])("may be given as %j", async (words) => {
+    for (const route of ["send-text", "send"]) {
+      expect((await queue(route, { number: PHONE, ...words })).text).toBe("Hi");
+    }
+  });
+
+  test.each([
+    ["client_message_id", "clientMessageId", "mine"],
+    ["track_id", "trackId", "order-7"],
+  ])("has %s, also called %s", async (name, alias, value) => {
+    for (const [spelling, text] of [
+      [name, "one"],
+      [alias, "two"],
+    ] as const) {
+      const message = await queue("send-text", { number: PHONE, text, [spelling]: value + text });
+      expect(message).toMatchObject({ [name]: value + text });
+    }
+  });
+
+  test.each(["reply_to", "replyTo", "replyid", "quoted_message_id", "quoted"])("quotes %s", async (name) => {
+    const { data } = await story.sales.client.sendText({ id: story.sales.id, number: PHONE, text: "First" });
+    const value = name === "quoted" ? { key: { id: data.message_id } } : data.message_id;
+    const message = await queue("send-text", { number: PHONE, text: "Second", [name]: value });
+    expect(message.quoted).toMatchObject({ id: data.message_id, text: "First" });
+  });
+
+  test.each(["mentions", "mentioned"])("names people in %s", async (name) => {
+    expect((await queue("send-text", { number: PHONE, text: "@Bia", [name]: [PHONE] })).mentions).toEqual([
+      JID,
+    ]);
+  });
+});
+
+describe("media", () => {
+  test.each([
+    ["url", () => photo()],
+    ["url", () => `data:image/png;base64,${PNG}`],
+    ["mediaUrl", () => photo()],
+    ...["base64", "media_url", "link", "file", "media", "data"].flatMap((name) => [
+      [name, () => photo()] as const,
+      [name, () => `data:image/png;base64,${PNG}`] as const,
+      [name, () => PNG] as const,
+    ]),
+  ] as [string, () => string][])("may be in %s: %s", async (name, value) => {
+    for (const route of ["send-media", "send"]) {
+      const message = await queue(route, { number: PHONE, type: "image", [name]: value() });
+      expect(message).toMatchObject({
+        type: "image",
+        media: { size: SAMPLE.png.length, mime_type: "image/png" },
+      });
+    }
+  });
+
+  test.each(["file", "media", "upload", ""])("may be a part of a form with the name %j", async (name) => {
+    const form = new FormData();
+    form.append("number", PHONE);
+    form.append("caption", "Today");
+    form.append("async", "true");
+    form.append(name, new Blob([Uint8Array.from(SAMPLE.png)], { type: "image/png" }), "photo.png");
+    const answer = await fetch(`${story.gateway.url}/api/v1/instances/${story.sales.id}/send-media`, {
+      method: "POST",
+      headers: { "x-api-key": story.sales.api_key },
+      body: form,
+    });
+    expect(answer.status).toBe(202);
+  });
+
+  test.each([
+    [{ type: "document" }, { type: "document" }],
+    [{ mediatype: "document" }, { type: "document" }],
+    [{ media_type: "document" }, { type: "document" }],
+    [{ mime_type: "image/png" }, { mime_type: "image/png" }],
+    [{ mimeType: "image/png" }, { mime_type: "image/png" }],
+    [{ mimetype: "image/png" }, { mime_type: "image/png" }],
+    [{ file_name: "a.png" }, { file_name: "a.png" }],
+    [{ fileName: "a.png" }, { file_name: "a.png" }],
+    [{ filename: "a.png" }, { file_name: "a.png" }],
+    [{ docName: "a.png" }, { file_name: "a.png" }],
+  ])("takes %j", async (given, expected) => {
+    for (const route of ["send-media", "send"]) {
+      expect((await queue(route, { number: PHONE, base64: PNG, ...given })).media).toMatchObject(expected);
+    }
+  });
+
+  test.each([[{ caption: "Today" }], [{ text: "Today" }], [{ caption: "Today", text: "Tomorrow" }]])(
+    "takes its caption from %j",
+    async (words) => {
+      for (const route of ["send-media", "send"]) {
+        const message = await queue(route, { number: PHONE, base64: PNG, ...words });
+        expect(message).toMatchObject({ type: "image", caption: "Today", text: null });
+      }
+    },
+  );
+
+  test.each([[{ ptt: true }], [{ type: "ptt" }], [{ type: "audio", ptt: true }]])(
+    "is a voice note by %j",
+    async (given) => {
+      for (const route of ["send-media", "send"]) {
+        expect((await queue(route, { number: PHONE, base64: inBase64(SAMPLE.opus), ...given })).type).toBe(
+          "ptt",
+        );
+      }
+    },
+  );
+});
+
+describe("a contact card", () => {
+  const card = { name: "Ana", phone: "5511977772222" };
+
+  test.each([
+    [card],
+    [{ fullName: "Ana", phoneNumber: card.phone }],
+    [{ contact_name: "Ana", contact_phone: "+55 11 97777-2222" }],
+    [{ contact: card }],
+    [{ vcard: "BEGIN:VCARD\nVERSION:4.0\nFN:Ana\nTEL;VALUE=uri:tel:+55-11-97777-2222\nEND:VCARD" }],
+  ])("may be given as %j", async (given) => {
+    for (const route of ["send-contact", "send"]) {
+      const message = await queue(route, { number: PHONE, ...given });
+      expect([message.jid, message.contacts]).toEqual([JID, [{ ...card, vcard: null }]]);
+    }
+  });
+
+  test("with `phone` alone names no recipient", async () => {
+    const answer = await post("send-contact", card);
+    expect(answer.body).toMatchObject({
+      code: "VALIDATION_ERROR",
+      details: { fields: [{ field: "number" }] },
+    });
+  });
+});
+
+describe("a location", () => {
+  test.each([[{ latitude: -23.5, longitude: 46 }], [{ latitude: "-23.5", longitude: "46" }]])(
+    "may be given as %j",
+    async (place) => {
+      for (const route of ["send-location", "send"]) {
+        const message = await queue(route, { number: PHONE, ...place, name: "Shop", address: "Rua A" });
+        expect(message.location).toEqual({ latitude: -23.5, longitude: 46, name: "Shop", address: "Rua A" });
+      }
+    },
+  );
+});
+
+describe("a message that something is done to", () => {
+  const sent = async () => {
+    const { sales } = story;
+    const { data } = await sales.client.sendText({ id: sales.id, number: PHONE, text: "Hello" });
+    return data.message_id ?? "";
+  };
+  const spellings: [string, (id: string) => Body][] = [
+    ["message_id", (id) => ({ message_id: id })],
+    ["id", (id) => ({ id })],
+    ["messageId", (id) => ({ messageId: id })],
+    ["key.id", (id) => ({ key: { id, remoteJid: JID, fromMe: true } })],
+  ];
+
+  test.each(spellings)("may be named by %s", async (_, name) => {
+    const id = await sent();
+    const expected = (status: string) => ({ success: true, data: { message_id: id, jid: JID, status } });
+    expect((await post("messages/react", { ...name(id), reaction: "👍" })).body).toMatchObject(
+      expected("sent"),
+    );
+    expect((await post("messages/edit", { ...name(id), text: "Hi" })).body).toMatchObject(expected("edited"));
+    expect((await post("messages/read", name(id))).body).toMatchObject(expected("read"));
+    expect((await post("send-reply", { ...name(id), text: "Yes" })).body.success).toBe(true);
+    expect((await post("messages/download", name(id))).body.code).toBe("VALIDATION_ERROR");
+    expect((await post("messages/delete", name(id))).body).toMatchObject(expected("deleted"));
+  });
+
+  test.each([
+    ["reaction", "👍"],
+    ["emoji", "👍"],
+    ["text", "👍"],
+    ["text", ""],
+  ])("gets a reaction by %s: %j", async (name, value) => {
+    const id = await sent();
+    expect((await post("messages/react", { message_id: id, [name]: value })).status).toBe(200);
+    const [act] = await story.ledger({ action: "react", target_id: id });
+    expect(act?.content).toEqual({ reaction: value });
+  });
+
+  test.each(["text", "message", "body", "Body"])("gets new words by %s", async (name) => {
+    const id = await sent();
+    expect((await post("messages/edit", { message_id: id, [name]: "New" })).status).toBe(200);
+    expect((await story.ledger({ action: "edit", target_id: id }))[0]?.content).toEqual({ text: "New" });
+  });
+
+  test.each(["message_ids", "messageIds", "ids", "message_id", "id"])(
+    "is one of several in %s",
+    async (name) => {
+      const ids = [await sent(), await sent()];
+      const { body } = await post("messages/read", { [name]: ids });
+      expect(body.data).toMatchObject({ message_ids: ids, jid: JID });
+    },
+  );
+});
+
+describe("presence", () => {
+  test.each([
+    ["presence", "typing", "typing"],
+    ["state", "composing", "typing"],
+    ["type", "recording", "recording"],
+    ["status", "recording_audio", "recording"],
+    ["presence", "paused", "paused"],
+  ])("may be called %s: %s", async (name, value, shown) => {
+    const { body } = await post("presence", { number: PHONE, [name]: value });
+    expect(body.data).toEqual({ presence: shown, jid: JID });
+    expect((await story.ledger({ action: "presence" })).at(-1)).toMatchObject({ kind: shown, chat: JID });
+  });
+
+  test.each(["available", "unavailable"])("of the whole account needs no chat: %s", async (presence) => {
+    expect((await post("presence", { presence })).body.data).toEqual({ presence, jid: null });
+  });
+});

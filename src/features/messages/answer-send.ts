@@ -1,0 +1,173 @@
+import type { z } from "zod";
+import type { Engine } from "../../engine/engine.ts";
+import { type Db, isDatabaseAway } from "../../platform/db.ts";
+import { GatewayError } from "../../platform/errors.ts";
+import { Accepted, type Call, type Caller, Reply } from "../../platform/handler.ts";
+import type { Route } from "../../platform/route.ts";
+import { createMessageAcceptor } from "./accept-message.ts";
+import type { OutcomeWatch } from "./await-outcome.ts";
+import type { messagesContract } from "./contract.ts";
+import type { Conversations } from "./conversations.ts";
+import { giveUpWaiting } from "./give-up-waiting.ts";
+import { findEarlier, type IdempotencyKey, idempotencyOf } from "./idempotency.ts";
+import { type MessageRow, selectMessages } from "./message-view.ts";
+import {
+  type ContentKind,
+  findQuoted,
+  type ReadContentOptions,
+  readContent,
+  readRecipient,
+  type SendInput,
+} from "./read-content.ts";
+import { toGatewayError } from "./send-error.ts";
+import type { ReadInstance } from "./sending-instance.ts";
+import {
+  queueUnavailable,
+  requireSendable,
+  type SendRequest,
+  type TakenSend,
+  type TakeOptions,
+  takeSend,
+} from "./take-send.ts";
+
+export interface SenderDeps extends ReadContentOptions {
+  db: Db;
+  engine: Engine;
+  conversations: Conversations;
+  readInstance: ReadInstance;
+  watch: OutcomeWatch;
+  queue: "postgres" | "off";
+  sendHoldMs: number;
+  ackTimeoutMs: number;
+}
+
+type SentData = z.input<(typeof messagesContract)["sendText"]["output"]>;
+type SendAnswer = Reply<SentData> | Accepted;
+
+/** The call of any send route. */
+export type SendCall = Omit<Call<Route>, "input"> & { input: SendInput };
+
+/** A send on its way through its route. */
+interface Order {
+  instance_id: number;
+  kind: ContentKind;
+  input: SendInput;
+  mode: SendRequest["mode"];
+  origin: SendRequest["origin"];
+  idempotency: IdempotencyKey | null;
+}
+
+/** Answers send routes: 200 after the network has spoken, 202 at once. */
+export function createSender(deps: SenderDeps) {
+  const options = { ...deps, acceptor: createMessageAcceptor(deps.db) };
+
+  return async (
+    route: string,
+    instance_id: number,
+    kind: ContentKind,
+    { input, caller, idempotencyKey }: SendCall,
+  ): Promise<SendAnswer> => {
+    const mode = modeOf(input);
+    const idempotency = idempotencyOf(route, idempotencyKey, input);
+    const order = { instance_id, kind, input, mode, origin: originOf(caller), idempotency };
+    try {
+      return await carryOut(options, order);
+    } catch (error) {
+      if (mode === "sync" || !isDatabaseAway(error)) throw error;
+      throw queueUnavailable("The queue's database is not available.", error);
+    }
+  };
+}
+
+function modeOf({ async, async_send, send_async, mode }: SendInput): Order["mode"] {
+  return async || async_send || send_async || mode === "async" ? "async" : "sync";
+}
+
+function originOf(caller: Caller): Order["origin"] {
+  return caller.kind === "user" ? "panel" : "api";
+}
+
+async function carryOut(options: SenderDeps & TakeOptions, order: Order): Promise<SendAnswer> {
+  const earlier = await findFirst(options.db, order);
+  if (earlier) return replay(earlier, order.mode);
+  const request = await readRequest(options, order);
+  const taken = await takeSend(options, request);
+  if (!taken) return replay((await findFirst(options.db, order)) ?? refuseForNow(), order.mode);
+  return order.mode === "async"
+    ? acceptedAnswer(taken)
+    : answerAfterOutcome(options, taken, request.delay_ms);
+}
+
+async function findFirst(db: Db, { instance_id, idempotency }: Order): Promise<MessageRow | undefined> {
+  return idempotency ? findEarlier(db, instance_id, idempotency) : undefined;
+}
+
+/** What can be refused without the file is refused before it is fetched. */
+async function readRequest(options: SenderDeps & TakeOptions, order: Order): Promise<SendRequest> {
+  const { instance_id, kind, input, mode, origin, idempotency } = order;
+  const quoted = await findQuoted(options.db, instance_id, kind, input);
+  const recipient = readRecipient(kind, input, quoted, options.defaultCountry);
+  const instance = await requireSendable(options, instance_id, mode);
+  return {
+    instance,
+    recipient,
+    content: await readContent(options, kind, input, quoted),
+    mode,
+    origin,
+    client_message_id: input.client_message_id ?? null,
+    track_id: input.track_id ?? null,
+    metadata: input.metadata ?? null,
+    delay_ms: input.delay ?? 0,
+    idempotency,
+  };
+}
+
+function refuseForNow(): never {
+  throw new GatewayError("IDEMPOTENCY_IN_PROGRESS", "The first request with this key has no outcome yet.", {
+    retryAfterSeconds: 2,
+  });
+}
+
+/** The answer that the first request with the key got, or would have got. */
+function replay(row: MessageRow, mode: Order["mode"]): SendAnswer {
+  const headers = { "idempotent-replayed": "true" };
+  if (mode === "async") return acceptedAnswer({ ...row, job_id: row.job_id ?? "" }, headers);
+  if (row.outcome_at === null) return refuseForNow();
+  return sentAnswer(row, headers);
+}
+
+function acceptedAnswer({ id, message_id, job_id }: TakenSend, headers = {}): Accepted {
+  const queued = { queued: true, jobId: job_id, pendingMessageId: message_id };
+  return new Accepted(
+    { ...queued, message: { id, status: "pending" } },
+    { message: "Message queued", beside: queued, headers },
+  );
+}
+
+function sentAnswer(row: MessageRow, headers = {}): Reply<SentData> {
+  const { message_id, id, jid, status, sent_at } = row;
+  if (status === "failed" || status === "received") throw toGatewayError(row.error, row, headers);
+  const timestamp = sent_at.toISOString();
+  return new Reply({ message_id, providerMessageId: message_id, id, jid, status, timestamp }, { headers });
+}
+
+/** Answers once the network has spoken; at the end of its patience it says what is known and leaves the rest to events. */
+async function answerAfterOutcome(
+  { db, engine, watch, ackTimeoutMs }: SenderDeps,
+  { id, message_id }: TakenSend,
+  delayMs: number,
+): Promise<Reply<SentData>> {
+  await watch.wait(id, ackTimeoutMs + delayMs);
+  const decided = await findDecided(db, id);
+  if (decided) return sentAnswer(decided);
+  const left = await giveUpWaiting(db, engine, id);
+  const after = left === "decided" && (await findDecided(db, id));
+  if (after) return sentAnswer(after);
+  throw new GatewayError("SEND_TIMEOUT", "The network did not confirm the message in time.", {
+    details: { message_id, id, sent: left === "never_begun" ? false : "unknown" },
+  });
+}
+
+function findDecided(db: Db, id: number): Promise<MessageRow | undefined> {
+  return selectMessages(db).where("m.id", "=", id).where("m.outcome_at", "is not", null).executeTakeFirst();
+}

@@ -1,0 +1,427 @@
+import { connect } from "node:net";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import {
+  drip,
+  endless,
+  type FileServer,
+  file,
+  lyingAboutLength,
+  redirect,
+  startFileServer,
+} from "../../../test/file-server.ts";
+import { startTestGateway } from "../../../test/gateway.ts";
+import { type MessagingStory, startMessagingStory } from "../../../test/messaging-story.ts";
+import { inBase64, SAMPLE } from "../../../test/sample-files.ts";
+import { createSafeFetch } from "../../platform/safe-fetch.ts";
+import { readMedia } from "./read-media.ts";
+
+const MIB = 1_048_576;
+const PHONE = "5511988881111";
+
+let story: MessagingStory;
+let files: FileServer;
+
+beforeAll(async () => {
+  story = await startMessagingStory({ WAYGATE_MEDIA_MAX_MB: "1" });
+  files = await startFileServer();
+});
+
+afterAll(async () => {
+  await files.close();
+  await story.stop();
+});
+
+let before: Awaited<ReturnType<MessagingStory["rows"]>>;
+
+beforeEach(async () => {
+  before = await story.rows();
+});
+
+afterEach(async () => {
+  expect(await story.rows(), "what the refused request has left behind").toEqual(before);
+});
+
+type Body = Record<string, unknown>;
+
+const post = async (route: string, body: Body) => {
+  const answer = await story.call(`POST /api/v1/instances/${story.sales.id}/${route}`, body);
+  return { status: answer.status, ...answer.body };
+};
+
+/** Refused in the same words, sync and async. */
+async function expectRefusal(route: string, body: Body, expected: object) {
+  const refusals = [await post(route, body), await post(route, { async: true, ...body })];
+  for (const refusal of refusals) expect(refusal).toMatchObject({ success: false, ...expected });
+}
+
+const invalid = (field: string, issue?: string) => ({
+  status: 400,
+  code: "VALIDATION_ERROR",
+  details: { fields: [{ field, issue: issue ? expect.stringContaining(issue) : expect.any(String) }] },
+});
+
+const png = inBase64(SAMPLE.png);
+
+describe("a file that is", () => {
+  test.each([
+    ["no base64", { base64: "not base64!" }, invalid("base64", "is not base64")],
+    ["base64 with an end in the middle", { base64: `${png}=${png}` }, invalid("base64", "is not base64")],
+    ["base64 that stops in a byte", { base64: "QUJDR" }, invalid("base64", "is not base64")],
+    ["a data URI without base64", { base64: "data:text/plain,hello" }, invalid("base64", "without base64")],
+    ["empty base64", { base64: "" }, invalid("base64", "is empty")],
+    ["an empty data URI", { base64: "data:image/png;base64," }, invalid("base64", "is empty")],
+    ["not there", {}, invalid("url", "is required")],
+    ["a number", { base64: 7 }, invalid("base64")],
+    ["an object", { file: { path: "/etc/passwd" } }, invalid("file")],
+    ["bare base64 as an address", { url: png }, invalid("url", "http")],
+    ["a file of this machine", { url: "file:///etc/passwd" }, invalid("url", "http")],
+    ["a gopher", { url: "gopher://127.0.0.1:6379/_FLUSHALL" }, invalid("url", "http")],
+    ["no address", { url: "http://" }, invalid("url")],
+    ["an address with a line break", { url: "http://example.com/\r\nHost: x" }, invalid("url")],
+    [
+      "an address of 3,000 characters",
+      { url: `http://example.com/${"x".repeat(3000)}` },
+      invalid("url", "longer"),
+    ],
+    ["the cloud's metadata", { url: "http://169.254.169.254/latest/meta-data" }, invalid("url", "policy")],
+    ["the same in IPv6", { url: "http://[::ffff:a9fe:a9fe]/latest" }, invalid("url", "policy")],
+    ["the same as one number", { url: "http://2852039166/latest" }, invalid("url", "policy")],
+    ["a port of a database", { url: "http://127.0.0.1:5432/" }, invalid("url", "policy")],
+    [
+      "at a name that nobody has",
+      { url: "http://nowhere.invalid/a.png" },
+      { status: 502, code: "MEDIA_DOWNLOAD_FAILED" },
+    ],
+    [
+      "at a port where nobody listens",
+      { url: "http://127.0.0.1:1/a.png" },
+      { status: 502, code: "MEDIA_DOWNLOAD_FAILED" },
+    ],
+    ["called a sticker and none", { base64: png, type: "sticker" }, invalid("type", "WebP")],
+    [
+      "called an image and none",
+      { base64: inBase64(SAMPLE.pdf), type: "image" },
+      invalid("type", "not an image"),
+    ],
+    [
+      "called an image and a drawing",
+      { base64: inBase64(SAMPLE.svg), type: "image" },
+      invalid("type", "not an image"),
+    ],
+    ["called a video and an image", { base64: png, type: "video" }, invalid("type", "not a video")],
+    ["called audio and an image", { base64: png, type: "audio" }, invalid("type", "not audio")],
+    [
+      "called a voice note and a text",
+      { base64: inBase64(SAMPLE.text), ptt: true },
+      invalid("type", "not audio"),
+    ],
+    [
+      "a page that calls itself a picture",
+      { base64: inBase64(SAMPLE.html), mime_type: "image/jpeg" },
+      invalid("type", "not an image"),
+    ],
+    [
+      "a PDF that calls itself a picture",
+      { base64: inBase64(SAMPLE.pdf), mime_type: "image/png" },
+      invalid("mime_type", "application/pdf"),
+    ],
+    [
+      "a picture that calls itself a PDF",
+      { base64: png, mime_type: "application/pdf" },
+      invalid("mime_type", "image/png"),
+    ],
+    [
+      "of a type that is none",
+      { base64: png, mime_type: "image/png\r\nSet-Cookie: a=b" },
+      invalid("mime_type"),
+    ],
+    ["of a kind that is none", { base64: png, type: "carousel" }, invalid("type")],
+    ["called by a name of 300 characters", { base64: png, file_name: "x".repeat(300) }, invalid("file_name")],
+  ])("%s is refused", async (_, source, refusal) => {
+    await expectRefusal("send-media", { number: PHONE, ...source }, refusal);
+  });
+
+  test("empty at its address is refused", async () => {
+    const url = files.serve("/empty", file(Buffer.alloc(0), "image/png"));
+    await expectRefusal("send-media", { number: PHONE, url }, invalid("url", "is empty"));
+  });
+
+  test("an empty upload is refused", async () => {
+    const { sales } = story;
+    const upload = { bytes: Buffer.alloc(0), file_name: "empty.png" };
+    await expect(sales.client.sendMedia({ id: sales.id, number: PHONE, file: upload })).rejects.toMatchObject(
+      invalid("file", "is empty"),
+    );
+  });
+
+  test("a page where a picture was said to be is refused", async () => {
+    const url = files.serve("/login.png", file(SAMPLE.html, "image/png"));
+    await expectRefusal("send-media", { number: PHONE, url }, invalid("type", "not an image"));
+  });
+
+  test.each([301, 302, 303, 307, 308])(
+    "behind a redirect (%d) is refused, and nobody goes there",
+    async (status) => {
+      const target = files.serve(`/secret-${status}`, file(SAMPLE.png, "image/png"));
+      const url = files.serve(`/moved-${status}`, (response) =>
+        response.writeHead(status, { location: target }).end(),
+      );
+      await expectRefusal(
+        "send-media",
+        { number: PHONE, url },
+        { status: 502, code: "MEDIA_DOWNLOAD_FAILED" },
+      );
+      expect(files.asked).not.toContain(`/secret-${status}`);
+    },
+  );
+
+  test("behind a redirect to the cloud's metadata is refused as any other", async () => {
+    const url = files.serve("/moved", redirect("http://169.254.169.254/latest"));
+    const refusal = { code: "MEDIA_DOWNLOAD_FAILED", message: expect.stringContaining("302") };
+    await expectRefusal("send-media", { number: PHONE, url }, refusal);
+  });
+
+  test.each([
+    [404, () => files.at("/missing")],
+    [500, () => files.serve("/broken", (response) => response.writeHead(500).end("oops"))],
+    [204, () => files.serve("/nothing", (response) => response.writeHead(204).end())],
+    [206, () => files.serve("/part", (response) => response.writeHead(206).end(SAMPLE.png))],
+  ])("answered with %d is refused", async (status, url) => {
+    const refusal = {
+      status: 502,
+      code: "MEDIA_DOWNLOAD_FAILED",
+      message: expect.stringContaining(`${status}`),
+    };
+    await expectRefusal("send-media", { number: PHONE, url: url() }, refusal);
+  });
+
+  test("cut off on its way is refused", async () => {
+    const url = files.serve("/cut", (response) => {
+      response.writeHead(200, { "content-length": 1000 }).write(SAMPLE.png, () => response.destroy());
+    });
+    await expectRefusal("send-media", { number: PHONE, url }, { status: 502, code: "MEDIA_DOWNLOAD_FAILED" });
+  });
+
+  test("dripping is given up when its time is over", async () => {
+    const outgoing = createSafeFetch({ allowedHosts: ["loopback"] });
+    const { db } = story.gateway.database;
+    const began = performance.now();
+    const reading = readMedia(
+      { url: files.serve("/drip", drip()) },
+      { db, outgoing, maxBytes: MIB, downloadMs: 300 },
+    );
+    await expect(reading).rejects.toMatchObject({ code: "MEDIA_DOWNLOAD_FAILED" });
+    expect(performance.now() - began).toBeLessThan(2000);
+    await outgoing.close();
+  });
+});
+
+describe("a file that is larger than the limit", () => {
+  const tooLarge = { status: 413, code: "PAYLOAD_TOO_LARGE" };
+  const big = Buffer.alloc(MIB + 1, 1);
+
+  test.each([
+    ["endless, without a length", () => files.serve("/endless", endless())],
+    ["whole, with its length", () => files.serve("/big", file(big))],
+    ["said to be 2 GB, with a few bytes", () => files.serve("/lie", lyingAboutLength(2 ** 31, SAMPLE.png))],
+  ])("%s, is refused with 413 and leaves nothing", async (_, url) => {
+    await expectRefusal("send-media", { number: PHONE, url: url() }, tooLarge);
+  });
+
+  test("in base64 is refused with 413", async () => {
+    await expectRefusal(
+      "send-media",
+      { number: PHONE, base64: inBase64(big) },
+      { ...tooLarge, details: { max_bytes: MIB } },
+    );
+  });
+
+  test("as an upload is refused with 413", async () => {
+    const { sales } = story;
+    await expect(
+      sales.client.sendMedia({ id: sales.id, number: PHONE, file: { bytes: big } }),
+    ).rejects.toMatchObject(tooLarge);
+  });
+
+  test("in a body beyond every limit is refused with 413", async () => {
+    expect(await post("send-media", { number: PHONE, base64: "A".repeat(4 * MIB) })).toMatchObject(tooLarge);
+  });
+
+  test("is one byte too many: a file of exactly the limit is sent", async () => {
+    const { sales, friend } = story;
+    const url = files.serve("/limit", file(Buffer.alloc(MIB, 1)));
+    const { data } = await sales.client.sendMedia({ id: sales.id, number: friend.phone, url });
+    expect((await story.arrived(data.message_id ?? "")).media.size).toBe(MIB);
+    before = { ...before, messages: before.messages + 1 };
+  });
+
+  test("and only announced, in a request of 2 GB, is refused before it comes", async () => {
+    const { hostname, port } = new URL(story.gateway.url);
+    const answer = await new Promise<string>((resolve, reject) => {
+      const socket = connect(Number(port), hostname, () => {
+        socket.write(
+          `POST /api/v1/instances/${story.sales.id}/send-media HTTP/1.1\r\nhost: x\r\nx-api-key: ${story.sales.api_key}\r\ncontent-type: application/json\r\ncontent-length: 2147483648\r\n\r\n{"number":`,
+        );
+      });
+      socket.once("data", (data) => resolve(data.toString("utf8")) ?? socket.destroy());
+      socket.once("error", reject);
+    });
+    expect(answer).toMatch(/^HTTP\/1\.1 413 /);
+    expect(answer).toContain("PAYLOAD_TOO_LARGE");
+  });
+});
+
+test("a file that the policy refuses is not even asked for", async () => {
+  const strict = await startTestGateway({ WAYGATE_ALLOWED_HOSTS: "external" });
+  try {
+    const sales = await strict.connectInstance();
+    const url = files.serve("/private.png", file(SAMPLE.png, "image/png"));
+    await expect(sales.client.sendMedia({ id: sales.id, number: PHONE, url })).rejects.toMatchObject(
+      invalid("url", "policy"),
+    );
+    expect(files.asked).not.toContain("/private.png");
+  } finally {
+    await strict.stop();
+  }
+});
+
+describe("a file name", () => {
+  test.each([
+    ["../../etc/passwd", "passwd"],
+    ["C:\\Windows\\system.ini", "system.ini"],
+    ["..", "file"],
+    ["a\r\nSet-Cookie: x=y.png", "aSet-Cookie: x=y.png"],
+    ["invoice\u202Egnp.exe", "invoicegnp.exe"],
+    [`${"x".repeat(249)}😀`, "x".repeat(200)],
+    ["con.txt", "con.txt"],
+  ])("%j goes out as %j", async (given, shown) => {
+    const { sales, friend } = story;
+    const { data } = await sales.client.sendMedia({
+      id: sales.id,
+      number: friend.phone,
+      base64: png,
+      file_name: given,
+    });
+    expect((await story.arrived(data.message_id ?? "")).media.file_name).toBe(shown);
+    before = { ...before, messages: before.messages + 1 };
+  });
+
+  test("of an upload may be as long and as odd as it likes", async () => {
+    const { sales, friend } = story;
+    const { data } = await sales.client.sendMedia({
+      id: sales.id,
+      number: friend.phone,
+      file: { bytes: SAMPLE.png, file_name: `a${"😀".repeat(300)}` },
+    });
+    expect((await story.arrived(data.message_id ?? "")).media.file_name).toBe(`a${"😀".repeat(199)}`);
+    before = { ...before, messages: before.messages + 1 };
+  });
+});
+
+describe("a location", () => {
+  test.each([
+    ["latitude", 91],
+    ["latitude", -90.0001],
+    ["longitude", 181],
+    ["latitude", null],
+    ["latitude", ""],
+    ["latitude", "north"],
+    ["latitude", "1e400"],
+    ["longitude", true],
+    ["longitude", [1]],
+    ["latitude", undefined],
+  ])("with %s %j is refused", async (field, value) => {
+    const place = { latitude: 1, longitude: 1, [field]: value };
+    await expectRefusal("send-location", { number: PHONE, ...place }, invalid(field));
+    const answer = await story.call("POST /api/v1/send", { number: PHONE, type: "location", ...place });
+    expect(answer.body).toMatchObject({ code: "VALIDATION_ERROR", details: { fields: [{ field }] } });
+  });
+});
+
+describe("a contact card", () => {
+  const vcard = (...lines: string[]) => ["BEGIN:VCARD", "VERSION:3.0", ...lines, "END:VCARD"].join("\r\n");
+
+  test.each([
+    ["without a name", { phone: "5511977772222" }, "name"],
+    ["without a phone", { name: "Ana" }, "phone"],
+    ["whose name has a line break", { name: "Ana\r\nTEL:5511900000000", phone: "5511977772222" }, "name"],
+    [
+      "whose name has another kind of line break",
+      { name: "Ana\u2028TEL:55", phone: "5511977772222" },
+      "name",
+    ],
+    ["whose phone has a line break", { name: "Ana", phone: "5511977772222\r\nNOTE:x" }, "phone"],
+    ["whose phone is no number", { name: "Ana", phone: "call me" }, "phone"],
+    ["whose phone is a group", { name: "Ana", phone: "120363000000000001@g.us" }, "phone"],
+    ["that is no vCard", { vcard: "hello" }, "vcard"],
+    ["that does not end", { vcard: "BEGIN:VCARD\nFN:Ana\nTEL:5511977772222" }, "vcard"],
+    ["in a vCard without a name", { vcard: vcard("TEL:5511977772222") }, "name"],
+    ["in a vCard without a phone", { vcard: vcard("FN:Ana") }, "phone"],
+    [
+      "in a vCard with a name of 5,000 characters",
+      { vcard: vcard(`FN:${"x".repeat(5000)}`, "TEL:5511977772222") },
+      "name",
+    ],
+  ])("%s is refused", async (_, card, field) => {
+    await expectRefusal("send-contact", { number: PHONE, ...card }, invalid(field));
+  });
+
+  test("in a vCard with a second one hidden behind it is the first", async () => {
+    const { sales, friend } = story;
+    const hidden = `${vcard("FN:Ana\\nTEL:5511900000000", "TEL:5511977772222")}\r\n${vcard("FN:Eve", "TEL:5511900000000")}`;
+    const { data } = await sales.client.sendContact({ id: sales.id, number: friend.phone, vcard: hidden });
+    const message = await story.arrived(data.message_id ?? "");
+    expect(message.contacts).toEqual([
+      { name: "Ana TEL:5511900000000", phone: "5511977772222", vcard: null },
+    ]);
+    before = { ...before, messages: before.messages + 1 };
+  });
+});
+
+describe("a reply", () => {
+  const unknown = { status: 404, code: "MESSAGE_NOT_FOUND" };
+
+  test.each([
+    ["send-reply", { message_id: "3EB0UNKNOWN", text: "Yes" }],
+    ["send-text", { reply_to: "3EB0UNKNOWN", text: "Yes" }],
+    ["send-media", { reply_to: "3EB0UNKNOWN", base64: png }],
+    ["send-location", { reply_to: "3EB0UNKNOWN", latitude: 1, longitude: 1 }],
+  ])("by %s to a message that is not in the log is refused", async (route, body) => {
+    await expectRefusal(route, { number: PHONE, ...body }, unknown);
+  });
+
+  test("without the message that it answers is refused", async () => {
+    await expectRefusal("send-reply", { number: PHONE, text: "Yes" }, invalid("message_id"));
+    const answer = await story.call("POST /api/v1/send", { number: PHONE, type: "reply", text: "Yes" });
+    expect(answer.body).toMatchObject({ code: "VALIDATION_ERROR" });
+  });
+});
+
+describe("an option", () => {
+  test.each([
+    ["delay", -1],
+    ["delay", 60_001],
+    ["delay", "soon"],
+    ["mentions", ["nobody"]],
+    ["mentions", Array(1025).fill(PHONE)],
+    ["metadata", { text: "x".repeat(8192) }],
+    ["metadata", "x"],
+    ["track_id", "x".repeat(201)],
+    ["mode", "later"],
+    ["async", "yes"],
+    ["link_preview", "maybe"],
+    ["reply_to", 7],
+    ["client_message_id", ""],
+  ])("%s that is %j is refused", async (field, value) => {
+    await expectRefusal("send-text", { number: PHONE, text: "Hi", [field]: value }, invalid(field));
+  });
+
+  test("that is an Idempotency-Key with a line break or of 256 characters is refused", async () => {
+    const { sales } = story;
+    for (const idempotencyKey of ["x".repeat(256), "a b"]) {
+      await expect(
+        sales.client.sendText({ id: sales.id, number: PHONE, text: "Hi" }, { idempotencyKey }),
+      ).rejects.toMatchObject({ code: "VALIDATION_ERROR" });
+    }
+  });
+});

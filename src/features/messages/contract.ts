@@ -1,0 +1,389 @@
+import { z } from "zod";
+import { route, rowId, type UploadedFile } from "../../platform/route.ts";
+import { instanceId } from "../events/contract.ts";
+
+const digitsOrJid = z
+  .union([z.string().max(120), z.number().int().positive().transform(String)])
+  .describe("Digits with country and area code, or a jid.");
+
+/** One of number, phone or jid names the recipient; the first of jid, number, phone counts. */
+const target = {
+  number: digitsOrJid.optional(),
+  phone: digitsOrJid.optional(),
+  jid: digitsOrJid.optional(),
+};
+
+export const targetAliases = {
+  number: ["to", "chatId", "chat_id", "remoteJid", "recipient", "Phone", "groupJid", "group_id"],
+};
+
+const jsonObject = z
+  .record(z.string(), z.json())
+  .refine((value) => JSON.stringify(value).length <= 8192, "is larger than 8 KiB");
+
+const messageId = z.string().trim().min(1).max(128);
+const caption = z.string().max(65_536, "is longer than 65536 characters");
+const text = z.string().min(1, "must not be empty").max(65_536, "is longer than 65536 characters");
+
+/** What every send takes beside its content. */
+const sendOptions = {
+  async: z.boolean().optional().describe("true: answer 202 at once, the outcome comes as an event."),
+  async_send: z.boolean().optional().describe("As `async`."),
+  send_async: z.boolean().optional().describe("As `async`."),
+  mode: z.enum(["async", "sync"]).optional().describe("`async`: as `async: true`."),
+  delay: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .max(60_000)
+    .optional()
+    .describe("Milliseconds to show as typing before the message goes out."),
+  mentions: z.array(digitsOrJid).max(1024).optional().describe("People named in the text."),
+  reply_to: messageId.optional().describe("`message_id` of the message to quote."),
+  client_message_id: z
+    .string()
+    .min(1)
+    .max(200)
+    .optional()
+    .describe("Your own id of the message; a repeated one within 24 hours is not sent again."),
+  track_id: z.string().max(200).optional().describe("Given back in events."),
+  metadata: jsonObject.optional().describe("Kept with the message."),
+};
+
+const sendAliases = {
+  ...targetAliases,
+  client_message_id: ["clientMessageId"],
+  track_id: ["trackId"],
+  reply_to: ["replyid", "replyTo", "quoted.key.id", "quoted_message_id"],
+  mentions: ["mentioned"],
+};
+
+const messageIdAliases = { message_id: ["id", "messageId", "key.id"] };
+
+const textFields = {
+  text,
+  link_preview: z.boolean().default(false).describe("Show a preview of the first link."),
+};
+const textAliases = { text: ["message", "body", "Body", "textMessage.text"], link_preview: ["linkPreview"] };
+
+/** With its parameters, such as `audio/ogg; codecs=opus`; safe to stand in a header. */
+export const mimeType = z
+  .string()
+  .trim()
+  .max(127)
+  .regex(/^[\w.+-]+\/[\w.+-]+(\s*;\s*[\w.+-]+=("[\w., +-]*"|[\w.+-]+))*$/, "is not a media type");
+
+const MEDIA_TYPES = ["image", "video", "audio", "document", "sticker", "ptt"] as const;
+
+const mediaFields = {
+  url: z.string().optional().describe("Address of the file, fetched by the gateway; also a data URI."),
+  base64: z
+    .string()
+    .optional()
+    .describe("The file in base64; also a data URI or an address. May be called `file` in JSON."),
+  file: z
+    .union([z.custom<UploadedFile>(isUpload, "must be a file or text"), z.string()])
+    .optional()
+    .describe("The file as a part of a multipart/form-data body."),
+  type: z.enum(MEDIA_TYPES).optional().describe("Else by `mime_type`, else by the content."),
+  mime_type: mimeType.optional(),
+  file_name: z.string().max(255).optional(),
+  caption: caption.optional(),
+  ptt: z.boolean().optional().describe("true: a voice note."),
+};
+
+const mediaAliases = {
+  url: ["mediaUrl"],
+  base64: ["media_url", "link", "media", "data"],
+  type: ["mediatype", "media_type"],
+  mime_type: ["mimeType", "mimetype"],
+  file_name: ["fileName", "filename", "docName"],
+};
+
+function isUpload(value: unknown): boolean {
+  return typeof value === "object" && value !== null && "bytes" in value && value.bytes instanceof Uint8Array;
+}
+
+/** A number, also as text; anything else is not taken for one. */
+const degrees = (limit: number) =>
+  z
+    .union([
+      z.number(),
+      z
+        .string()
+        .trim()
+        .regex(/^[+-]?\d{1,3}(\.\d+)?$/, "must be a number")
+        .transform(Number),
+    ])
+    .pipe(z.number().min(-limit).max(limit));
+
+const locationFields = {
+  latitude: degrees(90),
+  longitude: degrees(180),
+  name: z.string().max(1000).optional(),
+  address: z.string().max(1000).optional(),
+};
+
+/** What stands on a card is one line: a line break would begin another property of it. */
+export const cardName = z
+  .string()
+  .trim()
+  .min(1)
+  .max(200)
+  .regex(/^[^\p{Cc}\u2028\u2029]*$/u, "must be one line");
+
+const cardFields = {
+  name: cardName.optional(),
+  contact: z
+    .object({ name: cardName, phone: digitsOrJid })
+    .optional()
+    .describe("The card, where `phone` names the recipient."),
+  vcard: z.string().max(10_000).optional().describe("A whole card; name and phone are read from it."),
+};
+const cardAliases = {
+  name: ["fullName", "contact_name"],
+  phone: ["phoneNumber", "contact_phone"],
+};
+
+const sentMessage = z.object({
+  message_id: z.string().describe("The network's id."),
+  providerMessageId: z.string().describe("As `message_id`."),
+  id: z.number(),
+  jid: z.string(),
+  status: z.enum(["pending", "sent", "delivered", "read", "played", "failed", "cancelled"]),
+  timestamp: z.iso.datetime(),
+});
+
+const queued = {
+  queued: z.literal(true),
+  jobId: z.string(),
+  pendingMessageId: z.string().describe("The network's id, chosen already."),
+};
+
+const accepted = {
+  output: z.object({ ...queued, message: z.object({ id: z.number(), status: z.literal("pending") }) }),
+  beside: z.object(queued),
+  wanted: ({ async, async_send, send_async, mode }: Readonly<Record<string, unknown>>) =>
+    Boolean(async || async_send || send_async || mode === "async"),
+};
+
+const identity = z.object({
+  jid: z.string(),
+  lid: z.string().nullable(),
+  phone: z.string().nullable(),
+  push_name: z.string().nullable(),
+});
+
+/** A message as events and reads show it. */
+export const message = z.object({
+  id: z.number(),
+  message_id: z.string(),
+  direction: z.enum(["inbound", "outbound"]),
+  from_me: z.boolean(),
+  jid: z.string(),
+  lid: z.string().nullable(),
+  phone: z.string().nullable(),
+  chat_type: z.enum(["contact", "group"]),
+  is_group: z.boolean(),
+  sender: identity.nullable(),
+  type: z.string(),
+  text: z.string().nullable(),
+  caption: z.string().nullable(),
+  quoted: z.unknown(),
+  mentions: z.array(z.string()),
+  media: z.unknown(),
+  location: z.unknown(),
+  contacts: z.unknown(),
+  status: z.enum(["pending", "sent", "delivered", "read", "played", "failed", "cancelled", "received"]),
+  origin: z.enum(["api", "panel", "campaign", "inbox", "chatbot", "phone", "contact"]),
+  timestamp: z.iso.datetime(),
+  track_id: z.string().nullable(),
+});
+
+const tag = "Messages";
+
+const send = {
+  access: "instance",
+  tag,
+  message: "Message sent",
+  idempotent: true,
+  output: sentMessage,
+  accepted,
+} as const;
+
+const acted = z.object({ message_id: z.string(), jid: z.string(), status: z.string() });
+
+const act = { access: "instance", tag, output: acted } as const;
+
+const actionTarget = { id: instanceId, ...target, message_id: messageId };
+const actionAliases = { ...targetAliases, ...messageIdAliases };
+
+export const messagesContract = {
+  sendText: route({
+    http: "POST /api/v1/instances/:id/send-text",
+    summary: "Send a text; the answer comes after the network has taken it, or at once with `async`",
+    ...send,
+    aliases: { ...sendAliases, ...textAliases },
+    input: z.object({ id: instanceId, ...target, ...sendOptions, ...textFields }),
+  }),
+  sendMedia: route({
+    http: "POST /api/v1/instances/:id/send-media",
+    summary: "Send an image, video, audio, voice note, sticker or document by address, base64 or upload",
+    ...send,
+    upload: "file",
+    aliases: { ...sendAliases, ...mediaAliases, caption: ["text"] },
+    input: z.object({ id: instanceId, ...target, ...sendOptions, ...mediaFields }),
+  }),
+  sendLocation: route({
+    http: "POST /api/v1/instances/:id/send-location",
+    summary: "Send a place",
+    ...send,
+    aliases: sendAliases,
+    input: z.object({ id: instanceId, ...target, ...sendOptions, ...locationFields }),
+  }),
+  sendContact: route({
+    http: "POST /api/v1/instances/:id/send-contact",
+    summary: "Send a contact card; `phone` is the card's, so the recipient is `number` or `jid`",
+    ...send,
+    aliases: { ...sendAliases, ...cardAliases },
+    input: z.object({ id: instanceId, ...target, ...sendOptions, ...cardFields }),
+  }),
+  sendReply: route({
+    http: "POST /api/v1/instances/:id/send-reply",
+    summary: "Answer a message with a text that quotes it",
+    ...send,
+    aliases: { ...sendAliases, ...textAliases, ...messageIdAliases },
+    input: z.object({ id: instanceId, ...target, ...sendOptions, ...textFields, message_id: messageId }),
+  }),
+  send: route({
+    http: "POST /api/v1/send",
+    ...send,
+    summary: "Send anything; the type is named or inferred from the fields",
+    access: "key",
+    upload: "file",
+    aliases: {
+      ...sendAliases,
+      ...textAliases,
+      ...mediaAliases,
+      ...cardAliases,
+      ...messageIdAliases,
+      instance_id: ["instanceId", "instance"],
+    },
+    input: z.object({
+      ...target,
+      ...sendOptions,
+      ...mediaFields,
+      ...z.object(locationFields).partial().shape,
+      ...cardFields,
+      instance_id: rowId.optional().describe("Absent: the instance of the key."),
+      type: z.enum(["text", "media", "location", "contact", "reply", ...MEDIA_TYPES]).optional(),
+      text: text.optional(),
+      link_preview: textFields.link_preview,
+      message_id: messageId.optional(),
+    }),
+  }),
+  react: route({
+    http: "POST /api/v1/instances/:id/messages/react",
+    ...act,
+    summary: "React to a message; an empty reaction takes it back",
+    message: "Reaction sent",
+    aliases: { ...actionAliases, reaction: ["emoji", "text"] },
+    input: z.object({
+      ...actionTarget,
+      reaction: z.string().max(64).refine(isOneEmoji, "must be one emoji or empty"),
+    }),
+  }),
+  markRead: route({
+    http: "POST /api/v1/instances/:id/messages/read",
+    ...act,
+    summary: "Mark messages as read",
+    message: "Marked as read",
+    aliases: { ...actionAliases, message_ids: ["messageIds", "ids"] },
+    input: z.object({
+      ...actionTarget,
+      message_id: z.union([messageId, z.array(messageId).min(1).max(100)]).optional(),
+      message_ids: z.array(messageId).min(1).max(100).optional(),
+    }),
+    output: acted.extend({ message_ids: z.array(z.string()) }),
+  }),
+  editMessage: route({
+    http: "POST /api/v1/instances/:id/messages/edit",
+    ...act,
+    summary: "Change the text of a message that this instance has sent",
+    message: "Message edited",
+    aliases: { ...actionAliases, ...textAliases },
+    input: z.object({ ...actionTarget, text }),
+  }),
+  deleteMessage: route({
+    http: "POST /api/v1/instances/:id/messages/delete",
+    ...act,
+    summary: "Delete a message that this instance has sent, for everyone",
+    message: "Message deleted",
+    aliases: actionAliases,
+    input: z.object(actionTarget),
+  }),
+  downloadMedia: route({
+    http: "POST /api/v1/instances/:id/messages/download",
+    access: "instance",
+    tag,
+    summary: "Get the file of a message: its bytes, or with `return_base64` the envelope",
+    message: "File",
+    aliases: { ...messageIdAliases, return_base64: ["returnBase64"] },
+    input: z.object({ id: instanceId, message_id: messageId, return_base64: z.boolean().default(false) }),
+    output: z.object({
+      message_id: z.string(),
+      mime_type: z.string(),
+      file_name: z.string().nullable(),
+      size: z.number(),
+      base64: z.string(),
+    }),
+    raw: "*/*",
+  }),
+  setPresence: route({
+    http: "POST /api/v1/instances/:id/presence",
+    access: "instance",
+    tag,
+    summary: "Show as available or unavailable, or in a chat as typing, recording or paused",
+    message: "Presence set",
+    aliases: {
+      ...targetAliases,
+      presence: ["state", "type", "status"],
+      duration_ms: ["delay", "durationMs"],
+    },
+    input: z.object({
+      id: instanceId,
+      ...target,
+      presence: z.enum([
+        "available",
+        "unavailable",
+        "typing",
+        "composing",
+        "recording",
+        "recording_audio",
+        "paused",
+      ]),
+      duration_ms: z.coerce.number().int().min(0).max(60_000).optional().describe("Then `paused` by itself."),
+    }),
+    output: z.object({ presence: z.string(), jid: z.string().nullable() }),
+  }),
+  getMessage: route({
+    http: "GET /api/v1/instances/:id/messages/:messageId",
+    access: "instance",
+    tag,
+    summary: "Get one message; `:messageId` takes `message_id` or the numeric `id`",
+    message: "Message",
+    input: z.object({ id: instanceId, messageId: z.string().min(1).max(128) }),
+    output: message.extend({
+      error: z.object({ code: z.string(), message: z.string(), retryable: z.boolean() }).nullable(),
+      client_message_id: z.string().nullable(),
+      metadata: z.unknown(),
+    }),
+  }),
+};
+
+/** One grapheme that is drawn as an emoji, or nothing. */
+function isOneEmoji(reaction: string): boolean {
+  if (reaction === "") return true;
+  const graphemes = [...new Intl.Segmenter().segment(reaction)];
+  return graphemes.length === 1 && /\p{Extended_Pictographic}|\p{Regional_Indicator}|\u20e3/u.test(reaction);
+}

@@ -1,0 +1,21 @@
+import { sql } from "kysely";
+import type { Content, Jid, MessageId } from "../../network/driver.ts";
+import type { Db } from "../../platform/db.ts";
+
+/** What an instance sent under an id, without its bytes: for a recipient whose phone asks for the message again. */
+export async function findSent(
+  db: Db,
+  instanceId: number,
+  chat: Jid,
+  id: MessageId,
+): Promise<Content | undefined> {
+  const row = await db
+    .selectFrom("message")
+    .select(sql<Content>`content - 'upload'`.as("content"))
+    .where("instance_id", "=", instanceId)
+    .where("message_id", "=", id)
+    .where("jid", "=", chat)
+    .where("from_me", "=", true)
+    .executeTakeFirst();
+  return row?.content;
+}

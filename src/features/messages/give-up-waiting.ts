@@ -1,0 +1,47 @@
+import { sql } from "kysely";
+import type { Engine } from "../../engine/engine.ts";
+import type { Db, Trx } from "../../platform/db.ts";
+import { recordEvents } from "../events/events.ts";
+import { failedEvent } from "./message-events.ts";
+import { selectMessages } from "./message-view.ts";
+import { dropOutgoing } from "./outgoing-media.ts";
+import { SEND_ERROR } from "./send-error.ts";
+
+/** What was left behind: an outcome after all, a send that never began, or one whose outcome will come as an event. */
+export type LeftSend = "decided" | "never_begun" | "begun";
+
+/**
+ * Ends the waiting for a sync send. One that has not begun is failed in the same statement that looks, so that it can
+ * never begin afterwards, and its key is free again; one that has begun goes on like an async send.
+ */
+export async function giveUpWaiting(db: Db, engine: Engine, id: number): Promise<LeftSend> {
+  const { left, lanes } = await db.transaction().execute((trx) => leave(trx, id));
+  engine.wake(lanes);
+  return left;
+}
+
+async function leave(trx: Trx, id: number): Promise<{ left: LeftSend; lanes: number[] }> {
+  const { rows } = await sql<{ has_begun: boolean; upload: string | null }>`
+    with waiting as (
+      select id, submitted_at is not null as has_begun, content ->> 'upload' as upload
+      from message where id = ${id} and outcome_at is null for update
+    )
+    update message m set mode = 'async',
+      status = case when w.has_begun then m.status else 'failed' end,
+      outcome_at = case when w.has_begun then null else now() end,
+      error = case when w.has_begun then null else ${JSON.stringify(SEND_ERROR.notBegun)}::jsonb end,
+      content = case when w.has_begun then m.content else m.content - 'upload' end
+    from waiting w where m.id = w.id
+    returning w.has_begun, w.upload`.execute(trx);
+  const [row] = rows;
+  if (!row) return { left: "decided", lanes: [] };
+  if (row.has_begun) return { left: "begun", lanes: [] };
+  return { left: "never_begun", lanes: await forget(trx, id, row.upload) };
+}
+
+async function forget(trx: Trx, id: number, upload: string | null): Promise<number[]> {
+  if (upload !== null) await dropOutgoing(trx, [upload]);
+  await trx.deleteFrom("idempotency").where("message", "=", id).execute();
+  const row = await selectMessages(trx).where("m.id", "=", id).executeTakeFirstOrThrow();
+  return recordEvents(trx, [failedEvent(row)]);
+}

@@ -1,0 +1,46 @@
+import type { EventDraft, EventTrait } from "../events/events.ts";
+import { type MessageRow, toConversationView, toMessageView } from "./message-view.ts";
+
+/** The event of a message that the network has taken, whoever sent it. */
+export function sentEvent(row: MessageRow): EventDraft {
+  return draft("message.sent", row, { ...describe(row), ...jobOf(row) });
+}
+
+/** The event of a send that came to nothing and whose caller no longer waits for an answer. */
+export function failedEvent(row: MessageRow): EventDraft {
+  return draft("message.failed", row, { ...describe(row), ...jobOf(row), error: row.error });
+}
+
+export function receivedEvent(row: MessageRow, { offline = false }: { offline?: boolean } = {}): EventDraft {
+  return draft("message.received", row, { ...describe(row), ...(offline && { offline: true }) });
+}
+
+/** An event about a message that is in the log, such as an edit or a reaction. */
+export function messageEvent(
+  event: EventDraft["event"],
+  row: MessageRow,
+  data: Record<string, unknown>,
+): EventDraft {
+  return draft(event, row, { ...data, ...describe(row) });
+}
+
+function describe(row: MessageRow) {
+  return { message: toMessageView(row), conversation: toConversationView(row) };
+}
+
+function jobOf(row: MessageRow) {
+  return row.job_id === null ? {} : { jobId: row.job_id, pendingMessageId: row.message_id };
+}
+
+function draft(event: EventDraft["event"], row: MessageRow, data: Record<string, unknown>): EventDraft {
+  return { event, instance_id: row.instance_id, chat: row.jid, traits: traitsOf(row), data };
+}
+
+/** What the `exclude` filter of a webhook goes by. */
+function traitsOf(row: MessageRow): EventTrait[] {
+  const traits: EventTrait[] = [];
+  if (row.from_me) traits.push("from_me");
+  if (row.from_me && row.origin !== "phone") traits.push("sent_by_api");
+  if (row.chat_type === "group") traits.push("groups");
+  return traits;
+}

@@ -1,0 +1,109 @@
+import type { Selectable } from "kysely";
+import type {
+  ContactContent,
+  Identity,
+  Jid,
+  LocationContent,
+  MediaContent,
+  MessageId,
+  Quoted,
+  TextContent,
+} from "../../network/driver.ts";
+import type { Db, Trx } from "../../platform/db.ts";
+import type { MessageTable } from "../../tables.ts";
+
+/** Content as the message row keeps it: the driver's union without the bytes. */
+export type StoredContent = (TextContent | StoredMedia | LocationContent | ContactContent) & {
+  quoted?: Quoted;
+  mentions?: Jid[];
+};
+
+export type StoredMedia = Omit<MediaContent, "bytes"> & {
+  /** Outbound, until its outcome: where the file waits. */
+  upload?: string;
+};
+
+/** A message with what its chat is known as. */
+export interface MessageRow
+  extends Omit<Selectable<MessageTable>, "content" | "jid" | "message_id" | "sender"> {
+  content: StoredContent;
+  jid: Jid;
+  message_id: MessageId;
+  sender: Identity | null;
+  chat_lid: string | null;
+  chat_phone: string | null;
+  title: string | null;
+  chat_type: "contact" | "group";
+}
+
+/** Messages with their chats, to be narrowed by the caller. */
+export function selectMessages(db: Db | Trx) {
+  return db
+    .selectFrom("message as m")
+    .innerJoin("conversation as c", "c.id", "m.conversation_id")
+    .leftJoin("contact as p", (join) =>
+      join.onRef("p.instance_id", "=", "m.instance_id").onRef("p.jid", "=", "m.jid"),
+    )
+    .selectAll("m")
+    .select(["c.title", "c.type as chat_type", "p.lid as chat_lid", "c.phone as chat_phone"])
+    .$castTo<MessageRow>();
+}
+
+/** The message as events and answers show it. */
+export function toMessageView(row: MessageRow) {
+  const { content } = row;
+  return {
+    id: row.id,
+    message_id: row.message_id,
+    direction: row.direction,
+    from_me: row.from_me,
+    jid: row.jid,
+    lid: row.chat_lid,
+    phone: row.chat_phone,
+    chat_type: row.chat_type,
+    is_group: row.chat_type === "group",
+    sender: row.sender,
+    type: row.type,
+    text: content.kind === "text" ? content.text : null,
+    caption: content.kind === "media" ? (content.caption ?? null) : null,
+    quoted: content.quoted ?? null,
+    mentions: content.mentions ?? [],
+    media: content.kind === "media" ? toMediaView(content) : null,
+    location: content.kind === "location" ? toLocationView(content) : null,
+    contacts: content.kind === "contact" ? [toCardView(content)] : null,
+    status: row.status,
+    origin: row.origin,
+    timestamp: row.sent_at.toISOString(),
+    track_id: row.track_id,
+  };
+}
+
+/** The chat as events show it. */
+export function toConversationView(row: MessageRow) {
+  return {
+    id: row.conversation_id,
+    jid: row.jid,
+    phone: row.chat_phone,
+    title: row.title,
+    type: row.chat_type,
+  };
+}
+
+function toMediaView(media: StoredMedia) {
+  return {
+    type: media.media_type,
+    mime_type: media.mime_type,
+    file_name: media.file_name ?? null,
+    size: media.size,
+    sha256: media.sha256 ?? null,
+    seconds: media.seconds ?? null,
+  };
+}
+
+function toLocationView({ latitude, longitude, name, address }: LocationContent) {
+  return { latitude, longitude, name: name ?? null, address: address ?? null };
+}
+
+function toCardView({ name, phone, vcard }: ContactContent) {
+  return { name, phone, vcard: vcard ?? null };
+}

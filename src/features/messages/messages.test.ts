@@ -1,0 +1,391 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { startTestGateway, type TestGateway, type TestInstance, waitUntil } from "../../../test/gateway.ts";
+import { type Receiver, startReceiver } from "../../../test/receiver.ts";
+
+let gateway: TestGateway;
+let receiver: Receiver;
+let sales: TestInstance;
+
+beforeAll(async () => {
+  gateway = await startTestGateway({
+    WAYGATE_ACK_TIMEOUT: "2s",
+    WAYGATE_DOUBT_WAIT: "60s",
+    WAYGATE_SEND_HOLD: "15m",
+  });
+  receiver = await startReceiver();
+  sales = await gateway.connectInstance({ webhook_url: receiver.url });
+  receiver.trust(sales.webhook_secret);
+});
+
+afterAll(async () => {
+  expect(receiver.forged).toEqual([]);
+  await receiver.close();
+  await gateway.stop();
+});
+
+const idOf = ({ data }: { data: { message_id?: string } }) => data.message_id ?? "";
+const friend = "5511988881111";
+const to = (last4: string) => `551198888${last4}`;
+const eventsOf = (messageId: string) =>
+  receiver.received
+    .filter((item) => item.body.data?.message?.message_id === messageId)
+    .map((item) => item.body.event);
+const outcomeOf = (messageId: string) =>
+  receiver.waitFor(
+    ({ body }) => /message\.(sent|failed)/.test(body.event) && body.data.message.message_id === messageId,
+  );
+
+describe("a sync send", () => {
+  test("answers once the network has taken the message, and tells the webhook", async () => {
+    const answer = await sales.client.sendText({ id: sales.id, number: to("1234"), text: "Hello" });
+    expect(answer).toMatchObject({
+      success: true,
+      message: "Message sent",
+      data: { status: expect.stringMatching(/sent|delivered|read/), jid: `${to("1234")}@s.whatsapp.net` },
+    });
+    expect(answer.data.providerMessageId).toBe(answer.data.message_id);
+    const [sent] = await outcomeOf(idOf(answer));
+    expect(sent?.body).toMatchObject({
+      event: "message.sent",
+      version: "2",
+      source: "Waygate",
+      tenant_id: expect.stringMatching(/^tenant_\d+$/),
+      instance_id: `inst_${sales.id}`,
+      instance: { id: sales.id, name: "Sales", phone: sales.phone },
+      data: {
+        message: { id: answer.data.id, text: "Hello", direction: "outbound", from_me: true, origin: "api" },
+        conversation: { jid: `${to("1234")}@s.whatsapp.net`, type: "contact" },
+      },
+    });
+  });
+
+  test("is followed by what the recipient does with it", async () => {
+    const { data } = await sales.client.sendText({ id: sales.id, number: to("1235"), text: "Read me" });
+    const [read] = await receiver.waitFor(
+      ({ body }) => body.event === "message.read" && body.data.message_ids.includes(data.message_id),
+    );
+    expect(read?.body.data).toMatchObject({ jid: data.jid, direction: "outbound" });
+    const { data: message } = await sales.client.getMessage({
+      id: sales.id,
+      messageId: data.message_id ?? "",
+    });
+    expect(message.status).toBe("read");
+  });
+
+  test("to a number that is not on the network is refused and fires no event", async () => {
+    await expect(
+      sales.client.sendText({ id: sales.id, number: to("0000"), text: "Hi" }),
+    ).rejects.toMatchObject({
+      code: "RECIPIENT_NOT_FOUND",
+      status: 404,
+    });
+  });
+
+  test("that the network refuses for good answers SEND_FAILED", async () => {
+    await expect(
+      sales.client.sendText({ id: sales.id, number: to("0001"), text: "Hi" }),
+    ).rejects.toMatchObject({
+      code: "SEND_FAILED",
+      status: 502,
+    });
+  });
+
+  test("that is never acknowledged answers SEND_TIMEOUT, and its outcome follows as an event", async () => {
+    const refusal = await sales.client
+      .sendText({ id: sales.id, number: to("0002"), text: "Anybody?" }, { idempotencyKey: "patience" })
+      .catch((error: unknown) => error);
+    expect(refusal).toMatchObject({ code: "SEND_TIMEOUT", status: 504, details: { sent: "unknown" } });
+    const { message_id } = (refusal as { details: { message_id: string } }).details;
+    await expect(
+      sales.client.sendText(
+        { id: sales.id, number: to("0002"), text: "Anybody?" },
+        { idempotencyKey: "patience" },
+      ),
+    ).rejects.toMatchObject({ code: "IDEMPOTENCY_IN_PROGRESS", status: 409 });
+    await gateway.advance(61_000);
+    const [failed] = await outcomeOf(message_id);
+    expect(failed?.body).toMatchObject({
+      event: "message.failed",
+      data: { error: { code: "UNKNOWN_OUTCOME" } },
+    });
+  });
+
+  test("on an instance that was never paired answers 409 with its status", async () => {
+    const idle = await gateway.createInstance();
+    await expect(idle.client.sendText({ id: idle.id, number: friend, text: "Hi" })).rejects.toMatchObject({
+      code: "INSTANCE_NOT_CONNECTED",
+      status: 409,
+      details: { status: "created" },
+    });
+  });
+});
+
+describe("an async send", () => {
+  test.each([{ async: true }, { async_send: true }, { send_async: true }, { mode: "async" as const }])(
+    "asked for by %j is queued at once and its outcome comes as message.sent",
+    async (flag) => {
+      const answer = await sales.client.sendText({ id: sales.id, number: friend, text: "Later", ...flag });
+      expect(answer).toMatchObject({ success: true, message: "Message queued", queued: true });
+      const { jobId, pendingMessageId } = answer as unknown as { jobId: string; pendingMessageId: string };
+      expect(answer.data).toMatchObject({
+        queued: true,
+        jobId,
+        pendingMessageId,
+        message: { status: "pending" },
+      });
+      const [sent] = await outcomeOf(pendingMessageId);
+      expect(sent?.body).toMatchObject({ event: "message.sent", data: { jobId, pendingMessageId } });
+    },
+  );
+
+  test("that fails for good ends in message.failed with the reason, once", async () => {
+    const answer = await sales.client.sendText({ id: sales.id, number: to("0000"), text: "Hi", async: true });
+    const { pendingMessageId } = answer as unknown as { pendingMessageId: string };
+    const [failed] = await outcomeOf(pendingMessageId);
+    expect(failed?.body).toMatchObject({
+      event: "message.failed",
+      data: { error: { code: "RECIPIENT_NOT_FOUND", retryable: false }, message: { status: "failed" } },
+    });
+    expect(eventsOf(pendingMessageId)).toEqual(["message.failed"]);
+  });
+
+  test("keeps the order of its chat", async () => {
+    const number = to("7777");
+    for (let n = 0; n < 20; n++) {
+      await sales.client.sendText({ id: sales.id, number, text: `n${n}`, async: true });
+    }
+    const sent = await receiver.waitFor(
+      ({ body }) => body.event === "message.sent" && body.data.message.jid.startsWith(number),
+      20,
+    );
+    expect(sent.map((item) => item.body.data.message.text)).toEqual(
+      Array.from({ length: 20 }, (_, n) => `n${n}`),
+    );
+  });
+
+  test("in front of a sync send of the same chat goes first", async () => {
+    const number = to("6666");
+    for (let n = 0; n < 5; n++)
+      await sales.client.sendText({ id: sales.id, number, text: `n${n}`, async: true });
+    await sales.client.sendText({ id: sales.id, number, text: "n5" });
+    const sent = await receiver.waitFor(
+      ({ body }) => body.event === "message.sent" && body.data.message.jid.startsWith(number),
+      6,
+    );
+    expect(sent.map((item) => item.body.data.message.text)).toEqual(["n0", "n1", "n2", "n3", "n4", "n5"]);
+  });
+
+  test("to an instance that was never paired is refused at once and leaves nothing behind", async () => {
+    const idle = await gateway.createInstance();
+    await expect(
+      idle.client.sendText({ id: idle.id, number: friend, text: "Hi", async: true }),
+    ).rejects.toMatchObject({ code: "INSTANCE_NOT_CONNECTED" });
+    const rows = await gateway.database.db
+      .selectFrom("message")
+      .select("id")
+      .where("instance_id", "=", idle.id)
+      .execute();
+    expect(rows).toEqual([]);
+  });
+});
+
+describe("a repeated request", () => {
+  test("with the same Idempotency-Key is the same message", async () => {
+    const send = () =>
+      sales.client.sendText({ id: sales.id, number: friend, text: "Once" }, { idempotencyKey: "order-1" });
+    const [first, second] = [await send(), await send()];
+    expect(second.data.message_id).toBe(first.data.message_id);
+  });
+
+  test("with the same key at the same moment is one message and one job", async () => {
+    const send = () =>
+      sales.client.sendText(
+        { id: sales.id, number: friend, text: "Once", async: true },
+        { idempotencyKey: "order-2" },
+      );
+    const answers = await Promise.all(Array.from({ length: 10 }, send));
+    const jobs = new Set(answers.map((answer) => (answer as unknown as { jobId: string }).jobId));
+    expect(jobs.size).toBe(1);
+  });
+
+  test("with the same key and another body is refused", async () => {
+    await sales.client.sendText({ id: sales.id, number: friend, text: "A" }, { idempotencyKey: "order-3" });
+    await expect(
+      sales.client.sendText({ id: sales.id, number: friend, text: "B" }, { idempotencyKey: "order-3" }),
+    ).rejects.toMatchObject({ code: "IDEMPOTENCY_MISMATCH", status: 422 });
+  });
+
+  test("with the same client_message_id is the same message", async () => {
+    const send = () =>
+      sales.client.sendText({ id: sales.id, number: friend, text: "Mine", client_message_id: "invoice 7" });
+    expect((await send()).data.message_id).toBe((await send()).data.message_id);
+  });
+
+  test("a day later is a new message", async () => {
+    const send = () =>
+      sales.client.sendText({ id: sales.id, number: friend, text: "Daily" }, { idempotencyKey: "order-4" });
+    const first = await send();
+    await gateway.advance(24 * 3_600_000 + 1000);
+    expect((await send()).data.message_id).not.toBe(first.data.message_id);
+  });
+});
+
+describe("an instance that loses its connection", () => {
+  test("holds async sends until it is back", async () => {
+    const shop = await gateway.connectInstance({ webhook_url: receiver.url });
+    receiver.trust(shop.webhook_secret);
+    await shop.client.sandboxDrop({ id: shop.id });
+    const answer = await shop.client.sendText({ id: shop.id, number: friend, text: "Held", async: true });
+    const { pendingMessageId } = answer as unknown as { pendingMessageId: string };
+    const [sent] = await outcomeOf(pendingMessageId);
+    expect(sent?.body.event).toBe("message.sent");
+  });
+
+  test("fails what it could not send within the hold time", async () => {
+    const shop = await gateway.connectInstance({ webhook_url: receiver.url });
+    receiver.trust(shop.webhook_secret);
+    await gateway.database.db
+      .updateTable("instance")
+      .set({ status: "disconnected" })
+      .where("id", "=", shop.id)
+      .execute();
+    const lane = await gateway.database.db
+      .selectFrom("instance")
+      .select("lane")
+      .where("id", "=", shop.id)
+      .executeTakeFirstOrThrow();
+    gateway.gateway.engine.openGroups(lane.lane, ["control"]);
+    const answer = await shop.client.sendText({ id: shop.id, number: friend, text: "Too late", async: true });
+    const { pendingMessageId } = answer as unknown as { pendingMessageId: string };
+    await gateway.advance(15 * 60_000 + 1000);
+    const [failed] = await outcomeOf(pendingMessageId);
+    expect(failed?.body).toMatchObject({
+      event: "message.failed",
+      data: { error: { code: "INSTANCE_NOT_CONNECTED" } },
+    });
+  });
+});
+
+describe("an inbound text", () => {
+  test("is stored once and told to the webhook with all that is known of its sender", async () => {
+    const { data } = await sales.client.sandboxReceive({
+      id: sales.id,
+      from: "5511977771111",
+      push_name: "Bia",
+      text: "Olá",
+    });
+    const [received] = await receiver.waitFor(
+      ({ body }) => body.event === "message.received" && body.data.message.message_id === data.message_id,
+    );
+    expect(received?.body.data).toMatchObject({
+      message: {
+        direction: "inbound",
+        from_me: false,
+        origin: "contact",
+        status: "received",
+        text: "Olá",
+        phone: "5511977771111",
+        lid: expect.stringMatching(/@lid$/),
+        sender: { push_name: "Bia", phone: "5511977771111" },
+      },
+      conversation: { title: "Bia", type: "contact", phone: "5511977771111" },
+    });
+  });
+
+  test("that answers by itself completes a conversation", async () => {
+    await sales.client.sendText({ id: sales.id, number: to("0004"), text: "ping" });
+    const [echo] = await receiver.waitFor(
+      ({ body }) => body.event === "message.received" && body.data.message.text === "echo: ping",
+    );
+    expect(echo?.body.data.message.phone).toBe(to("0004"));
+  });
+});
+
+test("two instances write to each other", async () => {
+  const other = await gateway.connectInstance({ webhook_url: receiver.url });
+  receiver.trust(other.webhook_secret);
+  await sales.client.sendText({ id: sales.id, number: other.phone, text: "From one to the other" });
+  const [received] = await receiver.waitFor(
+    ({ body }) => body.event === "message.received" && body.instance.id === other.id,
+  );
+  expect(received?.body.data.message).toMatchObject({ text: "From one to the other", phone: sales.phone });
+});
+
+describe("bad input", () => {
+  test.each([
+    ["no recipient", { text: "Hi" }, "number"],
+    ["a recipient without digits", { number: "abc", text: "Hi" }, "number"],
+    ["no text", { number: friend }, "text"],
+    ["an empty text", { number: friend, text: "" }, "text"],
+    ["a text that is too long", { number: friend, text: "x".repeat(65_537) }, "text"],
+    ["a text that is an object", { number: friend, text: { a: 1 } }, "text"],
+    ["a flag of the wrong type", { number: friend, text: "Hi", async: "yes" }, "async"],
+  ])("%s is refused with the field", async (_, body, field) => {
+    await expect(sales.client.sendText({ id: sales.id, ...body } as never)).rejects.toMatchObject({
+      code: "VALIDATION_ERROR",
+      status: 400,
+      details: { fields: [expect.objectContaining({ field })] },
+    });
+  });
+
+  test("U+0000 and lone surrogates are cleaned, not refused", async () => {
+    const { data } = await sales.client.sendText({ id: sales.id, number: friend, text: "a\u0000b\ud800c" });
+    const { data: message } = await sales.client.getMessage({
+      id: sales.id,
+      messageId: data.message_id ?? "",
+    });
+    expect(message.text).toBe("ab\ufffdc");
+  });
+
+  test.each([
+    ["to", friend],
+    ["chatId", `${friend}@c.us`],
+    ["chat_id", friend],
+    ["remoteJid", `${friend}@s.whatsapp.net`],
+    ["recipient", friend],
+    ["Phone", friend],
+  ])("the recipient may be called %s", async (name, value) => {
+    const answer = await sales.client.sendText({
+      id: sales.id,
+      [name]: value,
+      text: "Hi",
+      async: true,
+    } as never);
+    expect(answer.success).toBe(true);
+  });
+
+  test.each(["message", "body", "Body"])("the text may be called %s", async (name) => {
+    const answer = await sales.client.sendText({
+      id: sales.id,
+      number: friend,
+      [name]: "Hi",
+      async: true,
+    } as never);
+    expect(answer.success).toBe(true);
+  });
+});
+
+test("with the queue switched off an async send is refused and leaves no row, a sync send works", async () => {
+  const quiet = await startTestGateway({ WAYGATE_QUEUE: "off" });
+  try {
+    const shop = await quiet.connectInstance();
+    await expect(
+      shop.client.sendText({ id: shop.id, number: friend, text: "Hi", async: true }),
+    ).rejects.toMatchObject({ code: "QUEUE_UNAVAILABLE", status: 503 });
+    expect(await quiet.database.db.selectFrom("message").select("id").execute()).toEqual([]);
+    expect((await shop.client.sendText({ id: shop.id, number: friend, text: "Hi" })).success).toBe(true);
+  } finally {
+    await quiet.stop();
+  }
+});
+
+test("what was accepted before a stop is sent after the next start", async () => {
+  const number = to("5555");
+  await sales.client.sendText({ id: sales.id, number, text: "before", async: true });
+  await gateway.restart();
+  await waitUntil(() =>
+    receiver.received.some(
+      ({ body }) => body.data?.message?.text === "before" && body.event === "message.sent",
+    ),
+  );
+});

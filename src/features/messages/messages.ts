@@ -1,0 +1,111 @@
+import type { Session } from "../../network/driver.ts";
+import { GatewayError, invalidField } from "../../platform/errors.ts";
+import type { Caller, Handlers } from "../../platform/handler.ts";
+import { type ActorDeps, createActor } from "./act-on-message.ts";
+import { createSender, type SenderDeps } from "./answer-send.ts";
+import type { messagesContract } from "./contract.ts";
+import { readMediaFile, toFileAnswer } from "./download-media.ts";
+import { selectMessages, toMessageView } from "./message-view.ts";
+import { inferKind } from "./read-content.ts";
+import { createInstanceReader } from "./sending-instance.ts";
+import { setPresence } from "./set-presence.ts";
+
+export interface MessageDeps extends Omit<SenderDeps & ActorDeps, "readInstance"> {
+  /** The live session of an instance, while it is connected. */
+  connectedSession: (instanceId: number) => Session | undefined;
+}
+
+type MessageHandlers = Handlers<typeof messagesContract>;
+
+export function messageHandlers(deps: MessageDeps): MessageHandlers {
+  const shared = { ...deps, readInstance: createInstanceReader(deps.db) };
+  return {
+    ...sendHandlers(shared),
+    ...actionHandlers(shared),
+
+    async downloadMedia({ input: { id, message_id, return_base64 } }) {
+      const file = await readMediaFile(deps, id, message_id);
+      if (!return_base64) return toFileAnswer(file);
+      const { bytes, ...described } = file;
+      return { ...described, size: bytes.length, base64: bytes.toString("base64") };
+    },
+
+    setPresence: ({ input, signal }) => setPresence(shared, input, signal),
+
+    async getMessage({ input: { id, messageId } }) {
+      const row = await selectMessages(deps.db)
+        .where("m.instance_id", "=", id)
+        .where(({ eb }) =>
+          /^\d{1,15}$/.test(messageId)
+            ? eb("m.id", "=", Number(messageId))
+            : eb("m.message_id", "=", messageId),
+        )
+        .executeTakeFirstOrThrow(() => new GatewayError("MESSAGE_NOT_FOUND", "There is no such message."));
+      const { error, client_message_id, metadata } = row;
+      return { ...toMessageView(row), error, client_message_id, metadata };
+    },
+  };
+}
+
+type SendRoutes = "sendText" | "sendMedia" | "sendLocation" | "sendContact" | "sendReply" | "send";
+
+function sendHandlers(deps: SenderDeps): Pick<MessageHandlers, SendRoutes> {
+  const send = createSender(deps);
+  return {
+    sendText: (call) => send("send-text", call.input.id, "text", call),
+    sendMedia: (call) => send("send-media", call.input.id, "media", call),
+    sendLocation: (call) => send("send-location", call.input.id, "location", call),
+    sendContact: (call) => send("send-contact", call.input.id, "contact", call),
+    sendReply: (call) => send("send-reply", call.input.id, "reply", call),
+
+    async send(call) {
+      const instanceId = await chooseInstance(deps, call.caller, call.input.instance_id);
+      return send("send", instanceId, inferKind(call.input), call);
+    },
+  };
+}
+
+type ActionRoutes = "react" | "editMessage" | "deleteMessage" | "markRead";
+
+function actionHandlers(deps: ActorDeps): Pick<MessageHandlers, ActionRoutes> {
+  const act = createActor(deps);
+  return {
+    react: ({ input: { id, message_id, reaction, ...target } }) =>
+      act({ instance_id: id, action: "react", message_ids: [message_id], target, body: { reaction } }),
+
+    editMessage: ({ input: { id, message_id, text, ...target } }) =>
+      act({ instance_id: id, action: "edit", message_ids: [message_id], target, body: { text } }),
+
+    deleteMessage: ({ input: { id, message_id, ...target } }) =>
+      act({ instance_id: id, action: "delete", message_ids: [message_id], target }),
+
+    async markRead({ input: { id, message_id, message_ids: several, ...target } }) {
+      const message_ids = [...new Set([several ?? message_id ?? []].flat())];
+      if (message_ids.length === 0) throw invalidField("message_id", "is required");
+      return { ...(await act({ instance_id: id, action: "read", message_ids, target })), message_ids };
+    },
+  };
+}
+
+/** A key sends from its own instance; a signed-in user names one of the account. */
+async function chooseInstance(
+  { db }: SenderDeps,
+  caller: Caller,
+  named: number | undefined,
+): Promise<number> {
+  if (caller.kind === "key") {
+    if (named === undefined || named === caller.instance_id) return caller.instance_id;
+    throw new GatewayError("INSTANCE_FORBIDDEN", "The API key is not the key of this instance.");
+  }
+  if (caller.kind !== "user") throw new GatewayError("FORBIDDEN", "Sending is for keys and signed-in users.");
+  if (named === undefined) throw invalidField("instance_id", "is required");
+  const found = await db
+    .selectFrom("instance")
+    .select("id")
+    .where("id", "=", named)
+    .where("account_id", "=", caller.account_id)
+    .where("removed_at", "is", null)
+    .executeTakeFirst();
+  if (!found) throw new GatewayError("NOT_FOUND", "There is no such instance.");
+  return found.id;
+}

@@ -1,0 +1,91 @@
+import { createHash } from "node:crypto";
+import { sql } from "kysely";
+import type { Db, Trx } from "../../platform/db.ts";
+import { ulid } from "../../platform/ulid.ts";
+
+const PART_BYTES = 256 * 1024;
+const PARTS_AT_ONCE = 16;
+/** Longer than the request that brings a file can last. */
+const ORPHAN_AFTER_MS = 3_600_000;
+
+/** The file of a send on its way into the database, part by part, where it waits for the outcome of the send. */
+export class OutgoingFile {
+  readonly id = `upl_${ulid()}`;
+  /** Length so far. */
+  size = 0;
+  /** The first part, by which the type of the file is told. */
+  head: Buffer = Buffer.alloc(0);
+  readonly #db: Db;
+  readonly #hash = createHash("sha256");
+  #rest: Buffer = Buffer.alloc(0);
+  #parts = 0;
+
+  constructor(db: Db) {
+    this.#db = db;
+  }
+
+  /** Takes the next piece, of any length. */
+  async write(piece: Buffer): Promise<void> {
+    for (let start = 0; start < piece.length; start += PART_BYTES) {
+      await this.#take(piece.subarray(start, start + PART_BYTES));
+    }
+  }
+
+  /** Resolves with the hex SHA-256 once the last byte is stored. */
+  async end(): Promise<string> {
+    if (this.#rest.length > 0) await this.#store(this.#rest);
+    return this.#hash.digest("hex");
+  }
+
+  async drop(): Promise<void> {
+    if (this.#parts > 0) await dropOutgoing(this.#db, [this.id]);
+  }
+
+  async #take(piece: Buffer): Promise<void> {
+    this.size += piece.length;
+    this.#hash.update(piece);
+    const waiting = this.#rest.length === 0 ? piece : Buffer.concat([this.#rest, piece]);
+    if (waiting.length >= PART_BYTES) await this.#store(waiting.subarray(0, PART_BYTES));
+    this.#rest = waiting.length >= PART_BYTES ? waiting.subarray(PART_BYTES) : waiting;
+  }
+
+  async #store(bytes: Buffer): Promise<void> {
+    if (this.#parts === 0) this.head = bytes;
+    await this.#db
+      .insertInto("outgoing_media")
+      .values({ id: this.id, part: this.#parts++, bytes })
+      .execute();
+  }
+}
+
+/** The whole file of so many bytes; undefined when its send had an outcome meanwhile. */
+export async function loadOutgoing(db: Db, id: string, size: number): Promise<Buffer | undefined> {
+  const file = Buffer.allocUnsafe(size);
+  let filled = 0;
+  for (let part = 0; filled < size; part += PARTS_AT_ONCE) {
+    const parts = await db
+      .selectFrom("outgoing_media")
+      .select("bytes")
+      .where("id", "=", id)
+      .where("part", ">=", part)
+      .where("part", "<", part + PARTS_AT_ONCE)
+      .orderBy("part")
+      .execute();
+    if (parts.length === 0) return undefined;
+    for (const { bytes } of parts) filled += bytes.copy(file, filled);
+  }
+  return file;
+}
+
+export async function dropOutgoing(db: Db | Trx, ids: string[]): Promise<void> {
+  if (ids.length > 0) await db.deleteFrom("outgoing_media").where("id", "in", ids).execute();
+}
+
+/** Drops files whose request died before its send was taken. */
+export async function dropOrphans(db: Db): Promise<void> {
+  await sql`
+    delete from outgoing_media o where created_at < now() - ${ORPHAN_AFTER_MS} * interval '1 millisecond'
+      and not exists (select from message m where m.status = 'pending' and m.content ->> 'upload' = o.id)`.execute(
+    db,
+  );
+}

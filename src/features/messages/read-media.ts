@@ -1,0 +1,160 @@
+import type { Db } from "../../platform/db.ts";
+import { GatewayError, invalidField } from "../../platform/errors.ts";
+import type { UploadedFile } from "../../platform/route.ts";
+import type { DownloadOutcome, SafeFetch } from "../../platform/safe-fetch.ts";
+import { mimeType } from "./contract.ts";
+import { cleanFileName } from "./file-name.ts";
+import { type MediaClaims, tellMediaType } from "./media-type.ts";
+import type { StoredMedia } from "./message-view.ts";
+import { OutgoingFile } from "./outgoing-media.ts";
+
+/** A file as a request names it: an upload, an address, or base64. */
+export interface MediaInput extends Omit<MediaClaims, "source_mime_type"> {
+  url?: string;
+  base64?: string;
+  file?: UploadedFile | string;
+  file_name?: string;
+  caption?: string;
+}
+
+export interface MediaOptions {
+  db: Db;
+  outgoing: SafeFetch;
+  maxBytes: number;
+  /** Longest time of a download; 60 s unless said. */
+  downloadMs?: number;
+}
+
+const DOWNLOAD_MS = 60_000;
+
+/**
+ * Takes the file in to where it waits for its send, and tells what it is: its type goes by the content, not by what is
+ * claimed. Nothing of a file that is refused stays behind.
+ */
+export async function readMedia(input: MediaInput, options: MediaOptions): Promise<StoredMedia> {
+  const file = new OutgoingFile(options.db);
+  try {
+    const source = await takeIn(file, input, options);
+    const sha256 = await file.end();
+    if (file.size === 0) throw invalidField(source.field, "is empty");
+    const told = await tellMediaType(file.head, { ...input, source_mime_type: source.mime_type });
+    const file_name = input.file_name ?? source.file_name;
+    return {
+      kind: "media",
+      ...told,
+      size: file.size,
+      sha256,
+      ...(file_name && { file_name: cleanFileName(file_name) }),
+      ...(input.caption && { caption: input.caption }),
+      upload: file.id,
+    };
+  } catch (error) {
+    await file.drop().catch(() => {});
+    throw error;
+  }
+}
+
+/** Where a file came from, and what is said of it there. */
+interface Source {
+  field: string;
+  mime_type?: string;
+  file_name?: string;
+}
+
+/** `url` is an address or a data URI; the other fields may also hold bare base64. */
+async function takeIn(file: OutgoingFile, input: MediaInput, options: MediaOptions): Promise<Source> {
+  if (typeof input.file === "object") return takeUpload(file, input.file, options);
+  const field = (["url", "base64", "file"] as const).find((name) => input[name] !== undefined);
+  if (!field) throw invalidField("url", "one of url, base64 and file is required");
+  const given = String(input[field]).trim();
+  if (/^https?:\/\//i.test(given)) return { field, ...(await download(file, given, field, options)) };
+  if (field === "url" && !given.startsWith("data:"))
+    throw invalidField(field, "must be an http or https address");
+  const { encoded, mime_type } = unwrap(field, given);
+  await file.write(decode(field, encoded, options));
+  return { field, mime_type };
+}
+
+async function takeUpload(
+  file: OutgoingFile,
+  upload: UploadedFile,
+  { maxBytes }: MediaOptions,
+): Promise<Source> {
+  const { bytes, file_name, mime_type } = upload;
+  if (bytes.byteLength > maxBytes) throw tooLarge(maxBytes);
+  await file.write(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
+  return { field: "file", file_name, mime_type: toMimeType(mime_type) };
+}
+
+function unwrap(field: string, given: string): { encoded: string; mime_type?: string } {
+  const [prefix, type, parameters] = /^data:([^;,]*)((?:;[^;,]*)*),/.exec(given.slice(0, 512)) ?? [];
+  if (prefix === undefined) return { encoded: given };
+  if (!parameters?.split(";").includes("base64")) throw invalidField(field, "is a data URI without base64");
+  return { encoded: given.slice(prefix.length), mime_type: toMimeType(type) };
+}
+
+function decode(field: string, given: string, { maxBytes }: MediaOptions): Buffer {
+  const encoded = given.replace(/\s/g, "");
+  const padding = encoded.endsWith("==") ? 2 : encoded.endsWith("=") ? 1 : 0;
+  const sixes = encoded.length - padding;
+  if (Math.floor((sixes * 3) / 4) > maxBytes) throw tooLarge(maxBytes);
+  if (!/^[A-Za-z0-9+/_-]*={0,2}$/.test(encoded) || sixes % 4 === 1)
+    throw invalidField(field, "is not base64");
+  return Buffer.from(encoded, "base64");
+}
+
+async function download(
+  file: OutgoingFile,
+  url: string,
+  field: string,
+  { outgoing, maxBytes, downloadMs = DOWNLOAD_MS }: MediaOptions,
+): Promise<Omit<Source, "field">> {
+  const onChunk = (piece: Buffer) => file.write(piece);
+  const outcome = await outgoing.download({ url, totalMs: downloadMs, maxBytes, onChunk });
+  if (outcome.outcome === "failed") throw downloadRefusal(outcome, field, maxBytes);
+  if (outcome.status !== 200) throw downloadFailed(answerIn(outcome.status));
+  return { mime_type: toMimeType(outcome.headers["content-type"]), file_name: lastOfPath(url) };
+}
+
+function downloadRefusal(
+  { failure, error }: Extract<DownloadOutcome, { outcome: "failed" }>,
+  field: string,
+  maxBytes: number,
+): GatewayError {
+  if (failure === "too_large") return tooLarge(maxBytes);
+  return failure === "blocked" || failure === "invalid_url"
+    ? invalidField(field, error)
+    : downloadFailed(error);
+}
+
+function downloadFailed(reason: string): GatewayError {
+  return new GatewayError("MEDIA_DOWNLOAD_FAILED", `The file could not be fetched: ${reason}`);
+}
+
+function answerIn(status: number): string {
+  const isRedirect = status >= 300 && status < 400;
+  return `the address answered ${status}${isRedirect ? ", and redirects are not followed" : ""}.`;
+}
+
+function tooLarge(maxBytes: number): GatewayError {
+  return new GatewayError(
+    "PAYLOAD_TOO_LARGE",
+    `The file is larger than ${Math.floor(maxBytes / 1_048_576)} MiB.`,
+    {
+      details: { max_bytes: maxBytes },
+    },
+  );
+}
+
+function lastOfPath(url: string): string | undefined {
+  try {
+    return decodeURIComponent(new URL(url).pathname.split("/").at(-1) ?? "") || undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Undefined for what is none. */
+function toMimeType(text: string | undefined): string | undefined {
+  return mimeType.safeParse(text).data;
+}

@@ -1,0 +1,94 @@
+import { sql } from "kysely";
+import type { Engine } from "../../engine/engine.ts";
+import { createWriter } from "../../engine/writer.ts";
+import type { Db, Trx } from "../../platform/db.ts";
+import { type EventDraft, recordEvents } from "../events/events.ts";
+import { failedEvent, sentEvent } from "./message-events.ts";
+import { type MessageRow, selectMessages } from "./message-view.ts";
+import { dropOutgoing } from "./outgoing-media.ts";
+import type { SendError } from "./send-error.ts";
+
+/** How a send ended, told by the network or decided here. */
+export interface Outcome {
+  /** Row number of the message. */
+  id: number;
+  status: "sent" | "failed";
+  at: Date;
+  error: SendError | null;
+  /** The job that this ends, where one is known. */
+  job: number | null;
+  /** Holds only for a send that has not begun. */
+  unless_begun?: boolean;
+  /** What the network needs to give the file of the message out again. */
+  media_ref?: unknown;
+}
+
+export interface OutcomeRecorder {
+  /** Whoever comes first decides: a message has one outcome and one outcome event. */
+  record(outcome: Outcome): Promise<void>;
+}
+
+export function createOutcomeRecorder(db: Db, engine: Engine): OutcomeRecorder {
+  const writer = createWriter<Outcome, void>({
+    async write(outcomes) {
+      const lanes = await db.transaction().execute((trx) => recordOutcomes(trx, outcomes));
+      engine.wake(lanes);
+      for (const outcome of outcomes) engine.tell("outcome", String(outcome.id));
+      return outcomes.map(() => undefined);
+    },
+  });
+  return { record: (outcome) => writer.write(outcome) };
+}
+
+async function recordOutcomes(trx: Trx, outcomes: Outcome[]): Promise<number[]> {
+  const decided = await decide(trx, outcomes);
+  await dropOutgoing(
+    trx,
+    decided.flatMap(({ upload }) => upload ?? []),
+  );
+  const rows = await readMessages(
+    trx,
+    decided.map(({ id }) => id),
+  );
+  return recordEvents(trx, rows.flatMap(outcomeEvent));
+}
+
+/**
+ * Decides what is open. Of what was decided before, the network's word still adds what it calls the file, and that it
+ * has a message whose fate was unknown.
+ */
+async function decide(trx: Trx, outcomes: Outcome[]): Promise<{ id: number; upload: string | null }[]> {
+  const { rows } = await sql<{ id: number; upload: string | null; is_open: boolean }>`
+    with input as (
+      select * from jsonb_to_recordset(${JSON.stringify(outcomes)}::jsonb) as x (
+        id bigint, status text, at timestamptz, error jsonb, job bigint, unless_begun boolean, media_ref jsonb)
+    ), known as (
+      select m.id, m.outcome_at is null as is_open, m.content ->> 'upload' as upload,
+        m.status = 'failed' and m.error ->> 'code' = 'UNKNOWN_OUTCOME' as is_unknown
+      from message m where m.id in (select id from input) order by m.id for update
+    ), finished as (
+      delete from job where id in (select job from input where job is not null)
+    )
+    update message m set
+      status = case when k.is_open or k.is_unknown then x.status else m.status end,
+      error = case when k.is_open or k.is_unknown then nullif(x.error, 'null'::jsonb) else m.error end,
+      outcome_at = coalesce(m.outcome_at, now()),
+      sent_at = case when k.is_open and x.status = 'sent' then x.at else m.sent_at end,
+      content = case when x.media_ref is null and k.upload is null then m.content
+        else m.content - 'upload' || jsonb_strip_nulls(jsonb_build_object('ref', x.media_ref)) end
+    from input x join known k on k.id = x.id
+    where m.id = x.id and case when k.is_open then x.unless_begun is not true or m.submitted_at is null
+      else x.status = 'sent' and (k.is_unknown or x.media_ref is not null) end
+    returning m.id, k.upload, k.is_open`.execute(trx);
+  return rows.filter((row) => row.is_open);
+}
+
+async function readMessages(trx: Trx, ids: number[]): Promise<MessageRow[]> {
+  return ids.length === 0 ? [] : selectMessages(trx).where("m.id", "in", ids).orderBy("m.id").execute();
+}
+
+/** A failed sync send answers its caller, who waits for it, and nobody else. */
+function outcomeEvent(row: MessageRow): EventDraft[] {
+  if (row.status === "failed") return row.mode === "sync" ? [] : [failedEvent(row)];
+  return [sentEvent(row)];
+}

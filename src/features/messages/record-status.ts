@@ -1,0 +1,136 @@
+import { sql } from "kysely";
+import type { Engine } from "../../engine/engine.ts";
+import { createWriter } from "../../engine/writer.ts";
+import type { MessageStatus, NetworkEvent } from "../../network/driver.ts";
+import type { Db, Trx } from "../../platform/db.ts";
+import { type EventDraft, recordEvents } from "../events/events.ts";
+import { messageEvent, sentEvent } from "./message-events.ts";
+import { type MessageRow, selectMessages } from "./message-view.ts";
+
+/** A receipt: how far some messages of a chat have come, of ours at the other end or of theirs at this one. */
+export type Receipt = Omit<Extract<NetworkEvent, { type: "message_status" }>, "type"> & {
+  instance_id: number;
+};
+
+/** What is to be told once the receipts are committed. */
+export interface RecordedReceipts {
+  lanes: number[];
+  /** Messages whose outcome this was. */
+  decided: number[];
+  /** Session lanes in which a send in doubt has stopped waiting. */
+  freed: number[];
+}
+
+/** Records receipts; a fact of the network needs no fence, and a status only moves forward. */
+export function createReceiptRecorder(db: Db, engine: Engine) {
+  const writer = createWriter<Receipt, void>({
+    async write(receipts) {
+      const { lanes, decided, freed } = await db
+        .transaction()
+        .execute((trx) => recordReceipts(trx, receipts));
+      engine.wake(lanes);
+      engine.wake(freed, { changed: true });
+      for (const id of decided) engine.tell("outcome", String(id));
+      return receipts.map(() => undefined);
+    },
+  });
+  return { record: (receipt: Receipt) => writer.write(receipt) };
+}
+
+/** Must be the last of the transaction. */
+export async function recordReceipts(trx: Trx, receipts: Receipt[]): Promise<RecordedReceipts> {
+  const raised = await raiseStatuses(trx, receipts);
+  if (raised.length === 0) return { lanes: [], decided: [], freed: [] };
+  const ids = raised.map((row) => row.id);
+  const decided = raised.filter((row) => row.is_outcome).map((row) => row.id);
+  const freed = decided.length === 0 ? [] : await endSends(trx, decided);
+  const rows = await selectMessages(trx).where("m.id", "in", ids).orderBy("m.id").execute();
+  const byId = new Map(rows.map((row) => [row.id, row]));
+  const sent = rows.filter((row) => decided.includes(row.id)).map(sentEvent);
+  const lanes = await recordEvents(trx, [...sent, ...receiptEvents(receipts, raised, byId)]);
+  return { lanes, decided, freed };
+}
+
+interface Raised {
+  id: number;
+  /** Which of the receipts. */
+  receipt: number;
+  /** The receipt came before the acknowledgement, so it is also the outcome of the send. */
+  is_outcome: boolean;
+}
+
+/** Our own messages move on from status to status; theirs are received, and read at most once. */
+async function raiseStatuses(trx: Trx, receipts: Receipt[]): Promise<Raised[]> {
+  const input = receipts.flatMap(({ ids, ...receipt }, index) =>
+    ids.map((message_id) => ({ ...receipt, message_id, receipt: index })),
+  );
+  const { rows } = await sql<Raised>`
+    with input as (
+      select * from jsonb_to_recordset(${JSON.stringify(input)}::jsonb) as x (
+        instance_id bigint, chat text, message_id text, from_me boolean, status text, at timestamptz, receipt int)
+    ), known as (
+      select m.id, m.from_me, m.outcome_at, m.read_at, x.receipt, x.at, x.status as told,
+        case when m.status = 'failed' and m.error ->> 'code' = 'UNKNOWN_OUTCOME' then 1 else ${rankOf(sql`m.status`)} end
+          as old_rank,
+        ${rankOf(sql`x.status`)} as new_rank
+      from input x
+      join message m on m.instance_id = x.instance_id and m.message_id = x.message_id and m.jid = x.chat
+        and m.from_me = x.from_me
+      order by m.id for update of m
+    ), best as (
+      select distinct on (id) * from known
+      where case when from_me then new_rank > old_rank else told in ('read', 'played') and read_at is null end
+      order by id, new_rank desc
+    )
+    update message m set
+      status = case when b.from_me then b.told else m.status end,
+      error = null,
+      outcome_at = case when b.from_me then coalesce(m.outcome_at, now()) end,
+      read_at = case when b.told in ('read', 'played') then coalesce(m.read_at, b.at) else m.read_at end
+    from best b where m.id = b.id
+    returning m.id, b.receipt, b.from_me and b.outcome_at is null as is_outcome`.execute(trx);
+  return rows;
+}
+
+function rankOf(status: ReturnType<typeof sql>) {
+  return sql`array_position(array['pending', 'sent', 'delivered', 'read', 'played'], ${status})`;
+}
+
+/** Sends that have an outcome now wait for nothing more, and neither do their files. */
+async function endSends(trx: Trx, ids: number[]): Promise<number[]> {
+  const { rows } = await sql<{ lane: number }>`
+    with decided as (
+      select m.id, m.content ->> 'upload' as upload, i.lane
+      from message m join instance i on i.id = m.instance_id where m.id = any(${ids}::bigint[])
+    ), dropped as (
+      delete from outgoing_media o using decided d where o.id = d.upload
+    ), cleared as (
+      update message m set content = m.content - 'upload' from decided d where m.id = d.id and d.upload is not null
+    ), ended as (
+      delete from job j using decided d
+      where j.lane = d.lane and j.prio in (0, 1, 2) and j.pos = d.id and j.run_at > now()
+        and j.ref ->> 'do' = 'send'
+      returning j.lane
+    )
+    select distinct lane from ended`.execute(trx);
+  return rows.map((row) => row.lane);
+}
+
+const EVENT_OF: Partial<Record<MessageStatus, EventDraft["event"]>> = {
+  delivered: "message.delivered",
+  read: "message.read",
+  played: "message.read",
+};
+
+/** One event per receipt, for the messages that it moved. */
+function receiptEvents(receipts: Receipt[], raised: Raised[], rows: Map<number, MessageRow>): EventDraft[] {
+  return receipts.flatMap((receipt, index) => {
+    const moved = raised.filter((row) => row.receipt === index).flatMap(({ id }) => rows.get(id) ?? []);
+    const event = EVENT_OF[receipt.status];
+    const [first] = moved;
+    if (!first || !event) return [];
+    const { jid, direction } = first;
+    const message_ids = moved.map((row) => row.message_id);
+    return [messageEvent(event, first, { message_ids, jid, at: receipt.at.toISOString(), direction })];
+  });
+}

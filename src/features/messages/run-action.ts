@@ -1,0 +1,162 @@
+import { type Selectable, sql } from "kysely";
+import type { Engine, Job, JobEnd } from "../../engine/engine.ts";
+import type { Identity, Jid, MessageId, MessageRef, SendResult, Session } from "../../network/driver.ts";
+import type { Db, Trx } from "../../platform/db.ts";
+import type { ActionTable } from "../../tables.ts";
+import { recordEvents } from "../events/events.ts";
+import { changeMessage, type MessageChange } from "./record-change.ts";
+import { recordReceipts } from "./record-status.ts";
+import { SEND_ERROR, type SendError, toSendError } from "./send-error.ts";
+import { withinTime } from "./within-time.ts";
+
+export interface ActionRunnerOptions {
+  db: Db;
+  engine: Engine;
+  connectedSession: (instanceId: number) => Session | undefined;
+}
+
+export interface ActionRow extends Omit<Selectable<ActionTable>, "jid" | "message_id" | "target"> {
+  jid: Jid;
+  message_id: MessageId;
+  target: Omit<MessageRef, "chat">[];
+}
+
+type OpenAction = ActionRow & { left_ms: number };
+
+const TRY_AGAIN_MS = 1000;
+
+/** Runs what is to be done to messages: reactions, edits, deletions, read marks. */
+export function createActionRunner({ db, engine, connectedSession }: ActionRunnerOptions) {
+  return async (job: Job): Promise<JobEnd> => {
+    const action = await findOpen(db, (job.ref as { action: number }).action);
+    if (!action) return { end: "done" };
+    if (action.left_ms <= 0) return finish(job, action, SEND_ERROR.notConfirmed);
+    const session = connectedSession(action.instance_id);
+    if (!session || !engine.isSafe()) return again();
+    const acting = perform(session, action);
+    if (!acting) return finish(job, action, SEND_ERROR.notSupported);
+    const result = await withinTime(acting, action.left_ms);
+    if (result) return settle(job, action, result);
+    void acting.then((late) => settleLate(job, action, late)).catch(() => {});
+    return finish(job, action, SEND_ERROR.notConfirmed);
+  };
+
+  async function settle(job: Job, action: OpenAction, result: SendResult): Promise<JobEnd> {
+    if (result.outcome === "accepted") return finish(job, action, null, result.at);
+    return result.outcome === "refused" ? finish(job, action, toSendError(result)) : again();
+  }
+
+  async function settleLate(job: Job, action: OpenAction, late: SendResult): Promise<void> {
+    if (late.outcome === "accepted") await settle(job, action, late);
+  }
+
+  async function finish(
+    job: Job,
+    action: OpenAction,
+    error: SendError | null,
+    at = new Date(),
+  ): Promise<JobEnd> {
+    const lanes = await db.transaction().execute((trx) => recordEnd(trx, job, action, error, at));
+    engine.wake(lanes);
+    engine.tell("outcome", String(action.id));
+    return { end: "settled", deleted: true };
+  }
+}
+
+function again(): JobEnd {
+  return { end: "retry", at: new Date(Date.now() + TRY_AGAIN_MS) };
+}
+
+function findOpen(db: Db, id: number): Promise<OpenAction | undefined> {
+  return db
+    .selectFrom("action")
+    .selectAll()
+    .select(sql<number>`(extract(epoch from deadline - now()) * 1000)::float8`.as("left_ms"))
+    .where("id", "=", id)
+    .where("outcome_at", "is", null)
+    .$castTo<OpenAction>()
+    .executeTakeFirst();
+}
+
+/** Undefined when the session lacks the capability. */
+function perform(
+  session: Session,
+  { action, jid: chat, message_id: id, target, body }: ActionRow,
+): Promise<SendResult> | undefined {
+  const targets = target.map((one) => ({ ...one, chat }));
+  const [first] = targets;
+  if (!first) throw new Error("An action needs a message.");
+  switch (action) {
+    case "react":
+      return session.react?.(first, body.reaction ?? "", { id });
+    case "edit":
+      return session.edit?.(first, body.text ?? "", { id });
+    case "delete":
+      return session.deleteForEveryone?.(first, { id });
+    case "read":
+      return session.markRead?.(chat, targets);
+  }
+}
+
+/** The network's yes counts also when it comes after the caller's patience; it is told once. */
+async function recordEnd(
+  trx: Trx,
+  job: Job,
+  action: OpenAction,
+  error: SendError | null,
+  at: Date,
+): Promise<number[]> {
+  const isDone = error === null;
+  const ended = await trx
+    .updateTable("action")
+    .set({ outcome_at: sql<Date>`now()`, error: error && JSON.stringify(error) })
+    .where("id", "=", action.id)
+    .where(({ eb, or }) =>
+      or([eb("outcome_at", "is", null), ...(isDone ? [eb(sql`error ->> 'code'`, "=", "SEND_TIMEOUT")] : [])]),
+    )
+    .returning("id")
+    .executeTakeFirst();
+  await trx.deleteFrom("job").where("id", "=", job.id).execute();
+  return ended && isDone ? recordChange(trx, action, at) : [];
+}
+
+/** What this instance does to a message is told like what others do. */
+async function recordChange(trx: Trx, action: ActionRow, at: Date): Promise<number[]> {
+  const { instance_id, jid: chat, target } = action;
+  const change = await toChange(trx, action, at);
+  if (change) return recordEvents(trx, await changeMessage(trx, instance_id, change));
+  const ids = target.map(({ id }) => id);
+  return (await recordReceipts(trx, [{ instance_id, chat, ids, from_me: false, status: "read", at }])).lanes;
+}
+
+async function toChange(trx: Trx, action: ActionRow, at: Date): Promise<MessageChange | undefined> {
+  const [first] = action.target;
+  if (!first || action.action === "read") return undefined;
+  const { id, from_me } = first;
+  const { reaction = "", text = "" } = action.body;
+  const about = { chat: action.jid, id, from_me, by: await findMe(trx, action.instance_id), at };
+  switch (action.action) {
+    case "react":
+      return { type: "message_reaction", ...about, reaction };
+    case "edit":
+      return { type: "message_edited", ...about, text };
+    case "delete":
+      return { type: "message_deleted", ...about };
+  }
+}
+
+async function findMe(trx: Trx, instanceId: number): Promise<Identity> {
+  const { jid, lid, phone, profile_name } = await trx
+    .selectFrom("instance")
+    .select(["jid", "lid", "phone", "profile_name"])
+    .where("id", "=", instanceId)
+    .executeTakeFirstOrThrow();
+  return { jid: (jid ?? "") as Jid, lid: lid as Jid | null, phone, push_name: profile_name };
+}
+
+const KEPT = sql`interval '1 day'`;
+
+/** Drops what is long over. */
+export async function forgetOldActions(db: Db): Promise<void> {
+  await db.deleteFrom("action").where("created_at", "<", sql<Date>`now() - ${KEPT}`).execute();
+}

@@ -1,0 +1,53 @@
+import type { SendResult } from "../../network/driver.ts";
+import { ERROR_STATUS, type ErrorCode, GatewayError } from "../../platform/errors.ts";
+
+/** Why a send or an action came to nothing, as its row and its event keep it. */
+export interface SendError {
+  code: string;
+  message: string;
+  retryable: boolean;
+}
+
+/** What the gateway itself has to say about the end of a send or an action. */
+export const SEND_ERROR = {
+  notBegun: { code: "SEND_TIMEOUT", message: "The send did not begin in time.", retryable: true },
+  notConfirmed: { code: "SEND_TIMEOUT", message: "The network did not confirm it in time.", retryable: true },
+  unknownOutcome: {
+    code: "UNKNOWN_OUTCOME",
+    message: "The network did not confirm the message; it may have arrived.",
+    retryable: false,
+  },
+  neverConnected: {
+    code: "INSTANCE_NOT_CONNECTED",
+    message: "The instance did not connect within the hold time.",
+    retryable: true,
+  },
+  fileGone: { code: "SEND_FAILED", message: "The file of the message is gone.", retryable: false },
+  notSupported: { code: "NOT_SUPPORTED", message: "The session cannot do this.", retryable: false },
+} satisfies Record<string, SendError>;
+
+/** The network's refusal in our words. */
+export function toSendError({
+  code,
+  reason,
+  retryable,
+}: Extract<SendResult, { outcome: "refused" }>): SendError {
+  return { code, message: reason, retryable };
+}
+
+/** A failure as its caller sees it: the network's own code where the table of codes has it. */
+export function toGatewayError(
+  error: SendError | null,
+  { message_id, id }: { message_id: string; id: number },
+  headers: Record<string, string> = {},
+): GatewayError {
+  const { code = "SEND_FAILED", message = "The message was not sent.", retryable = false } = error ?? {};
+  return new GatewayError(isErrorCode(code) ? code : "SEND_FAILED", message, {
+    details: { message_id, id, reason: code, retryable },
+    headers,
+  });
+}
+
+function isErrorCode(code: string): code is ErrorCode {
+  return Object.hasOwn(ERROR_STATUS, code);
+}

@@ -1,0 +1,181 @@
+import type { Engine, Job, JobEnd } from "../../engine/engine.ts";
+import { createWriter, type Writer } from "../../engine/writer.ts";
+import type { Content, SendResult, Session } from "../../network/driver.ts";
+import type { Db } from "../../platform/db.ts";
+import { faultPoint } from "../../platform/fault-point.ts";
+import { ByteBudget } from "./byte-budget.ts";
+import type { StoredContent } from "./message-view.ts";
+import { loadOutgoing } from "./outgoing-media.ts";
+import type { OutcomeRecorder } from "./record-outcome.ts";
+import { SEND_ERROR, type SendError, toSendError } from "./send-error.ts";
+import {
+  loadSends,
+  type SendRow,
+  type Submission,
+  type SubmissionResult,
+  submitSends,
+  unsubmit,
+  waitInDoubt,
+} from "./submit-send.ts";
+import { withinTime } from "./within-time.ts";
+
+export interface SendRunnerOptions {
+  db: Db;
+  engine: Engine;
+  outcomes: OutcomeRecorder;
+  /** The live session of an instance on this node, while it is connected. */
+  connectedSession: (instanceId: number) => Session | undefined;
+  ackTimeoutMs: number;
+  /** How long a submitted send may still be tried again. */
+  sendHoldMs: number;
+  /** How long a send in doubt waits for a receipt before it is tried again. */
+  doubtWaitMs: number;
+}
+
+/** Runs send jobs: the one place from which messages go to the network. */
+export function createSendRunner(options: SendRunnerOptions): (job: Job) => Promise<JobEnd> {
+  const runner = new SendRunner(options);
+  return (job) => runner.run(job);
+}
+
+const TRY_AGAIN_MS = 1000;
+/** Then the other end shows it no longer. */
+const TYPING_LASTS_MS = 10_000;
+const FILES_IN_MEMORY_BYTES = 128 * 1024 * 1024;
+
+class SendRunner {
+  readonly #options: SendRunnerOptions;
+  readonly #loader: Writer<number, SendRow | undefined>;
+  readonly #submitter: Writer<Submission, SubmissionResult>;
+  readonly #files = new ByteBudget(FILES_IN_MEMORY_BYTES);
+
+  constructor(options: SendRunnerOptions) {
+    const { db, engine, sendHoldMs } = options;
+    this.#options = options;
+    this.#loader = createWriter({ write: (ids) => loadSends(db, ids) });
+    this.#submitter = createWriter({ write: (sends) => submitSends(db, engine.node.id, sendHoldMs, sends) });
+  }
+
+  async run(job: Job): Promise<JobEnd> {
+    const send = await this.#loader.write((job.ref as { message: number }).message);
+    if (!send || send.outcome_at !== null) return { end: "done" };
+    const ended = send.submitted_at === null ? undefined : await this.#settleDoubt(job, send);
+    if (ended) return ended;
+    const session = this.#sessionFor(send);
+    if (!session) return later(TRY_AGAIN_MS);
+    if (send.delay_ms !== null) return this.#showTyping(session, send, send.delay_ms);
+    const { content } = send;
+    if (content.kind !== "media") return this.#start(job, send, session, content);
+    return this.#files.use(content.size, () => this.#startWithFile(job, send, session));
+  }
+
+  /** A send that may have reached the network: waits for a receipt, then the same id again, or not, as the instance says. */
+  async #settleDoubt(job: Job, send: SendRow): Promise<JobEnd | undefined> {
+    const waitMs = this.#options.doubtWaitMs - (send.doubt_ms ?? 0);
+    if (waitMs > 0) return this.#waitInDoubt(job, send, waitMs);
+    const isRepeated = send.on_unknown === "resend" && send.origin !== "campaign" && !send.is_overdue;
+    return isRepeated ? undefined : this.#fail(job, send, SEND_ERROR.unknownOutcome);
+  }
+
+  /** Typing is shown for the delay that was asked for; the chat waits, the lane does not. */
+  async #showTyping(session: Session, { id, jid }: SendRow, delayMs: number): Promise<JobEnd> {
+    session.setPresence?.("typing", jid).catch(() => {});
+    const nowMs = Math.min(delayMs, TYPING_LASTS_MS);
+    const delay_ms = delayMs > nowMs ? delayMs - nowMs : null;
+    await this.#options.db.updateTable("message").set({ delay_ms }).where("id", "=", id).execute();
+    return later(nowMs);
+  }
+
+  async #startWithFile(job: Job, send: SendRow, session: Session): Promise<JobEnd> {
+    const content = await readFile(this.#options.db, send.content);
+    return content ? this.#start(job, send, session, content) : this.#fail(job, send, SEND_ERROR.fileGone);
+  }
+
+  async #start(job: Job, send: SendRow, session: Session, content: Content): Promise<JobEnd> {
+    faultPoint("send:before-submit");
+    const submitted = await this.#submitter.write({ id: send.id, lane: job.lane });
+    if (submitted === "lane_lost") return this.#loseLane(job);
+    if (submitted === "too_late") return this.#fail(job, send, SEND_ERROR.notBegun);
+    faultPoint("send:before-wire");
+    return this.#act(job, send, session, content);
+  }
+
+  async #act(job: Job, send: SendRow, session: Session, content: Content): Promise<JobEnd> {
+    // Between the fence and the wire the process may have slept for longer than the lane was ours.
+    if (!this.#options.engine.isSafe()) return this.#takeBack(job, send);
+    const sending = session.send(send.jid, content, { id: send.message_id });
+    faultPoint("send:after-wire");
+    const result = await withinTime(sending, this.#options.ackTimeoutMs);
+    if (result === undefined) {
+      sending.then((late) => this.#recordLate(job, send, late)).catch(() => {});
+      return this.#waitInDoubt(job, send);
+    }
+    faultPoint("send:after-ack");
+    return this.#settle(job, send, result);
+  }
+
+  async #settle(job: Job, send: SendRow, result: SendResult): Promise<JobEnd> {
+    switch (result.outcome) {
+      case "accepted":
+        await this.#options.outcomes.record({ ...accepted(send, result), job: job.id });
+        return { end: "settled", deleted: true };
+      case "refused":
+        return this.#fail(job, send, toSendError(result));
+      case "not_sent":
+        return this.#takeBack(job, send);
+      case "unknown":
+        return this.#waitInDoubt(job, send);
+    }
+  }
+
+  /** This try never reached the wire; what an earlier one did is still in doubt. */
+  async #takeBack(job: Job, send: SendRow): Promise<JobEnd> {
+    const { db, engine } = this.#options;
+    if (send.submitted_at === null) await unsubmit(db, engine.node.id, job.lane, send.id);
+    return later(TRY_AGAIN_MS);
+  }
+
+  async #waitInDoubt(job: Job, { id }: SendRow, ms = this.#options.doubtWaitMs): Promise<JobEnd> {
+    const { db, engine } = this.#options;
+    return (await waitInDoubt(db, engine.node.id, job, id, ms)) ? { end: "settled" } : this.#loseLane(job);
+  }
+
+  #loseLane({ lane }: Job): JobEnd {
+    this.#options.engine.laneLost(lane.id);
+    return { end: "settled" };
+  }
+
+  /** The network's word counts whenever it comes, and then nobody waits any longer. */
+  async #recordLate(job: Job, send: SendRow, result: SendResult): Promise<void> {
+    if (result.outcome !== "accepted") return;
+    await this.#options.outcomes.record({ ...accepted(send, result), job: job.id });
+    this.#options.engine.wake([job.lane.id], { changed: true });
+  }
+
+  async #fail(job: Job, { id }: SendRow, error: SendError): Promise<JobEnd> {
+    await this.#options.outcomes.record({ id, status: "failed", at: new Date(), error, job: job.id });
+    return { end: "settled", deleted: true };
+  }
+
+  #sessionFor({ instance_id }: SendRow): Session | undefined {
+    const { engine, connectedSession } = this.#options;
+    return engine.isSafe() ? connectedSession(instance_id) : undefined;
+  }
+}
+
+function accepted({ id }: SendRow, { at, media_ref }: Extract<SendResult, { outcome: "accepted" }>) {
+  return { id, status: "sent", at, error: null, media_ref } as const;
+}
+
+/** What the driver is given: the content of the row, and the file from where it waits. */
+async function readFile(db: Db, content: StoredContent): Promise<Content | undefined> {
+  if (content.kind !== "media") return content;
+  const { upload, ...described } = content;
+  if (upload === undefined) return described;
+  const bytes = await loadOutgoing(db, upload, content.size);
+  return bytes && { ...described, bytes };
+}
+
+function later(ms: number): JobEnd {
+  return { end: "retry", at: new Date(Date.now() + ms) };
+}

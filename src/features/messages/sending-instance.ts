@@ -1,0 +1,74 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { createWriter } from "../../engine/writer.ts";
+import type { Db } from "../../platform/db.ts";
+import { GatewayError } from "../../platform/errors.ts";
+import type { InstanceStatus } from "../../tables.ts";
+
+/** What a send or an action needs to know of its instance. */
+export interface SendingInstance {
+  id: number;
+  account_id: number;
+  lane: number;
+  status: InstanceStatus;
+  jid: string | null;
+}
+
+export type ReadInstance = (id: number) => Promise<SendingInstance>;
+
+const RECONNECT_WAIT_MS = 5000;
+const LOOK_EVERY_MS = 100;
+
+/** Reads instances; those that are asked for at the same time share one statement. Throws NOT_FOUND. */
+export function createInstanceReader(db: Db): ReadInstance {
+  const reader = createWriter<number, SendingInstance | undefined>({
+    write: (ids) => findInstances(db, ids),
+  });
+  return async (id) => {
+    const found = await reader.write(id);
+    if (!found) throw new GatewayError("NOT_FOUND", "There is no such instance.");
+    return found;
+  };
+}
+
+async function findInstances(db: Db, ids: number[]): Promise<(SendingInstance | undefined)[]> {
+  const rows = await db
+    .selectFrom("instance")
+    .select(["id", "account_id", "lane", "status", "jid"])
+    .where("id", "in", [...new Set(ids)])
+    .where("removed_at", "is", null)
+    .execute();
+  const byId = new Map(rows.map((row) => [row.id, row]));
+  return ids.map((id) => byId.get(id));
+}
+
+/** The instance, connected or paired and away: an async send may wait for it. Throws INSTANCE_NOT_CONNECTED. */
+export async function requirePaired(read: ReadInstance, id: number): Promise<SendingInstance> {
+  const instance = await read(id);
+  const canHold = instance.jid !== null && !GONE.has(instance.status);
+  if (instance.status === "connected" || canHold) return instance;
+  throw notConnected(instance);
+}
+
+const GONE = new Set<InstanceStatus>(["logged_out", "banned"]);
+
+/** The instance, connected; while it comes back that is waited for, for a moment. Throws INSTANCE_NOT_CONNECTED. */
+export async function requireConnected(read: ReadInstance, id: number): Promise<SendingInstance> {
+  const giveUpAt = performance.now() + RECONNECT_WAIT_MS;
+  let instance = await read(id);
+  while (isComingBack(instance) && performance.now() < giveUpAt) {
+    await delay(LOOK_EVERY_MS);
+    instance = await read(id);
+  }
+  if (instance.status === "connected") return instance;
+  throw notConnected(instance);
+}
+
+function isComingBack({ jid, status }: SendingInstance): boolean {
+  return jid !== null && (status === "reconnecting" || status === "connecting");
+}
+
+function notConnected({ status }: SendingInstance): GatewayError {
+  return new GatewayError("INSTANCE_NOT_CONNECTED", "The instance is not connected.", {
+    details: { status },
+  });
+}

@@ -1,0 +1,66 @@
+import { setTimeout as delay } from "node:timers/promises";
+import type { Jid, Presence, SendResult, Session } from "../../network/driver.ts";
+import { GatewayError } from "../../platform/errors.ts";
+import { SEND_ERROR } from "./send-error.ts";
+import { type ReadInstance, requireConnected } from "./sending-instance.ts";
+import { resolveTarget, type Target } from "./target.ts";
+import { withinTime } from "./within-time.ts";
+
+export interface PresenceDeps {
+  readInstance: ReadInstance;
+  /** The live session of an instance, while it is connected. */
+  connectedSession: (instanceId: number) => Session | undefined;
+  ackTimeoutMs: number;
+  defaultCountry?: string;
+}
+
+export interface PresenceInput extends Target {
+  id: number;
+  presence: Presence | keyof typeof SPELLINGS;
+  duration_ms?: number;
+}
+
+const SPELLINGS = { composing: "typing", recording_audio: "recording" } as const;
+
+/** Shown at once and kept nowhere; after the duration, if one is given, it is `paused` again. */
+export async function setPresence(
+  deps: PresenceDeps,
+  { id, presence: given, duration_ms, ...target }: PresenceInput,
+  signal: AbortSignal,
+): Promise<{ presence: Presence; jid: Jid | null }> {
+  const presence = isSpelling(given) ? SPELLINGS[given] : given;
+  const isOfChat = presence !== "available" && presence !== "unavailable";
+  const jid = isOfChat ? resolveTarget(target, deps.defaultCountry).jid : undefined;
+  await requireConnected(deps.readInstance, id);
+  const show = presenter(deps, id);
+  await show(presence, jid);
+  if (jid && duration_ms && presence !== "paused") {
+    await delay(duration_ms, undefined, { signal }).catch(() => {});
+    await show("paused", jid);
+  }
+  return { presence, jid: jid ?? null };
+}
+
+function isSpelling(presence: PresenceInput["presence"]): presence is keyof typeof SPELLINGS {
+  return Object.hasOwn(SPELLINGS, presence);
+}
+
+function presenter({ connectedSession, ackTimeoutMs }: PresenceDeps, id: number) {
+  const session = connectedSession(id);
+  if (!session) {
+    throw new GatewayError("UNAVAILABLE", "The session cannot be reached just now.", {
+      retryAfterSeconds: 5,
+    });
+  }
+  return async (presence: Presence, jid?: Jid): Promise<void> => {
+    const shown = session.setPresence?.(presence, jid);
+    if (!shown) throw new GatewayError("NOT_SUPPORTED", SEND_ERROR.notSupported.message);
+    requireShown(await withinTime(shown, ackTimeoutMs));
+  };
+}
+
+function requireShown(result: SendResult | undefined): void {
+  if (result?.outcome === "accepted") return;
+  if (!result) throw new GatewayError("SEND_TIMEOUT", SEND_ERROR.notConfirmed.message);
+  throw new GatewayError(result.outcome === "refused" ? result.code : "SEND_FAILED", result.reason);
+}

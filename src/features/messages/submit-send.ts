@@ -1,0 +1,115 @@
+import { sql } from "kysely";
+import type { Job } from "../../engine/engine.ts";
+import { heldLanes, type LaneClaim } from "../../engine/jobs.ts";
+import type { Db } from "../../platform/db.ts";
+import type { MessageRow } from "./message-view.ts";
+
+/** What a send job needs to know of its message. */
+export interface SendRow
+  extends Pick<
+    MessageRow,
+    | "id"
+    | "instance_id"
+    | "message_id"
+    | "jid"
+    | "origin"
+    | "content"
+    | "submitted_at"
+    | "outcome_at"
+    | "delay_ms"
+  > {
+  on_unknown: "resend" | "fail";
+  is_overdue: boolean;
+  /** Since it was submitted. */
+  doubt_ms: number | null;
+}
+
+/** The messages by row number, in that order; undefined for one that is gone. */
+export async function loadSends(db: Db, ids: number[]): Promise<(SendRow | undefined)[]> {
+  const rows = await db
+    .selectFrom("message as m")
+    .innerJoin("instance as i", "i.id", "m.instance_id")
+    .select(["m.id", "m.instance_id", "m.message_id", "m.jid", "m.origin", "m.content"])
+    .select(["m.submitted_at", "m.outcome_at", "m.delay_ms"])
+    .select([
+      sql<"resend" | "fail">`coalesce(i.settings ->> 'on_unknown', 'resend')`.as("on_unknown"),
+      sql<boolean>`coalesce(m.deadline < now(), false)`.as("is_overdue"),
+      sql<number | null>`(extract(epoch from now() - m.submitted_at) * 1000)::float8`.as("doubt_ms"),
+    ])
+    .where("m.id", "in", ids)
+    .$castTo<SendRow>()
+    .execute();
+  const byId = new Map(rows.map((row) => [row.id, row]));
+  return ids.map((id) => byId.get(id));
+}
+
+export interface Submission {
+  id: number;
+  lane: LaneClaim;
+}
+
+export type SubmissionResult = "submitted" | "too_late" | "lane_lost";
+
+/**
+ * Marks sends as submitted just before they go out, fenced by their lanes. From here on an async send has until its
+ * deadline to be confirmed; a sync one that is past its deadline is not started.
+ */
+export async function submitSends(
+  db: Db,
+  node: string,
+  holdMs: number,
+  submissions: Submission[],
+): Promise<SubmissionResult[]> {
+  const lanes = [...new Map(submissions.map(({ lane }) => [lane.id, lane])).values()];
+  const ids = submissions.map(({ id }) => id);
+  const laneIds = submissions.map(({ lane }) => lane.id);
+  const { rows } = await sql<{ id: number; is_held: boolean; is_submitted: boolean }>`
+    with input as (
+      select * from unnest(${ids}::bigint[], ${laneIds}::bigint[]) as x (id, lane)
+    ), held as (${heldLanes(node, lanes)}),
+    marked as (
+      update message m set submitted_at = now(),
+        deadline = case when m.mode = 'async' and m.submitted_at is null
+          then now() + ${holdMs} * interval '1 millisecond' else m.deadline end
+      from input x join held h on h.id = x.lane
+      where m.id = x.id and m.status = 'pending' and m.outcome_at is null
+        and (m.mode = 'async' or m.deadline > now())
+      returning m.id
+    )
+    select x.id, h.id is not null as is_held, k.id is not null as is_submitted
+    from input x left join held h on h.id = x.lane left join marked k on k.id = x.id`.execute(db);
+  const byId = new Map(rows.map((row) => [row.id, row]));
+  return submissions.map(({ id }) => {
+    const row = byId.get(id);
+    if (!row?.is_held) return "lane_lost";
+    return row.is_submitted ? "submitted" : "too_late";
+  });
+}
+
+/** The message never reached the wire, so nothing is in doubt; no word of whoever owns the lane no more. */
+export async function unsubmit(db: Db, node: string, lane: LaneClaim, id: number): Promise<void> {
+  await sql`
+    with held as (${heldLanes(node, [lane])})
+    update message set submitted_at = null from held where message.id = ${id} and outcome_at is null`.execute(
+    db,
+  );
+}
+
+/**
+ * Lets a send that may have reached the network wait, unless it has an outcome by now: then its job is over. The row of
+ * the message is locked, so that a receipt which comes at this moment finds the job either waiting or gone. False: the
+ * lane is lost.
+ */
+export async function waitInDoubt(db: Db, node: string, job: Job, id: number, ms: number): Promise<boolean> {
+  const { rows } = await sql`
+    with held as (${heldLanes(node, [job.lane])}),
+    open as (select id from message where id = ${id} and outcome_at is null for update),
+    waiting as (
+      update job set run_at = now() + ${ms} * interval '1 millisecond', attempts = attempts + 1
+      from held, open where job.id = ${job.id}
+    ), over as (
+      delete from job using held where job.id = ${job.id} and not exists (select from open)
+    )
+    select from held`.execute(db);
+  return rows.length > 0;
+}

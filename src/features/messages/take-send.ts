@@ -1,0 +1,175 @@
+import { setTimeout as delay } from "node:timers/promises";
+import type { Engine } from "../../engine/engine.ts";
+import { newMessageId } from "../../network/ids.ts";
+import { type Db, isDatabaseAway } from "../../platform/db.ts";
+import { GatewayError } from "../../platform/errors.ts";
+import { faultPoint } from "../../platform/fault-point.ts";
+import { ulid } from "../../platform/ulid.ts";
+import type { AcceptedId, MessageAcceptor, NewMessage } from "./accept-message.ts";
+import type { Conversations } from "./conversations.ts";
+import type { IdempotencyKey } from "./idempotency.ts";
+import type { StoredContent } from "./message-view.ts";
+import { dropOutgoing } from "./outgoing-media.ts";
+import {
+  type ReadInstance,
+  requireConnected,
+  requirePaired,
+  type SendingInstance,
+} from "./sending-instance.ts";
+import type { Recipient } from "./target.ts";
+
+/** A send as its route has understood it. */
+export interface SendRequest {
+  instance: SendingInstance;
+  recipient: Recipient;
+  content: StoredContent;
+  mode: "sync" | "async";
+  origin: NewMessage["origin"];
+  client_message_id: string | null;
+  track_id: string | null;
+  metadata: Record<string, unknown> | null;
+  delay_ms: number;
+  idempotency: IdempotencyKey | null;
+}
+
+export interface TakeOptions {
+  db: Db;
+  engine: Engine;
+  acceptor: MessageAcceptor;
+  conversations: Conversations;
+  readInstance: ReadInstance;
+  queue: "postgres" | "off";
+  sendHoldMs: number;
+  ackTimeoutMs: number;
+}
+
+export type TakenSend = Pick<NewMessage, "message_id" | "job_id"> & { id: number };
+
+/** The instance, if a send can be taken for it now. Throws QUEUE_UNAVAILABLE and INSTANCE_NOT_CONNECTED. */
+export async function requireSendable(
+  { queue, engine, readInstance }: TakeOptions,
+  instanceId: number,
+  mode: SendRequest["mode"],
+): Promise<SendingInstance> {
+  if (mode === "sync") return requireConnected(readInstance, instanceId);
+  if (queue === "off") throw queueUnavailable("The queue is switched off.");
+  if (!(await engine.liveWorkers("sessions"))) throw queueUnavailable("No message worker is running.");
+  return requirePaired(readInstance, instanceId);
+}
+
+/** The refusal of an async send while it could not be carried out. */
+export function queueUnavailable(message: string, cause?: unknown): GatewayError {
+  return new GatewayError("QUEUE_UNAVAILABLE", message, { cause, retryAfterSeconds: 5 });
+}
+
+/** Takes a send as a row and a job in one commit; undefined when another request with its key was first. */
+export async function takeSend(options: TakeOptions, request: SendRequest): Promise<TakenSend | undefined> {
+  const taken = await commit(options, request).catch(async (error: unknown) => {
+    // What may have been taken all the same needs its file.
+    if (!isUndecided(error)) await dropFileOf(options.db, request.content);
+    throw error;
+  });
+  if (!taken) {
+    await dropFileOf(options.db, request.content);
+    return undefined;
+  }
+  faultPoint("accept:after-commit");
+  options.engine.wake([request.instance.lane]);
+  return taken;
+}
+
+async function commit(options: TakeOptions, request: SendRequest): Promise<TakenSend | undefined> {
+  const message = toMessage(options, request, await conversationOf(options, request));
+  const id = await accept(options, message);
+  return id === undefined ? undefined : { id, message_id: message.message_id, job_id: message.job_id };
+}
+
+function isUndecided(error: unknown): boolean {
+  return error instanceof GatewayError && error.code === "SEND_TIMEOUT";
+}
+
+async function dropFileOf(db: Db, content: StoredContent): Promise<void> {
+  if (content.kind === "media" && content.upload) await dropOutgoing(db, [content.upload]).catch(() => {});
+}
+
+function conversationOf(
+  { conversations }: TakeOptions,
+  { instance, recipient }: SendRequest,
+): Promise<number> {
+  const { jid, phone, lid, type } = recipient;
+  const { id: instance_id, account_id } = instance;
+  return conversations.idOf({ account_id, instance_id, jid, phone, lid, type, push_name: null });
+}
+
+function toMessage(
+  { sendHoldMs, ackTimeoutMs }: TakeOptions,
+  { instance, recipient, delay_ms, ...request }: SendRequest,
+  conversation_id: number,
+): NewMessage {
+  const { content, mode } = request;
+  return {
+    ...request,
+    account_id: instance.account_id,
+    instance_id: instance.id,
+    lane: instance.lane,
+    conversation_id,
+    message_id: newMessageId(),
+    job_id: `job_${ulid()}`,
+    jid: recipient.jid,
+    type: content.kind === "media" ? content.media_type : content.kind,
+    delay_ms: delay_ms || null,
+    hold_ms: (mode === "async" ? sendHoldMs : ackTimeoutMs) + delay_ms,
+  };
+}
+
+async function accept(options: TakeOptions, message: NewMessage): Promise<AcceptedId> {
+  try {
+    return await options.acceptor.write(message);
+  } catch (error) {
+    if (!isDatabaseAway(error) || wasNeverSent(error)) throw error;
+    return lookUp(options, message, error);
+  }
+}
+
+/** The connection could not be made, so the statement cannot have been committed. */
+function wasNeverSent(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const code = "code" in error ? error.code : undefined;
+  return code === "ECONNREFUSED" || code === "57P03" || error.message.includes("trying to connect");
+}
+
+const LOOK_EVERY_MS = 250;
+
+/** The connection broke at the commit: the id, chosen before, tells whether the message is there. */
+async function lookUp(
+  { db, ackTimeoutMs }: TakeOptions,
+  message: NewMessage,
+  cause: unknown,
+): Promise<AcceptedId> {
+  const giveUpAt = performance.now() + ackTimeoutMs;
+  while (performance.now() < giveUpAt) {
+    const found = await findMessage(db, message).catch(unlessAway);
+    if (found) return found.id;
+    if (found === null) throw cause;
+    await delay(LOOK_EVERY_MS);
+  }
+  throw new GatewayError("SEND_TIMEOUT", "The database did not say whether the message was taken.", {
+    cause,
+    details: { message_id: message.message_id, sent: "unknown" },
+  });
+}
+
+/** Null when there is none. */
+async function findMessage(db: Db, { instance_id, message_id }: NewMessage): Promise<{ id: number } | null> {
+  const found = await db
+    .selectFrom("message")
+    .select("id")
+    .where("instance_id", "=", instance_id)
+    .where("message_id", "=", message_id)
+    .executeTakeFirst();
+  return found ?? null;
+}
+
+function unlessAway(error: unknown): undefined {
+  if (!isDatabaseAway(error)) throw error;
+}

@@ -1,0 +1,83 @@
+import { createServer, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+
+type Serve = (response: ServerResponse) => void;
+
+/** A server of files that a test gives bad manners to. */
+export interface FileServer {
+  /** The address of a path. */
+  at(path: string): string;
+  /** What a path answers from now on. */
+  serve(path: string, how: Serve): string;
+  /** Paths that were asked for, in order. */
+  readonly asked: string[];
+  close(): Promise<void>;
+}
+
+export async function startFileServer(): Promise<FileServer> {
+  const served = new Map<string, Serve>();
+  const asked: string[] = [];
+  const server = createServer((request, response) => {
+    const path = request.url ?? "/";
+    asked.push(path);
+    const how = served.get(path);
+    if (how) how(response);
+    else response.writeHead(404).end("nothing here");
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", () => resolve()));
+  const { port } = server.address() as AddressInfo;
+  const at = (path: string) => `http://127.0.0.1:${port}${path}`;
+  return {
+    at,
+    asked,
+    serve(path, how) {
+      served.set(path, how);
+      return at(path);
+    },
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+/** Serves a file whole, with its content type. */
+export function file(bytes: Uint8Array, type = "application/octet-stream"): Serve {
+  return (response) => response.writeHead(200, { "content-type": type }).end(bytes);
+}
+
+/** A byte now and then, for ever. */
+export function drip(type = "image/png"): Serve {
+  return (response) => {
+    response.writeHead(200, { "content-type": type });
+    const timer = setInterval(() => response.write("x"), 20);
+    response.on("close", () => clearInterval(timer));
+  };
+}
+
+/** Says that so many bytes come, and sends what it has. */
+export function lyingAboutLength(length: number, bytes: Uint8Array): Serve {
+  return (response) => {
+    response.on("error", () => {});
+    response.writeHead(200, { "content-type": "image/png", "content-length": length });
+    response.write(bytes);
+  };
+}
+
+/** Bytes without end and without a length. */
+export function endless(): Serve {
+  return (response) => {
+    response.writeHead(200, { "content-type": "application/octet-stream" });
+    const piece = Buffer.alloc(65_536, 1);
+    const write = () => {
+      while (!response.destroyed && response.write(piece));
+    };
+    response.on("drain", write);
+    write();
+  };
+}
+
+export function redirect(to: string): Serve {
+  return (response) => response.writeHead(302, { location: to }).end();
+}
