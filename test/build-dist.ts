@@ -23,7 +23,7 @@ async function build(): Promise<void> {
   const args = [
     join(ROOT, "node_modules/typescript/bin/tsc"),
     "-p",
-    "tsconfig.build.json",
+    "tsconfig.tools.json",
     "--outDir",
     NEXT,
     "--sourceMap",

@@ -25,6 +25,8 @@ export async function makeScratchDir(prefix = "waygate-test-"): Promise<ScratchD
   watcher.unref();
   const exited = once(watcher, "exit");
   const remove = async (): Promise<void> => {
+    // A failed set-up waits here with nothing else under way, and Node would end with code 0.
+    watcher.ref();
     watcher.stdin.end();
     await exited;
   };

@@ -1,0 +1,94 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { parseArgs } from "node:util";
+import { contract } from "../src/contract.ts";
+import { listSettings, type SettingInfo } from "../src/platform/config.ts";
+import { openApiDocument } from "../src/platform/openapi.ts";
+import { packageRoot } from "../src/platform/version.ts";
+
+const FILES: Readonly<Record<string, () => string>> = {
+  "docs/configuration.md": configurationPage,
+  ".env.example": envExample,
+  "openapi.json": () => `${JSON.stringify(openApiDocument(contract), null, 2)}\n`,
+};
+
+const PAGE_HEAD = `# Configuration
+
+<!-- Written by \`npm run generate\` from src/platform/settings.ts. -->
+
+Everything is set by environment variables; with none set, the gateway starts on loopback with its own database.
+All problems are reported together before anything starts, and an unknown \`WAYGATE_\` variable is a problem: it may be
+a typo. An empty variable counts as not set.
+
+A duration is plain seconds (\`20\`) or a number with a unit: \`500ms\`, \`20s\`, \`15m\`, \`12h\`, \`7d\`. Lists are
+comma-separated. Yes and no are \`true\` and \`false\`.
+`;
+
+const PAGE_FOOT = `
+## Elsewhere
+
+\`WAYGATE_API_KEY\` and \`WAYGATE_INSTANCE_ID\` belong to the assistant tools, which also read \`WAYGATE_BASE_URL\`; the
+gateway accepts them and leaves them alone.
+`;
+
+const ENV_HEAD = `# Written by \`npm run generate\` from src/platform/settings.ts. What is commented out shows the default.
+# Read it with \`node --env-file=.env bin/waygate.mjs serve\`, or as the env_file of a container.
+`;
+
+function configurationPage(): string {
+  const rows = listSettings().map((setting) => `${sectionOf(setting)}${rowOf(setting)}`);
+  return `${PAGE_HEAD}${rows.join("")}${PAGE_FOOT}`;
+}
+
+function sectionOf({ section }: SettingInfo): string {
+  return section === undefined ? "" : `\n## ${section}\n\n| Variable | Default | Meaning |\n|---|---|---|\n`;
+}
+
+function rowOf({ env, shown, preset, description }: SettingInfo): string {
+  const standard = shown ?? (preset === undefined || preset === "" ? "not set" : `\`${preset}\``);
+  return `| \`${env}\` | ${standard} | ${description} |\n`;
+}
+
+function envExample(): string {
+  const entries = listSettings().map(({ section, env, preset, description }) => {
+    const title = section === undefined ? "" : `\n# --- ${section} ---\n`;
+    return `${title}\n${commentOf(description)}\n# ${env}=${preset ?? ""}\n`;
+  });
+  return `${ENV_HEAD}${entries.join("")}`;
+}
+
+function commentOf(description: string): string {
+  const lines = [""];
+  for (const word of description.replaceAll("`", "").split(" ")) {
+    const line = lines.at(-1) ?? "";
+    if (line.length + word.length < 110) {
+      lines[lines.length - 1] = `${line} ${word}`;
+    } else {
+      lines.push(` ${word}`);
+    }
+  }
+  return lines.map((line) => `#${line}`).join("\n");
+}
+
+function isStale(path: string, text: string): boolean {
+  return !existsSync(path) || readFileSync(path, "utf8") !== text;
+}
+
+const { values } = parseArgs({ options: { check: { type: "boolean" }, into: { type: "string" } } });
+const root = values.into ?? packageRoot();
+const stale = Object.entries(FILES)
+  .map(([name, write]) => ({ name, path: join(root, name), text: write() }))
+  .filter(({ path, text }) => isStale(path, text));
+
+if (values.check) {
+  for (const { name } of stale) {
+    console.error(`${name} is out of date: run npm run generate`);
+  }
+  process.exitCode = stale.length === 0 ? 0 : 1;
+} else {
+  for (const { name, path, text } of stale) {
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, text);
+    console.log(`wrote ${name}`);
+  }
+}

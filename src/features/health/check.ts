@@ -1,0 +1,38 @@
+const KEPT_MS = 2000;
+const WITHIN_MS = 1000;
+
+/** The last answer of a check; undefined when it failed or took too long. */
+export type Check<T> = () => Promise<T | undefined>;
+
+/** Asks at most once at a time and once in two seconds, and waits a second at most, so that probes load nothing. */
+export function createCheck<T>(ask: () => Promise<T>, now: () => number = () => performance.now()): Check<T> {
+  let running: Promise<T | undefined> | undefined;
+  let last: { at: number; answer: Promise<T | undefined> } | undefined;
+  return () => {
+    if (last && now() - last.at < KEPT_MS) return last.answer;
+    running ??= settle(ask).finally(() => {
+      running = undefined;
+    });
+    const answer = within(running);
+    last = { at: now(), answer };
+    return answer;
+  };
+}
+
+async function settle<T>(ask: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await ask();
+  } catch {
+    return undefined;
+  }
+}
+
+function within<T>(running: Promise<T | undefined>): Promise<T | undefined> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, WITHIN_MS, undefined);
+    void running.then((value) => {
+      clearTimeout(timer);
+      resolve(value);
+    });
+  });
+}

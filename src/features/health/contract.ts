@@ -1,0 +1,76 @@
+import { z } from "zod";
+import { route } from "../../platform/route.ts";
+
+const availability = z.enum(["available", "unavailable"]);
+const tag = "Health";
+
+const alive = {
+  success: z.boolean(),
+  ok: z.boolean(),
+  name: z.string(),
+  status: availability,
+  timestamp: z.iso.datetime(),
+};
+
+const detail = z
+  .object({
+    version: z.string(),
+    node_version: z.string(),
+    roles: z.array(z.string()),
+    database: z
+      .object({
+        version: z.string(),
+        instances: z.number().int(),
+        connected_instances: z.number().int(),
+        nodes: z.array(z.object({ id: z.string(), roles: z.array(z.string()), url: z.string().nullable() })),
+      })
+      .nullable(),
+  })
+  .optional()
+  .describe("With the administrative token only.");
+
+const report = z.object({
+  ...alive,
+  ok: z.boolean().describe("Whether this process wants to be given requests; the same as `ready`."),
+  database: availability,
+  bridge: availability.describe("Whether some node holds sessions; also with no instance at all."),
+  queue_driver: z.enum(["postgres", "off"]),
+  queue_store: availability,
+  workers: availability.describe("Whether some node delivers webhooks and sends."),
+  ready: z.boolean(),
+  production_ready: z.boolean().describe("Never changes the status of the answer."),
+  production_blockers: z.array(z.object({ key: z.string(), message: z.string() })),
+  detail,
+});
+
+const readiness = {
+  access: "public",
+  tag,
+  input: z.object({}),
+  output: report,
+  bare: true,
+  statuses: [503],
+} as const;
+
+export const healthContract = {
+  health: route({
+    http: "GET /health",
+    summary:
+      "Database, sessions, queue, readiness and what stands in the way of production; 503 when not ready",
+    ...readiness,
+  }),
+  healthReady: route({
+    http: "GET /health/ready",
+    summary: "The same, for orchestrators that want a path of its own",
+    ...readiness,
+  }),
+  healthLive: route({
+    http: "GET /health/live",
+    access: "public",
+    tag,
+    summary: "Whether the process answers at all; asks nothing else, the database least of all",
+    input: z.object({}),
+    output: z.object(alive),
+    bare: true,
+  }),
+};

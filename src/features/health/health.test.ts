@@ -1,0 +1,223 @@
+import { tmpdir } from "node:os";
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { createTestDatabase, type TestDatabase } from "../../../test/database.ts";
+import { createClientOf } from "../../client.ts";
+import { openDatabase } from "../../platform/db.ts";
+import { GatewayError } from "../../platform/errors.ts";
+import { createHttpServer, type HttpServer } from "../../platform/http-server.ts";
+import { createLog } from "../../platform/log.ts";
+import { createCheck } from "./check.ts";
+import { healthContract } from "./contract.ts";
+import { type HealthOptions, healthHandlers } from "./health.ts";
+import { type Findings, findBlockers } from "./production-blockers.ts";
+
+const ADMIN_TOKEN = "a".repeat(32);
+
+let store: TestDatabase;
+let options: HealthOptions;
+let state: { isSafe: boolean; roles: string[] };
+let readiness: { ready: boolean };
+let servers: HttpServer[] = [];
+
+beforeAll(async () => {
+  store = await createTestDatabase();
+});
+
+afterAll(async () => {
+  for (const server of servers) await server.close();
+  await store.drop();
+});
+
+beforeEach(() => {
+  state = { isSafe: true, roles: ["sessions", "worker"] };
+  readiness = { ready: true };
+  options = {
+    database: store.database,
+    engine: { isSafe: () => state.isSafe, liveWorkers: async (role) => state.roles.includes(role) },
+    config: {
+      ...{ baseUrl: "http://127.0.0.1:3000", queue: "postgres", roles: ["api", "worker"] },
+      ...{ databaseUrl: undefined, production: false },
+    },
+    readiness,
+    dataDir: tmpdir(),
+  };
+});
+
+async function serve(changes: Partial<HealthOptions> = {}, adminToken?: string) {
+  const server = await createHttpServer({
+    contract: healthContract,
+    handlers: healthHandlers({ ...options, ...changes }),
+    authorise: async (_route, { credential }) => {
+      if (credential?.value === ADMIN_TOKEN) return { kind: "admin" };
+      throw new GatewayError("INVALID_TOKEN", "No.");
+    },
+    ...{ log: createLog("silent"), strictOutput: true, bodyLimitBytes: 1000 },
+  });
+  servers = [...servers, server];
+  const { url } = await server.listen("127.0.0.1", 0);
+  return { url, client: createClientOf(healthContract, { baseUrl: url, adminToken }) };
+}
+
+describe("health", () => {
+  test("says with 200 and without an envelope that all is well", async () => {
+    const { url } = await serve();
+    const response = await fetch(`${url}/health`);
+    expect(response.status).toBe(200);
+    expect(await response.json()).toEqual({
+      ...{ success: true, ok: true, name: "Waygate", status: "available" },
+      ...{ database: "available", bridge: "available", queue_driver: "postgres", queue_store: "available" },
+      ...{ workers: "available", ready: true, production_ready: true, production_blockers: [] },
+      timestamp: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
+    });
+  });
+
+  test.each([
+    ["has not finished its start", () => Object.assign(readiness, { ready: false })],
+    ["may not act, because its beat is stale", () => Object.assign(state, { isSafe: false })],
+  ])(
+    "is 503 with the same body when the process %s, and /health/ready says the same",
+    async (_what, change) => {
+      change();
+      const { url } = await serve();
+      for (const path of ["/health", "/health/ready"]) {
+        const response = await fetch(`${url}${path}`);
+        expect(response.status).toBe(503);
+        expect(await response.json()).toMatchObject({
+          success: false,
+          ok: false,
+          ready: false,
+          status: "unavailable",
+        });
+      }
+      expect((await fetch(`${url}/health/live`)).status).toBe(200);
+    },
+  );
+
+  test("is 503 within a good second when the database is away, and the process is alive all the same", async () => {
+    const away = openDatabase("postgres://nobody@127.0.0.1:1/none");
+    const { client } = await serve({ database: away });
+    const startedAt = performance.now();
+    const health = await client.health();
+    expect(performance.now() - startedAt).toBeLessThan(1900);
+    expect(health).toMatchObject({ database: "unavailable", queue_store: "unavailable", ready: false });
+    expect(health.production_blockers.map(({ key }) => key)).toEqual(["database_unavailable"]);
+    expect(await client.healthLive()).toMatchObject({ success: true, ok: true });
+    await away.close();
+  });
+
+  test("asks the database once for many probes, and for a sign of life never", async () => {
+    const spy = vi.spyOn(store.database.pool, "connect");
+    const { client } = await serve();
+    await Promise.all(Array.from({ length: 20 }, () => client.healthLive()));
+    expect(spy).not.toHaveBeenCalled();
+    await Promise.all(Array.from({ length: 20 }, () => client.health()));
+    const asked = spy.mock.calls.length;
+    await Promise.all(Array.from({ length: 20 }, () => client.healthReady()));
+    expect(asked).toBeGreaterThan(0);
+    expect(asked).toBeLessThan(10);
+    expect(spy.mock.calls.length).toBe(asked);
+    spy.mockRestore();
+  });
+
+  test("a node without live workers is ready, but not for production", async () => {
+    state.roles = [];
+    const { client } = await serve();
+    const health = await client.health();
+    expect(health).toMatchObject({
+      ready: true,
+      workers: "unavailable",
+      bridge: "unavailable",
+      production_ready: false,
+    });
+    expect(health.production_blockers.map(({ key }) => key)).toEqual([
+      "no_live_worker",
+      "no_live_session_host",
+    ]);
+  });
+
+  test("hosts, counts and versions are for the administrative token only", async () => {
+    await store.database.pool.query(
+      "insert into node (id, boot, roles, url) values ('n1', 1, '{api}', 'http://10.1.2.3:3000')",
+    );
+    const { client: operator } = await serve({}, ADMIN_TOKEN);
+    const { client: guesser } = await serve({}, "b".repeat(32));
+    const { client: anybody, url } = await serve();
+    const { detail } = await operator.health();
+    expect(detail).toMatchObject({
+      node_version: process.version,
+      roles: ["api", "worker"],
+      database: {
+        instances: 0,
+        connected_instances: 0,
+        nodes: [{ id: "n1", roles: ["api"], url: "http://10.1.2.3:3000" }],
+      },
+    });
+    expect(await guesser.health()).not.toHaveProperty("detail");
+    expect(await anybody.health()).not.toHaveProperty("detail");
+    const text = await (await fetch(`${url}/health`)).text();
+    expect(text).not.toMatch(/10\.1\.2\.3|127\.0\.0\.1|v\d+\.\d+/);
+  });
+});
+
+describe("what stands in the way of production", () => {
+  const fine: Findings = {
+    ...{ skewMs: 5, pendingMigrations: [], hasWorker: true, hasSessionHost: true, freeDisk: 0.5 },
+    ...{ baseUrl: "https://gate.example", isDatabaseEmbedded: false, isProduction: true },
+  };
+
+  test.each<[string, Partial<Findings>, string[]]>([
+    ["nothing", {}, []],
+    ["a silent database", { skewMs: undefined, pendingMigrations: undefined }, ["database_unavailable"]],
+    ["a clock that is 31 s behind", { skewMs: 31_000 }, ["clock_skew"]],
+    ["a clock that is 31 s ahead", { skewMs: -31_000 }, ["clock_skew"]],
+    ["a migration to come", { pendingMigrations: ["0009"] }, ["migrations_pending"]],
+    ["no worker", { hasWorker: false }, ["no_live_worker"]],
+    ["an unknown state of the workers", { hasWorker: undefined }, ["no_live_worker"]],
+    ["a full disk", { freeDisk: 0.049 }, ["disk_nearly_full"]],
+    ["plain http to the world", { baseUrl: "http://gate.example" }, ["plain_http"]],
+    ["plain http on this machine", { baseUrl: "http://localhost:3000" }, []],
+    ["plain http on IPv6 loopback", { baseUrl: "http://[::1]:3000" }, []],
+    ["an embedded database", { isDatabaseEmbedded: true }, ["embedded_database"]],
+    ["an embedded database at home", { isDatabaseEmbedded: true, isProduction: false }, []],
+  ])("%s", (_what, change, keys) => {
+    expect(findBlockers({ ...fine, ...change }).map(({ key }) => key)).toEqual(keys);
+  });
+});
+
+describe("a check", () => {
+  test("that hangs counts as failed after a second and is not asked again while it hangs", async () => {
+    vi.useFakeTimers();
+    let now = 0;
+    let asked = 0;
+    let answer: (value: string) => void = () => {};
+    const check = createCheck(
+      () => {
+        asked++;
+        return new Promise<string>((resolve) => {
+          answer = resolve;
+        });
+      },
+      () => now,
+    );
+    const first = check();
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(await first).toBeUndefined();
+    now = 2001;
+    const second = check();
+    expect(asked).toBe(1);
+    answer("well");
+    expect(await second).toBe("well");
+    now = 4002;
+    void check();
+    expect(asked).toBe(2);
+    vi.useRealTimers();
+  });
+
+  test("that throws, at once or later, counts as failed", async () => {
+    const atOnce = createCheck(() => {
+      throw new Error("no");
+    });
+    expect(await atOnce()).toBeUndefined();
+    expect(await createCheck(async () => Promise.reject(new Error("no")))()).toBeUndefined();
+  });
+});

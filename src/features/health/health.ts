@@ -1,0 +1,130 @@
+import { statfs } from "node:fs/promises";
+import { sql } from "kysely";
+import type { Config } from "../../platform/config.ts";
+import type { Database, Db } from "../../platform/db.ts";
+import { type Handlers, Reply } from "../../platform/handler.ts";
+import { findPendingMigrations } from "../../platform/pending-migrations.ts";
+import { version } from "../../platform/version.ts";
+import { createCheck } from "./check.ts";
+import type { healthContract } from "./contract.ts";
+import { findBlockers } from "./production-blockers.ts";
+
+const NAME = "Waygate";
+
+export interface HealthOptions {
+  database: Pick<Database, "db">;
+  engine: { isSafe(): boolean; liveWorkers(role: "sessions" | "worker"): Promise<boolean> };
+  config: Pick<Config, "baseUrl" | "queue" | "roles" | "databaseUrl" | "production">;
+  /** Whether this process has started and is not stopping. */
+  readiness: { readonly ready: boolean };
+  dataDir: string;
+}
+
+/** How the gateway is: asked of the database, the engine and the disk, at most once in two seconds. */
+export function healthHandlers(options: HealthOptions): Handlers<typeof healthContract> {
+  const checks = createChecks(options);
+
+  async function report(isOperator: boolean) {
+    const findings = await ask(checks, options);
+    const { skewMs, hasWorker, hasSessionHost } = findings;
+    const ready = options.readiness.ready && skewMs !== undefined && options.engine.isSafe();
+    const production_blockers = findBlockers(findings);
+    const body = {
+      ...alive(ready),
+      database: availability(skewMs !== undefined),
+      bridge: availability(hasSessionHost),
+      queue_driver: options.config.queue,
+      queue_store: availability(skewMs !== undefined),
+      workers: availability(hasWorker),
+      ready,
+      production_ready: production_blockers.length === 0,
+      production_blockers,
+      detail: isOperator ? await detail(options, checks.inventory) : undefined,
+    };
+    return new Reply(body, { status: ready ? 200 : 503 });
+  }
+
+  return {
+    health: ({ caller }) => report(caller.kind === "admin"),
+    healthReady: ({ caller }) => report(caller.kind === "admin"),
+    healthLive: async () => alive(true),
+  };
+}
+
+function alive(ok: boolean) {
+  return { success: ok, ok, name: NAME, status: availability(ok), timestamp: new Date().toISOString() };
+}
+
+function availability(is: boolean | undefined): "available" | "unavailable" {
+  return is ? "available" : "unavailable";
+}
+
+type Checks = ReturnType<typeof createChecks>;
+
+function createChecks({ database: { db }, engine, dataDir }: HealthOptions) {
+  return {
+    skewMs: createCheck(() => measureSkew(db)),
+    pendingMigrations: createCheck(() => findPendingMigrations(db)),
+    hasWorker: createCheck(() => engine.liveWorkers("worker")),
+    hasSessionHost: createCheck(() => engine.liveWorkers("sessions")),
+    freeDisk: createCheck(() => measureFreeDisk(dataDir)),
+    inventory: createCheck(() => readInventory(db)),
+  };
+}
+
+async function ask(checks: Checks, { config }: HealthOptions) {
+  const [skewMs, pendingMigrations, hasWorker, hasSessionHost, freeDisk] = await Promise.all([
+    checks.skewMs(),
+    checks.pendingMigrations(),
+    checks.hasWorker(),
+    checks.hasSessionHost(),
+    checks.freeDisk(),
+  ]);
+  const { baseUrl, production: isProduction } = config;
+  const isDatabaseEmbedded = config.databaseUrl === undefined;
+  return {
+    ...{ skewMs, pendingMigrations, hasWorker, hasSessionHost, freeDisk },
+    ...{ baseUrl, isDatabaseEmbedded, isProduction },
+  };
+}
+
+async function measureSkew(db: Db): Promise<number> {
+  const askedAt = Date.now();
+  const { rows } = await sql<{ now: Date }>`select clock_timestamp() as now`.execute(db);
+  const here = (askedAt + Date.now()) / 2;
+  return (rows[0]?.now.getTime() ?? Number.POSITIVE_INFINITY) - here;
+}
+
+async function measureFreeDisk(directory: string): Promise<number> {
+  const { bavail, blocks } = await statfs(directory);
+  return bavail / blocks;
+}
+
+async function detail({ config }: HealthOptions, inventory: Checks["inventory"]) {
+  return {
+    version: version(),
+    node_version: process.version,
+    roles: config.roles,
+    database: (await inventory()) ?? null,
+  };
+}
+
+async function readInventory(db: Db) {
+  const { rows } = await sql<{
+    version: string;
+  }>`select current_setting('server_version') as version`.execute(db);
+  const counts = await db
+    .selectFrom("instance")
+    .select(({ fn }) => [
+      fn.countAll<number>().as("instances"),
+      fn.countAll<number>().filterWhere("status", "=", "connected").as("connected_instances"),
+    ])
+    .executeTakeFirstOrThrow();
+  const nodes = await db
+    .selectFrom("node")
+    .select(["id", "roles", "url"])
+    .where("dead", "=", false)
+    .orderBy("id")
+    .execute();
+  return { version: rows[0]?.version ?? "", ...counts, nodes };
+}

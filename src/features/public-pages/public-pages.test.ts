@@ -1,0 +1,76 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createHttpServer, type HttpServer } from "../../platform/http-server.ts";
+import { createLog } from "../../platform/log.ts";
+import { publicPagesContract } from "./contract.ts";
+import { publicPagesHandlers } from "./public-pages.ts";
+
+let server: HttpServer;
+let url = "";
+
+beforeAll(async () => {
+  server = await createHttpServer({
+    contract: publicPagesContract,
+    handlers: publicPagesHandlers({ openapi: "3.1.0", info: { version: "2.0.0" } }),
+    authorise: async () => ({ kind: "public" }),
+    ...{ log: createLog("silent"), strictOutput: true, bodyLimitBytes: 1000 },
+  });
+  ({ url } = await server.listen("127.0.0.1", 0));
+});
+
+afterAll(() => server.close());
+
+test("the description is the document itself, without an envelope", async () => {
+  const response = await fetch(`${url}/openapi.json`);
+  expect(response.headers.get("content-type")).toBe("application/json; charset=utf-8");
+  expect(await response.json()).toEqual({ openapi: "3.1.0", info: { version: "2.0.0" } });
+});
+
+test.each(["/", "/docs", "/docs/"])(
+  "the page %s asks nothing of other origins and nothing that we do not serve",
+  async (path) => {
+    const response = await fetch(`${url}${path}`);
+    expect(response.headers.get("content-type")).toBe("text/html; charset=utf-8");
+    expect(response.headers.get("content-security-policy")).toContain("default-src 'none'");
+    expect(response.headers.get("content-security-policy")).not.toContain("http");
+    const html = await response.text();
+    expect(html).toContain('name="viewport"');
+    expect(html).not.toMatch(/(src|href)="(https?:)?\/\//);
+    const assets = [...html.matchAll(/(?:src|href)="(\/docs\/assets\/[^"]+)"/g)].map(([, asset]) => asset);
+    expect(assets.length).toBeGreaterThan(1);
+    for (const asset of assets) {
+      const answer = await fetch(`${url}${asset}`);
+      expect(answer.status, asset).toBe(200);
+      expect(answer.headers.get("x-content-type-options")).toBe("nosniff");
+      expect((await answer.arrayBuffer()).byteLength).toBeGreaterThan(100);
+    }
+  },
+);
+
+test("the script and the style of the reference carry the types that a browser insists on", async () => {
+  const script = await fetch(`${url}/docs/assets/swagger-ui-bundle.js`);
+  expect(script.headers.get("content-type")).toBe("text/javascript; charset=utf-8");
+  expect(await script.text()).toContain("SwaggerUIBundle");
+  const style = await fetch(`${url}/docs/assets/page.css`);
+  expect(style.headers.get("content-type")).toBe("text/css; charset=utf-8");
+  expect(await style.text()).toContain("prefers-color-scheme: dark");
+});
+
+test.each([
+  "package.json",
+  "index.html",
+  "swagger-ui.js",
+  "..%2fpackage.json",
+  "%2e%2e%2f%2e%2e%2fpackage.json",
+  "constructor",
+])("no other file can be had: %s", async (file) => {
+  const response = await fetch(`${url}/docs/assets/${file}`);
+  expect(response.status).toBe(404);
+  expect(((await response.json()) as { code: string }).code).toBe("NOT_FOUND");
+});
+
+test("the root and the assets can be read only", async () => {
+  for (const path of ["/", "/docs/assets/page.css"]) {
+    const response = await fetch(`${url}${path}`, { method: "POST" });
+    expect([response.status, response.headers.get("allow")]).toEqual([405, "GET, HEAD"]);
+  }
+});

@@ -1,0 +1,303 @@
+import { existsSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { listFiles, ROOT, readImports, readSources, type SourceFile } from "./source-files.ts";
+
+type Area =
+  | "main"
+  | "processes"
+  | "client"
+  | "contract"
+  | "features"
+  | "engine"
+  | "network"
+  | "platform"
+  | "tables"
+  | "migrations";
+
+/** Arrows point down only. What an area may import of ours besides itself; below come the finer rules. */
+const MAY_IMPORT: Record<Area, readonly Area[]> = {
+  main: ["processes", "platform"],
+  processes: ["client", "contract", "features", "engine", "network", "platform", "tables"],
+  client: ["contract", "platform"],
+  contract: ["features"],
+  features: ["engine", "network", "platform", "tables"],
+  engine: ["platform", "tables"],
+  network: [],
+  platform: ["tables", "migrations"],
+  tables: [],
+  migrations: [],
+};
+
+/** The finer rules: from a file, to a file. */
+const ONLY: readonly { from: RegExp; to: RegExp; unless: RegExp; why: string }[] = [
+  {
+    from: /^src\/client\.ts$/,
+    to: /^src\/platform\//,
+    unless: /^src\/platform\/route\.ts$/,
+    why: "the client knows the contract and nothing of the server",
+  },
+  {
+    from: /^src\/contract\.ts$/,
+    to: /^src\/features\//,
+    unless: /\/contract\.ts$/,
+    why: "the contract is made of contracts",
+  },
+  {
+    from: /^src\/features\//,
+    to: /^src\/network\//,
+    unless: /^src\/network\/[^/]+\.ts$/,
+    why: "only processes know concrete drivers",
+  },
+  {
+    from: /^src\/features\/[^/]+\/contract\.ts$/,
+    to: /./,
+    unless: /^zod$|^src\/platform\/route\.ts$|^src\/features\/[^/]+\/contract\.ts$/,
+    why: "a browser must be able to load a contract",
+  },
+];
+
+const HTTP_CLIENTS = /^(undici|axios|got|ky|node-fetch|superagent|(node:)?https?|(node:)?http2)$/;
+const NO_CLIENT = new Set(["STATUS_CODES", "createServer"]);
+const MAY_CALL_OUT = ["src/platform/safe-fetch.ts", "src/client.ts", "src/network/remote-sessions.ts"];
+
+const everything = ["src", "migrations", "scripts", "test"].flatMap(readSources);
+const sources = everything.filter(({ path }) => path.startsWith("src/") && !path.endsWith(".test.ts"));
+
+function areaOf(path: string): Area | undefined {
+  if (path.startsWith("migrations/")) return "migrations";
+  const name = path.match(/^src\/([^/]+?)(\.ts|\/)/)?.[1] ?? "";
+  return Object.hasOwn(MAY_IMPORT, name) ? (name as Area) : undefined;
+}
+
+function featureOf(path: string): string | undefined {
+  return path.match(/^src\/features\/([^/]+)\//)?.[1];
+}
+
+function isOurs(target: string): boolean {
+  return areaOf(target) !== undefined;
+}
+
+/** One line per import that breaks a rule; an empty list is what each test wants to see. */
+function breaches(rule: (file: SourceFile, target: string, values: readonly string[]) => boolean): string[] {
+  return sources.flatMap((file) =>
+    file.imports
+      .filter(({ target, values }) => rule(file, target, values))
+      .map(({ target }) => `${file.path} imports ${target}`),
+  );
+}
+
+describe("imports", () => {
+  test("every file of src belongs to an area of the table", () => {
+    expect(sources.filter(({ path }) => areaOf(path) === undefined).map(({ path }) => path)).toEqual([]);
+  });
+
+  test("point down only", () => {
+    const up = breaches(({ path }, target) => {
+      const [from, to] = [areaOf(path), areaOf(target)];
+      return from !== undefined && to !== undefined && from !== to && !MAY_IMPORT[from].includes(to);
+    });
+    expect(up).toEqual([]);
+  });
+
+  test.each(ONLY)("stay narrow: $why", ({ from, to, unless }) => {
+    const wide = breaches(({ path }, target) => from.test(path) && to.test(target) && !unless.test(target));
+    expect(wide).toEqual([]);
+  });
+
+  test("of the network into features are types only, but for ids", () => {
+    const values = breaches(
+      ({ path }, target, names) =>
+        featureOf(path) !== undefined &&
+        areaOf(target) === "network" &&
+        !target.endsWith("/ids.ts") &&
+        names.length > 0,
+    );
+    expect(values).toEqual([]);
+  });
+
+  test("of another feature go through its main file or its contract", () => {
+    const sideways = breaches(({ path }, target) => {
+      const [from, to] = [featureOf(path), featureOf(target)];
+      if (from === undefined || to === undefined || from === to) return false;
+      return target !== `src/features/${to}/${to}.ts` && target !== `src/features/${to}/contract.ts`;
+    });
+    expect(sideways).toEqual([]);
+  });
+
+  test("between features never make a circle", () => {
+    const graph = new Map<string, Set<string>>();
+    for (const { path, imports } of sources) {
+      const from = nodeOf(path);
+      if (from === undefined) continue;
+      for (const { target } of imports) {
+        const to = nodeOf(target);
+        if (to !== undefined && to !== from) graph.set(from, (graph.get(from) ?? new Set()).add(to));
+      }
+    }
+    expect(findCircle(graph)).toBeUndefined();
+  });
+
+  test("of everything that a browser loads with the client are zod and our own plain files", () => {
+    const loaded = reachedFrom("src/client.ts");
+    const foreign = [...loaded].filter((target) => !isOurs(target) && target !== "zod");
+    expect(foreign).toEqual([]);
+    const ofNode = sources.filter(
+      ({ path, text }) => loaded.has(path) && /\b(Buffer|process)\.\w/.test(text),
+    );
+    expect(ofNode.map(({ path }) => path)).toEqual([]);
+  });
+});
+
+/** Contracts are nodes of their own: they may lean on each other while the features lean the other way. */
+function nodeOf(path: string): string | undefined {
+  const feature = featureOf(path);
+  return feature === undefined ? undefined : path.endsWith("/contract.ts") ? `${feature}/contract` : feature;
+}
+
+function findCircle(graph: ReadonlyMap<string, ReadonlySet<string>>): string | undefined {
+  const done = new Set<string>();
+  function walk(node: string, way: readonly string[]): string | undefined {
+    if (way.includes(node)) return [...way.slice(way.indexOf(node)), node].join(" -> ");
+    if (done.has(node)) return undefined;
+    for (const next of graph.get(node) ?? []) {
+      const circle = walk(next, [...way, node]);
+      if (circle) return circle;
+    }
+    done.add(node);
+    return undefined;
+  }
+  return [...graph.keys()].map((node) => walk(node, [])).find((circle) => circle !== undefined);
+}
+
+/** What is loaded at run time with a file: imports of types only are not. */
+function reachedFrom(start: string): Set<string> {
+  const reached = new Set([start]);
+  for (const path of reached) {
+    const file = sources.find((source) => source.path === path);
+    for (const { target, values } of file?.imports ?? []) if (values.length > 0) reached.add(target);
+  }
+  return reached;
+}
+
+describe("the world outside", () => {
+  test("is called by HTTP in the allowed files only, or in parts that only those load", () => {
+    const parts = partsOf(MAY_CALL_OUT);
+    const callers = sources
+      .filter(({ path, text, imports }) => {
+        if (parts.has(path)) return false;
+        const has = imports.some(
+          ({ target, values }) => HTTP_CLIENTS.test(target) && values.some((name) => !NO_CLIENT.has(name)),
+        );
+        return has || /(?<![\w.$#])fetch\(|\bglobalThis\.fetch\b|\bnew (WebSocket|EventSource)\(/.test(text);
+      })
+      .map(({ path }) => path);
+    expect(callers).toEqual([]);
+  });
+
+  test("reaches the process through main.ts: nobody else reads the environment", () => {
+    const readers = sources.filter(
+      ({ path, text, imports }) =>
+        path !== "src/main.ts" &&
+        (/\bprocess\s*\.\s*env\b|\bprocess\[["']env/.test(text) ||
+          imports.some(({ target, values }) => /^(node:)?process$/.test(target) && values.includes("env"))),
+    );
+    expect(readers.map(({ path }) => path)).toEqual([]);
+  });
+});
+
+/** The given files, and those parts of the platform that nobody else imports. */
+function partsOf(owners: readonly string[]): Set<string> {
+  const parts = new Set(owners);
+  for (let size = 0; size !== parts.size; ) {
+    size = parts.size;
+    for (const { path } of sources) {
+      const importers = sources.filter(({ imports }) =>
+        imports.some(({ target, values }) => target === path && values.length > 0),
+      );
+      if (!path.startsWith("src/platform/") || importers.length === 0) continue;
+      if (importers.every((importer) => parts.has(importer.path))) parts.add(path);
+    }
+  }
+  return parts;
+}
+
+describe("files and names", () => {
+  test("every file is in kebab-case", () => {
+    const paths = ["src", "migrations", "scripts", "test"].flatMap(listFiles);
+    const wrong = paths.filter((path) =>
+      path.split("/").some((part) => !/^[a-z0-9]+(-[a-z0-9]+)*(\.test|\.d)?(\.[a-z0-9]+)?$/.test(part)),
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  test("nothing is called Service, Manager, Helper, Util or Dto", () => {
+    const declared =
+      /\b(?:class|interface|type|const|let|function (?=create|make|get|use))\s*(\w*(?:Service|Manager|Helper|Util|Dto)s?)\b/g;
+    const named = everything.flatMap(({ path, text }) =>
+      [...text.matchAll(declared)].map(([, name]) => `${path}: ${name}`),
+    );
+    const files = everything.filter(({ path }) =>
+      /(service|manager|helper|util|dto)s?(\.test)?\.ts$/.test(path),
+    );
+    expect([...named, ...files.map(({ path }) => path)]).toEqual([]);
+  });
+
+  test("nothing is exported by default", () => {
+    const byDefault = everything.filter(({ text }) =>
+      /^export default\b|^export \{[^}]*\bas default\b/m.test(text),
+    );
+    expect(byDefault.map(({ path }) => path)).toEqual([]);
+  });
+});
+
+describe("documents", () => {
+  const pages = [
+    ...listFiles("docs"),
+    "README.md",
+    "CONTRIBUTING.md",
+    "ARCHITECTURE.md",
+    "CHANGELOG.md",
+  ].filter((path) => path.endsWith(".md") && existsSync(join(ROOT, path)));
+
+  test("link to files that exist", () => {
+    const broken = pages.flatMap((page) => {
+      const text = readFileSync(join(ROOT, page), "utf8").replace(/^(```|~~~)[\s\S]*?^\1/gm, "");
+      return [...text.matchAll(/\]\(([^)\s]+)(?:\s+"[^"]*")?\)/g)]
+        .map(([, link = ""]) => link.split("#")[0] ?? "")
+        .filter((link) => link !== "" && !/^[a-z]+:/.test(link))
+        .filter((link) => !existsSync(join(ROOT, dirname(page), decodeURI(link))))
+        .map((link) => `${page} -> ${link}`);
+    });
+    expect(broken).toEqual([]);
+  });
+
+  test("the architecture fits on a page: 120 lines at most", () => {
+    const page = join(ROOT, "ARCHITECTURE.md");
+    const lines = existsSync(page) ? readFileSync(page, "utf8").trimEnd().split("\n").length : 0;
+    expect(lines).toBeLessThanOrEqual(120);
+  });
+});
+
+describe("the reading of imports", () => {
+  test("sees values, types, effects and what is loaded later", () => {
+    const text = [
+      'import { type A, b, c as d } from "./x.ts";',
+      "import type { E } from 'pg';",
+      'import * as all from "../y/z.ts";',
+      'import Default, { type F } from "node:fs";',
+      'export {\n  g,\n} from "./long.ts";',
+      'import "./effect.ts";',
+      'const later = await import("./later.ts");',
+    ].join("\n");
+    expect(readImports("src/a/b.ts", text)).toEqual([
+      { target: "src/a/x.ts", values: ["b", "c"] },
+      { target: "pg", values: [] },
+      { target: "src/y/z.ts", values: ["*"] },
+      { target: "node:fs", values: ["*"] },
+      { target: "src/a/long.ts", values: ["g"] },
+      { target: "src/a/effect.ts", values: ["*"] },
+      { target: "src/a/later.ts", values: ["*"] },
+    ]);
+  });
+});

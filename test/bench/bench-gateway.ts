@@ -1,0 +1,109 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Client, createClient } from "../../src/client.ts";
+import { packageRoot } from "../../src/platform/version.ts";
+
+const OWNER = { email: "owner@example.com", password: "correct horse battery staple" };
+
+/** The built gateway in a process of its own, on an embedded database below a scratch directory. */
+export interface BenchGateway {
+  url: string;
+  pid: number;
+  dataDir: string;
+  /** From the spawn to the first 200 of /health. */
+  startMs: number;
+  owner: Client;
+  stop(): Promise<void>;
+}
+
+export async function makeDataDir(): Promise<string> {
+  return mkdtemp(join(tmpdir(), "waygate-bench-"));
+}
+
+export async function removeDataDir(dataDir: string): Promise<void> {
+  await rm(dataDir, { recursive: true, force: true });
+}
+
+export async function startBenchGateway(dataDir: string, databaseUrl?: string): Promise<BenchGateway> {
+  const port = 20_000 + (randomBytes(2).readUInt16BE() % 20_000);
+  const url = `http://127.0.0.1:${port}`;
+  const began = performance.now();
+  const child = spawn(process.execPath, [join(packageRoot(), "dist", "src", "main.js"), "serve"], {
+    env: {
+      PATH: process.env.PATH,
+      WAYGATE_PORT: String(port),
+      WAYGATE_DATA_DIR: dataDir,
+      WAYGATE_OWNER_EMAIL: OWNER.email,
+      WAYGATE_OWNER_PASSWORD: OWNER.password,
+      WAYGATE_LOG_LEVEL: "warn",
+      NODE_ENV: "production",
+      ...(databaseUrl && {
+        DATABASE_URL: databaseUrl,
+        WAYGATE_SECRET_KEY: randomBytes(32).toString("base64"),
+      }),
+    },
+    stdio: ["ignore", "ignore", "inherit"],
+  });
+  await waitForHealth(url, child);
+  const startMs = performance.now() - began;
+  const { token } = await createClient({ baseUrl: url }).login(OWNER);
+  return {
+    url,
+    pid: child.pid ?? 0,
+    dataDir,
+    startMs,
+    owner: createClient({ baseUrl: url, token }),
+    stop: () => stop(child),
+  };
+}
+
+async function waitForHealth(url: string, child: ChildProcess): Promise<void> {
+  while (child.exitCode === null) {
+    const answer = await fetch(`${url}/health`).catch(() => undefined);
+    if (answer?.status === 200) return;
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+  throw new Error(`the gateway ended with ${child.exitCode}`);
+}
+
+function stop(child: ChildProcess): Promise<void> {
+  return new Promise((resolve) => {
+    child.once("exit", () => resolve());
+    child.kill("SIGINT");
+  });
+}
+
+export interface BenchInstance {
+  id: number;
+  api_key: string;
+  client: Client;
+}
+
+/** A sandbox instance, paired and connected. */
+export async function connectInstance(
+  { owner, url }: BenchGateway,
+  webhookUrl?: string,
+): Promise<BenchInstance> {
+  const { data } = await owner.createInstance({
+    name: "Bench",
+    network: "sandbox",
+    ...(webhookUrl && { webhook: { url: webhookUrl, events: ["message.received"] } }),
+  });
+  const client = createClient({ baseUrl: url, apiKey: data.api_key });
+  await client.sandboxScan({ id: data.id });
+  return { id: data.id, api_key: data.api_key, client };
+}
+
+/** Resident memory in MB. */
+export async function residentMb(pid: number): Promise<number> {
+  const status = await readFile(`/proc/${pid}/status`, "utf8");
+  return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1024;
+}
+
+export function percentile(values: number[], share: number): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
+}

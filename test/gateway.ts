@@ -1,0 +1,161 @@
+import { randomBytes } from "node:crypto";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { sql } from "kysely";
+import { type Client, createClient } from "../src/client.ts";
+import type { Engine } from "../src/engine/engine.ts";
+import { readConfig } from "../src/platform/config.ts";
+import { type Database, openDatabase } from "../src/platform/db.ts";
+import { createLog } from "../src/platform/log.ts";
+import { type Gateway, startGateway } from "../src/processes/gateway.ts";
+import { createTestDatabase, type TestDatabase } from "./database.ts";
+
+export const ADMIN_TOKEN = "test-admin-token-that-is-long-enough";
+const OWNER = { email: "owner@example.com", password: "correct horse battery staple" };
+
+/** One instance of a story, with a client that holds its key. */
+export interface TestInstance {
+  id: number;
+  api_key: string;
+  webhook_secret: string;
+  phone: string;
+  client: Client;
+}
+
+/** A whole gateway in this process, on a database and a data directory of its own. */
+export interface TestGateway {
+  readonly gateway: Gateway;
+  readonly url: string;
+  readonly database: Database;
+  /** Signed in as the owner. */
+  readonly owner: Client;
+  /** Holds the administrative token. */
+  readonly admin: Client;
+  readonly anonymous: Client;
+  /** A new instance on the sandbox network. */
+  createInstance(input?: { name?: string; webhook_url?: string }): Promise<TestInstance>;
+  /** A new instance, paired with a phone and connected. */
+  connectInstance(input?: { name?: string; webhook_url?: string; phone?: string }): Promise<TestInstance>;
+  /** Lets time pass for everything that waits in the database. */
+  advance(ms: number): Promise<void>;
+  /** Stops and starts again on the same database and data directory, with other settings if given. */
+  restart(env?: Record<string, string>): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export async function startTestGateway(env: Record<string, string> = {}): Promise<TestGateway> {
+  const dataDir = await mkdtemp(join(tmpdir(), "waygate-test-"));
+  const store = await createTestDatabase();
+  const settings = { ...baseSettings(store, dataDir), ...env };
+  const log = createLog((process.env.TEST_LOG as "info") ?? "silent");
+  let gateway = await startGateway(readConfig(settings), { log });
+  const database = openDatabase(store.url, { max: 4 });
+  let owner = await signIn(gateway.url);
+
+  const createInstance: TestGateway["createInstance"] = async (input = {}) => {
+    const { data } = await owner.createInstance({ name: "Sales", network: "sandbox", ...input });
+    const { id, api_key, webhook_secret } = data;
+    return {
+      id,
+      api_key,
+      webhook_secret,
+      phone: "",
+      client: createClient({ baseUrl: gateway.url, apiKey: api_key }),
+    };
+  };
+
+  return {
+    get gateway() {
+      return gateway;
+    },
+    get url() {
+      return gateway.url;
+    },
+    database,
+    get owner() {
+      return owner;
+    },
+    get admin() {
+      return createClient({ baseUrl: gateway.url, adminToken: ADMIN_TOKEN });
+    },
+    get anonymous() {
+      return createClient({ baseUrl: gateway.url });
+    },
+    createInstance,
+    async connectInstance({ phone = newPhone(), ...input } = {}) {
+      const instance = await createInstance(input);
+      await instance.client.sandboxScan({ id: instance.id, phone });
+      await waitUntil(
+        async () => (await instance.client.getInstanceStatus({ id: instance.id })).data.connected,
+      );
+      return { ...instance, phone };
+    },
+    advance: (ms) => advance(database, gateway.engine, ms),
+    async restart(changed = {}) {
+      await gateway.stop();
+      gateway = await startGateway(readConfig({ ...settings, ...changed }), { log });
+      owner = await signIn(gateway.url);
+    },
+    async stop() {
+      await gateway.stop();
+      await database.close();
+      await store.drop();
+      await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+function baseSettings(store: TestDatabase, dataDir: string): Record<string, string> {
+  return {
+    NODE_ENV: "test",
+    WAYGATE_PORT: "0",
+    WAYGATE_DATA_DIR: dataDir,
+    DATABASE_URL: store.url,
+    WAYGATE_SECRET_KEY: randomBytes(32).toString("base64"),
+    WAYGATE_ADMIN_TOKEN: ADMIN_TOKEN,
+    WAYGATE_OWNER_EMAIL: OWNER.email,
+    WAYGATE_OWNER_PASSWORD: OWNER.password,
+    WAYGATE_ALLOWED_HOSTS: "external,private,loopback",
+  };
+}
+
+async function signIn(url: string): Promise<Client> {
+  const { token } = await createClient({ baseUrl: url }).login(OWNER);
+  return createClient({ baseUrl: url, token });
+}
+
+let phones = 0;
+
+/** A number that the sandbox treats like any other. */
+export function newPhone(): string {
+  phones += 1;
+  return `5511${String(90_000_000 + process.pid * 100 + phones).slice(-8)}7`;
+}
+
+/** Moves everything that waits in the database closer by `ms`, and lets the engine look again. */
+async function advance({ db }: Database, engine: Engine, ms: number): Promise<void> {
+  const by = sql`${ms} * interval '1 millisecond'`;
+  await sql`update job set run_at = run_at - ${by}`.execute(db);
+  await sql`update message set deadline = deadline - ${by}, submitted_at = submitted_at - ${by}
+    where outcome_at is null`.execute(db);
+  await sql`update idempotency set created_at = created_at - ${by}`.execute(db);
+  await sql`update delivery set next_retry_at = next_retry_at - ${by}`.execute(db);
+  const lanes = await db.selectFrom("lane").select("id").execute();
+  engine.wake(
+    lanes.map((lane) => lane.id),
+    { changed: true },
+  );
+}
+
+/** Resolves as soon as the condition holds; asks every 20 ms. */
+export async function waitUntil(
+  condition: () => Promise<unknown> | unknown,
+  timeoutMs = 15_000,
+): Promise<void> {
+  const giveUpAt = performance.now() + timeoutMs;
+  while (!(await condition())) {
+    if (performance.now() > giveUpAt) throw new Error(`the condition did not hold within ${timeoutMs} ms`);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}

@@ -1,0 +1,67 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+import { fileURLToPath } from "node:url";
+
+export const ROOT = fileURLToPath(new URL("..", import.meta.url));
+
+export interface Import {
+  /** The package, or the path below the project. */
+  target: string;
+  /** What is imported by value; empty when only types are. `*` for a namespace, a default or an effect. */
+  values: string[];
+}
+
+export interface SourceFile {
+  /** Below the project: `src/platform/route.ts`. */
+  path: string;
+  text: string;
+  imports: Import[];
+}
+
+const FROM = /^\s*(import|export)\s+(type\s+)?([^;"']*?)\s*from\s*["']([^"']+)["']/gm;
+const BARE = /^\s*import\s*["']([^"']+)["']|\bimport\(\s*["']([^"']+)["']\s*\)/gm;
+
+/** The TypeScript files below a folder of the project; none when there is no such folder. */
+export function readSources(folder: string): SourceFile[] {
+  return listFiles(folder)
+    .filter((path) => path.endsWith(".ts"))
+    .map((path) => {
+      const text = readFileSync(join(ROOT, path), "utf8");
+      return { path, text, imports: readImports(path, text) };
+    });
+}
+
+/** The files below a folder of the project, in a fixed order. */
+export function listFiles(folder: string): string[] {
+  if (!existsSync(join(ROOT, folder))) return [];
+  return readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(ROOT, join(entry.parentPath, entry.name)))
+    .sort();
+}
+
+export function readImports(path: string, text: string): Import[] {
+  const found = [...text.matchAll(FROM)].map(([, , isType, names = "", target = ""]) => ({
+    target: resolve(path, target),
+    values: isType ? [] : valuesOf(names),
+  }));
+  const bare = [...text.matchAll(BARE)].map(([, effect, dynamic]) => ({
+    target: resolve(path, effect ?? dynamic ?? ""),
+    values: ["*"],
+  }));
+  return [...found, ...bare];
+}
+
+function valuesOf(names: string): string[] {
+  const [outside = "", inside = ""] = names.split(/[{}]/);
+  const named = inside
+    .split(",")
+    .map((name) => name.trim())
+    .filter((name) => name !== "" && !name.startsWith("type "))
+    .map((name) => name.split(" as ")[0]?.trim() ?? name);
+  return outside.replace(",", "").trim() === "" ? named : [...named, "*"];
+}
+
+function resolve(from: string, target: string): string {
+  return target.startsWith(".") ? join(dirname(from), target) : target;
+}
