@@ -8,6 +8,8 @@ import * as sandbox from "./0006-sandbox.ts";
 import * as mediaAndActions from "./0007-media-and-actions.ts";
 import * as secretCheck from "./0008-secret-check.ts";
 import * as webhookRemoval from "./0009-webhook-removal.ts";
+import * as readsAndWaitingSends from "./0010-reads-and-waiting-sends.ts";
+import * as whatsapp from "./0011-whatsapp.ts";
 
 /** Every migration in order; forward only. */
 export const migrations: Record<string, Migration> = {
@@ -20,4 +22,6 @@ export const migrations: Record<string, Migration> = {
   "0007-media-and-actions": mediaAndActions,
   "0008-secret-check": secretCheck,
   "0009-webhook-removal": webhookRemoval,
+  "0010-reads-and-waiting-sends": readsAndWaitingSends,
+  "0011-whatsapp": whatsapp,
 };

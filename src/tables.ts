@@ -141,6 +141,25 @@ export interface CredentialTable {
   updated_at: Generated<Date>;
 }
 
+export interface PairingKeyTable {
+  instance_id: number;
+  generation: number;
+  kind: string;
+  id: string;
+  secret: Buffer;
+}
+
+export interface PairingLetterTable {
+  instance_id: number;
+  generation: number;
+  id: string;
+  /** In the order in which they came. */
+  position: Generated<number>;
+  is_done: boolean;
+  secret: Buffer;
+  created_at: Generated<Date>;
+}
+
 export interface ConnectionLogTable {
   instance_id: number;
   account_id: number;
@@ -198,6 +217,8 @@ export interface MessageTable {
   outcome_at: Date | null;
   edited_at: Date | null;
   deleted_at: Date | null;
+  /** Inbound: when this end has read it. */
+  read_at: Date | null;
   sent_at: Generated<Date>;
   created_at: Generated<Date>;
 }
@@ -347,6 +368,8 @@ export interface Tables {
   instance: InstanceTable;
   api_key: ApiKeyTable;
   credential: CredentialTable;
+  pairing_key: PairingKeyTable;
+  pairing_letter: PairingLetterTable;
   connection_log: ConnectionLogTable;
   contact: ContactTable;
   conversation: ConversationTable;

@@ -77,6 +77,10 @@ export interface NetworkMessage {
   at: Date;
   /** Waited in the network's queue while the session was away. */
   offline?: boolean;
+  /** From before the pairing: for the log, and nobody is told. */
+  history?: boolean;
+  /** Could not be decrypted yet; never takes the place of a message, and the message takes its place when it comes. */
+  unreadable?: boolean;
 }
 
 /** `closed` and `logged_out`: the gateway asked for it; when the phone unlinks it, the event is `logged_out`. */
@@ -98,7 +102,13 @@ export type NetworkEvent =
   | { type: "qr_expired" }
   | { type: "passkey_required"; reason: string }
   | { type: "connected"; me: Identity; platform: string }
-  | { type: "disconnected"; reason: DisconnectReason; will_retry: boolean }
+  | {
+      type: "disconnected";
+      reason: DisconnectReason;
+      will_retry: boolean;
+      /** For people: what the network said, and which try follows. */
+      detail?: string;
+    }
   | { type: "logged_out"; reason: string }
   | { type: "banned"; reason: string }
   | { type: "message"; message: NetworkMessage }
@@ -156,7 +166,48 @@ export interface CredentialStore {
   load(): Promise<Uint8Array | undefined>;
   /** Resolves once durable; rejects when another process owns the instance now. */
   save(credentials: Uint8Array): Promise<void>;
+  /** Keys and letters of the pairing go with it. */
   erase(): Promise<void>;
+  /** For networks whose pairings change with every message. */
+  readonly keys?: PairingKeys;
+}
+
+/** One of the many small secrets of a pairing, such as the state of an encrypted conversation; null removes it. */
+export interface KeyChange {
+  kind: string;
+  id: string;
+  value: string | null;
+}
+
+/** A piece of a message that is ours once it is kept: the network may be told, the report may follow. */
+export interface Letter {
+  /** Names the piece for ever, so that it is known when the network brings it again. */
+  id: string;
+  /** Means something to the driver only. */
+  body: string;
+  /** Reported; kept until the network has stopped bringing it. */
+  is_done: boolean;
+}
+
+/** What belongs together: all of it is kept, or nothing. */
+export interface PairingChange {
+  credentials?: Uint8Array;
+  keys: KeyChange[];
+  /** Take the place of those with the same id. */
+  letters: Letter[];
+  forgotten_letters: string[];
+}
+
+/** Keys and letters of the pairing that `load` found or `save` began; those of an earlier one are never seen. */
+export interface PairingKeys {
+  read(kind: string, ids: readonly string[]): Promise<Map<string, string>>;
+  /** All of them, in the order in which they came; or the ones named. */
+  letters(ids?: readonly string[]): Promise<Letter[]>;
+  /**
+   * Resolves once durable; `lost`: nothing is kept, the instance has another owner, or the pairing is over. Rejects when
+   * it cannot be known, and may then be tried again.
+   */
+  commit(change: PairingChange): Promise<"kept" | "lost">;
 }
 
 /** A live connection of one instance to the network. Absent methods are capabilities that the network lacks. */
@@ -181,6 +232,8 @@ export interface Session {
 export interface OpenOptions {
   credentials: CredentialStore;
   report: (event: NetworkEvent) => Promise<void>;
+  /** What was sent under an id, for a recipient who asks for it again. */
+  findSent?: (chat: Jid, id: MessageId) => Promise<Content | undefined>;
 }
 
 /** A network as the gateway sees it. */

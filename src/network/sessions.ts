@@ -1,10 +1,12 @@
-import type { CredentialStore, Driver, NetworkEvent, Session } from "./driver.ts";
+import type { Content, CredentialStore, Driver, Jid, MessageId, NetworkEvent, Session } from "./driver.ts";
 
 export interface SessionsOptions {
   drivers: readonly Driver[];
   credentials(instance: number): CredentialStore;
   /** Resolves once the event is stored; a rejection means that it is not. */
   report(instance: number, event: NetworkEvent): Promise<void>;
+  /** What was sent under an id. */
+  findSent?(instance: number, chat: Jid, id: MessageId): Promise<Content | undefined>;
 }
 
 /** The sessions that this process has open, one per instance at most. */
@@ -23,7 +25,7 @@ interface Life {
   isOver: boolean;
 }
 
-export function createSessions({ drivers, credentials, report }: SessionsOptions): Sessions {
+export function createSessions({ drivers, credentials, report, findSent }: SessionsOptions): Sessions {
   const lives = new Map<number, Life>();
 
   const start = (instance: number, network: Driver["network"]): Life => {
@@ -37,6 +39,7 @@ export function createSessions({ drivers, credentials, report }: SessionsOptions
         if (life.isOver) throw new Error("The session is closed.");
         await report(instance, event);
       },
+      ...(findSent && { findSent: (chat, id) => findSent(instance, chat, id) }),
     });
     return Object.assign(life, { session });
   };

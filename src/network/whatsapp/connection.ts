@@ -1,0 +1,184 @@
+import type { SocketConfig, WASocket } from "baileys";
+import type { Identity, OpenOptions } from "../driver.ts";
+import { Acks } from "./acks.ts";
+import { atMost } from "./at-most.ts";
+import { Desk, type DeskOptions } from "./desk.ts";
+import { DeviceCache } from "./device-cache.ts";
+import { Directory } from "./directory.ts";
+import { NOT_OURS } from "./endings.ts";
+import { Groups } from "./groups.ts";
+import { Hearing } from "./hearing.ts";
+import type { JournalEntry } from "./journal-entry.ts";
+import { download } from "./media.ts";
+import { Outbox } from "./outbox.ts";
+import { createRatchets } from "./ratchets.ts";
+import { findAgain } from "./resend.ts";
+import { type Ending, LOST, type OpenSocket, openSocket, SILENT } from "./socket.ts";
+import { keepTrustedTokens } from "./trusted-tokens.ts";
+
+export type ConnectionOptions = Omit<DeskOptions, "onLost" | "onPeer"> & {
+  findSent: OpenOptions["findSent"];
+};
+
+const LOCK_QUERY_MS = 3_000;
+const STOPPED: Ending = { code: LOST, detail: "closed by us" };
+
+/** One connection with an identity, from the login to its end; nothing in it outlives it. */
+export class Connection {
+  readonly outbox: Outbox;
+  /** Resolves with why it is over. */
+  readonly closed: Promise<Ending>;
+  readonly #options: ConnectionOptions;
+  readonly #desk: Desk;
+  readonly #groups: Groups;
+  readonly #acks: Acks;
+  readonly #devices: DeviceCache;
+  readonly #socket: OpenSocket;
+  readonly #hearing: Hearing;
+  readonly #watch: NodeJS.Timeout;
+  #settled: Promise<void> = Promise.resolve();
+  #isAbandoned = false;
+
+  /** Takes up what earlier connections left behind, and then connects. */
+  static async begin(options: ConnectionOptions): Promise<Connection> {
+    let connection: Connection | undefined;
+    const desk = new Desk({
+      ...options,
+      onLost: () => connection?.end({ code: NOT_OURS, detail: "the pairing is somebody else's" }),
+      onPeer: (entry) => connection?.hearPeer(entry),
+    });
+    try {
+      await desk.inbox.replay();
+      connection = new Connection(options, desk);
+      return connection;
+    } catch (error) {
+      desk.close();
+      throw error;
+    }
+  }
+
+  private constructor(options: ConnectionOptions, desk: Desk) {
+    const { hub, caches, creds } = options;
+    this.#options = options;
+    this.#desk = desk;
+    this.#groups = new Groups(caches.store("group"));
+    this.#devices = new DeviceCache(caches.store("devices"), desk.store);
+    this.#acks = new Acks(() => this.#lockedUntil());
+    this.#socket = openSocket({ hub, creds, keys: desk.store, config: this.#config() });
+    const { sock, closed } = this.#socket;
+    keepTrustedTokens(sock.authState.keys, desk.store);
+    this.closed = closed;
+    this.#hearing = new Hearing({ sock, desk, acks: this.#acks, groups: this.#groups });
+    this.outbox = this.#openOutbox(sock);
+    this.#watch = setInterval(() => this.#listenForLife(), hub.timing.deafMs / 4).unref();
+    void closed.then(() => this.#drop());
+  }
+
+  get me(): Identity {
+    return this.#desk.people.me;
+  }
+
+  /** Whether the login was done; false when the connection ended before. */
+  async opened(): Promise<boolean> {
+    const { sock } = this.#socket;
+    const late = setTimeout(
+      () => this.end({ code: SILENT, detail: "the network did not answer" }),
+      this.#options.hub.timing.connectMs,
+    );
+    const open = new Promise<boolean>((resolve) => {
+      sock.ev.on("connection.update", ({ connection }) => connection === "open" && resolve(true));
+    });
+    const isOpen = await Promise.race([open, this.closed.then(() => false)]);
+    clearTimeout(late);
+    if (isOpen) this.#hearing.repeatPeers();
+    return isOpen;
+  }
+
+  /** Ends it in order: what is under way is reported and kept. */
+  async close(): Promise<void> {
+    await this.#desk.finish();
+    this.end(STOPPED);
+  }
+
+  /** Resolves when it is closed and nothing of it is under way any more. */
+  async over(): Promise<Ending> {
+    const ending = await this.closed;
+    await this.#settled;
+    return ending;
+  }
+
+  end(ending: Ending): void {
+    this.#socket.end(ending);
+  }
+
+  /** Removes this device from the account; resolves when the network has confirmed it, or does not answer in time. */
+  async unlink(): Promise<void> {
+    const { sock } = this.#socket;
+    const { timing } = this.#options.hub;
+    const jid = sock.authState.creds.me?.id ?? "";
+    const removal = { tag: "remove-companion-device", attrs: { jid, reason: "user_initiated" } };
+    const query = sock.query({
+      tag: "iq",
+      attrs: { to: "s.whatsapp.net", type: "set", xmlns: "md" },
+      content: [removal],
+    });
+    // The network may close the connection in place of an answer.
+    await atMost(Promise.race([query, this.closed]), timing.logoutMs);
+  }
+
+  /** As the death of the process: nothing settles any more, and nobody is told goodbye. */
+  abandon(): void {
+    this.#isAbandoned = true;
+    this.#desk.close();
+    this.end(STOPPED);
+  }
+
+  /** What our own phone told is kept. */
+  hearPeer(entry: JournalEntry): void {
+    this.#hearing.onPeer(entry);
+  }
+
+  download(ref: unknown): Promise<Uint8Array | undefined> {
+    const { sock } = this.#socket;
+    return download(ref, { host: () => sock.getMediaHost(), options: this.#options.hub.requests });
+  }
+
+  #config(): Partial<SocketConfig> {
+    const { caches, findSent } = this.#options;
+    const { store, inbox, people } = this.#desk;
+    return {
+      makeSignalRepository: createRatchets({ store, inbox }),
+      getMessage: (key) => findAgain(key, people, findSent),
+      cachedGroupMetadata: (jid) => this.#groups.get(jid, () => this.#socket.sock.groupMetadata(jid)),
+      userDevicesCache: this.#devices,
+      msgRetryCounterCache: caches.store("retry"),
+      callOfferCache: caches.store("call"),
+      placeholderResendCache: caches.store("resend"),
+    };
+  }
+
+  #openOutbox(sock: WASocket): Outbox {
+    const { people } = this.#desk;
+    const directory = new Directory({ sock, people, devices: this.#devices });
+    return new Outbox({ sock, acks: this.#acks, people, directory, requests: this.#options.hub.requests });
+  }
+
+  /** A connection that brings nothing, not even answers to the pings of the client library, is deaf. */
+  #listenForLife(): void {
+    const silentMs = performance.now() - this.#hearing.heardAt;
+    if (silentMs > this.#options.hub.timing.deafMs) {
+      this.end({ code: SILENT, detail: `nothing was heard for ${Math.round(silentMs / 1000)} s` });
+    }
+  }
+
+  async #lockedUntil(): Promise<Date | undefined> {
+    const lock = await atMost(this.#socket.sock.fetchAccountReachoutTimelock(), LOCK_QUERY_MS);
+    return lock?.isActive ? lock.timeEnforcementEnds : undefined;
+  }
+
+  #drop(): void {
+    clearInterval(this.#watch);
+    this.#acks.endAll();
+    this.#settled = this.#isAbandoned ? Promise.resolve() : this.#desk.settle();
+  }
+}

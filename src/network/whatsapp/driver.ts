@@ -1,0 +1,34 @@
+import type { SocketConfig } from "baileys";
+import type { Driver, OpenOptions } from "../driver.ts";
+import { Hub, type WhatsAppLog } from "./hub.ts";
+import { WhatsAppSession } from "./session.ts";
+import { WHATSAPP_TIMING, type WhatsAppTiming } from "./timing.ts";
+
+export interface WhatsAppDriverOptions {
+  /** Where the network is, in place of its own address. */
+  url?: string;
+  /** Hex; the root of the network's certificates, honoured for a `url` on this machine only. */
+  rootKey?: string;
+  log?: WhatsAppLog;
+  timing?: Partial<WhatsAppTiming>;
+  /** Further options of the client library, for tests. */
+  socket?: Partial<SocketConfig>;
+}
+
+export interface WhatsAppDriver extends Driver {
+  /** Forgets every session without a report and without a word to the network, as kill -9 does. */
+  abandon(): void;
+}
+
+/** WhatsApp, through its web clients' protocol; nothing is loaded before the first session connects. */
+export function createWhatsAppDriver(options: WhatsAppDriverOptions = {}): WhatsAppDriver {
+  const { url, rootKey, log, socket = {} } = options;
+  const hub = new Hub({ url, rootKey, log, socket, timing: { ...WHATSAPP_TIMING, ...options.timing } });
+  return {
+    network: "whatsapp",
+    open: (opened: OpenOptions) => new WhatsAppSession(hub, opened),
+    abandon() {
+      for (const life of [...hub.lives]) life.abandon();
+    },
+  };
+}

@@ -1,0 +1,355 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import {
+  createDriver,
+  keepInMemory,
+  type MemoryCredentials,
+  startWhatsAppStage,
+  type WhatsAppStage,
+  type WhatsAppStageOptions,
+} from "../../../test/whatsapp-stage.ts";
+import { eventually, Listener } from "../conformance.ts";
+import type { Content, SendResult } from "../driver.ts";
+import { newMessageId } from "../ids.ts";
+
+let stage: WhatsAppStage;
+let listeners: Listener[];
+
+const open = (options: WhatsAppStageOptions = {}, credentials = keepInMemory()): Listener => {
+  const listener = new Listener(createDriver(stage.server, options), credentials);
+  listeners.push(listener);
+  return listener;
+};
+
+const pair = async (options: WhatsAppStageOptions = {}): Promise<Listener> => {
+  const listener = open(options);
+  listener.session.connect();
+  await stage.phone.scan((await listener.heard("qr")).qr);
+  await listener.heard("connected");
+  return listener;
+};
+
+const text = (words: string): Content => ({ kind: "text", text: words });
+const send = (listener: Listener, words: string, id = newMessageId()): Promise<SendResult> =>
+  listener.session.send(stage.contact.jid, text(words), { id });
+
+beforeEach(async () => {
+  stage = await startWhatsAppStage();
+  listeners = [];
+});
+
+afterEach(async () => {
+  await Promise.all(listeners.map(({ session }) => session.disconnect()));
+  await stage.stop();
+});
+
+describe("the end of a connection", () => {
+  it.each([
+    [428, "connection_lost"],
+    [500, "connection_lost"],
+    [503, "connection_lost"],
+    [515, "restart_required"],
+  ] as const)("by %s is got over", async (code, reason) => {
+    const listener = await pair();
+    await stage.control.end(stage.phone.number, code);
+    const lost = await listener.heard("disconnected");
+    expect(lost).toMatchObject({ reason, will_retry: true, detail: expect.stringContaining(`(${code})`) });
+    await listener.heard("connected", 2);
+    expect((await send(listener, "back")).outcome).toBe("accepted");
+  });
+
+  it("by 401 ends the pairing, by 403 and 440 only the connection", async () => {
+    const [unlinked, banned, replaced] = [await pair(), await pair(), await pair()];
+    await stage.control.end(stage.phone.number, 440);
+    for (const { session } of [unlinked, banned, replaced]) await session.disconnect();
+    for (const listener of [unlinked, banned, replaced]) listener.events.length = 0;
+    for (const [listener, reason] of [
+      [unlinked, 401],
+      [banned, 403],
+      [replaced, 440],
+    ] as const) {
+      await stage.control.fault({ fault: "login", reason });
+      listener.session.connect();
+      await eventually(() => expect(listener.events.length).toBeGreaterThan(0));
+    }
+    expect(unlinked.events).toEqual([{ type: "logged_out", reason: "unlinked" }]);
+    expect(banned.events).toEqual([{ type: "banned", reason: "banned" }]);
+    expect(replaced.events).toMatchObject([{ type: "disconnected", reason: "replaced", will_retry: false }]);
+    const kept = [unlinked, banned, replaced].map(({ credentials }) => credentials.load());
+    expect((await Promise.all(kept)).map((one) => one !== undefined)).toEqual([false, true, true]);
+  });
+
+  it("is tried again and again, and says which try it is", async () => {
+    const listener = await pair();
+    await stage.control.fault({ fault: "login", reason: 503, times: 2 });
+    await stage.phone.drop();
+    await listener.heard("connected", 2);
+    const details = listener.all("disconnected").map(({ detail = "" }) => /try \d+$/.exec(detail)?.[0]);
+    expect(details).toEqual(["try 1", "try 2", "try 3"]);
+  });
+
+  it.each([
+    ["an answer in HTTP", { fault: "upgrade", status: 502 }],
+    ["no answer at all", { fault: "upgrade", status: "never" }],
+    ["no handshake", { fault: "no_hello" }],
+    ["no answer to the login", { fault: "login_silence" }],
+    ["a certificate of somebody else", { fault: "untrusted_root" }],
+  ] as const)("comes for certain: %s", async (_, fault) => {
+    const listener = await pair({ timing: { connectMs: 800 } });
+    await stage.control.fault(fault);
+    await stage.phone.drop();
+    expect(await listener.heard("disconnected", 2)).toMatchObject({ will_retry: true });
+    await listener.heard("connected", 2);
+    expect(listener.all("qr")).toHaveLength(1);
+  });
+
+  it("of a deaf connection is our own doing, and heals it", async () => {
+    const listener = await pair({ timing: { pingMs: 100, deafMs: 400 } });
+    await stage.control.end(stage.phone.number, "silent");
+    const { detail } = await listener.heard("disconnected");
+    expect(detail).toContain("nothing was heard");
+    await listener.heard("connected", 2);
+    await listener.message(await stage.contact.says(text("there again")));
+  });
+
+  it("comes soon when there is no pairing and no network", async () => {
+    await stage.control.fault({ fault: "upgrade", status: 503, times: 100 });
+    const listener = open({ timing: { pairingTries: 3 } });
+    listener.session.connect();
+    expect(await listener.heard("disconnected")).toMatchObject({ will_retry: false });
+    expect((await stage.control.ledger()).sockets).toEqual([]);
+    await stage.control.clearFaults();
+    listener.session.connect();
+    await listener.heard("qr");
+  });
+});
+
+describe("a session whose pairing has another owner by now", () => {
+  it("ends without a word, and has receipted nothing", async () => {
+    const listener = await pair();
+    const { keys } = listener.credentials as MemoryCredentials;
+    keys.commit = async () => "lost";
+    listener.events.length = 0;
+    const id = await stage.contact.says(text("to whom?"));
+    await eventually(async () => {
+      const { sockets } = await stage.control.ledger();
+      expect(sockets.filter((one) => one.closed_at === undefined)).toEqual([]);
+    });
+    expect((await send(listener, "gone")).outcome).toBe("not_sent");
+    const { deliveries } = await stage.control.ledger();
+    expect(deliveries.find((one) => one.id === id)?.receipted_at).toBeUndefined();
+    expect(listener.events).toEqual([]);
+  });
+});
+
+describe("who may speak for the network or the phone", () => {
+  it("not a server with a root of its own", async () => {
+    await stage.control.fault({ fault: "untrusted_root", times: 100 });
+    const listener = open({ timing: { pairingTries: 2 } });
+    listener.session.connect();
+    const { detail } = await listener.heard("disconnected");
+    expect(detail).toContain("certificate");
+    expect(listener.all("qr")).toEqual([]);
+  });
+
+  it.each(["signature", "hmac"] as const)("not somebody with a forged %s", async (forge) => {
+    const listener = open();
+    listener.session.connect();
+    const { qr } = await listener.heard("qr");
+    await stage.control.scan(stage.phone.number, qr, { forge }).catch(() => undefined);
+    await listener.heard("qr", 2);
+    expect(await listener.credentials.load()).toBeUndefined();
+    expect(listener.all("connected")).toEqual([]);
+  });
+
+  it("a passkey is asked for by its notification, and shown", async () => {
+    const listener = open();
+    listener.session.connect();
+    await listener.heard("qr");
+    await stage.control.push("unpaired", {
+      tag: "notification",
+      attrs: { type: "passkey_prologue_request", from: "s.whatsapp.net", id: "1" },
+    });
+    expect((await listener.heard("passkey_required")).reason).toContain("passkey");
+    await stage.control.ledger();
+    expect(listener.events.map(({ type }) => type)).toEqual(["qr", "passkey_required"]);
+  });
+});
+
+describe("a send", () => {
+  it("costs one stanza when the recipient is known", async () => {
+    const listener = await pair();
+    for (const words of ["first", "second"]) await send(listener, words);
+    await listener.heard("message_status", 2);
+    await stage.control.forget();
+    await send(listener, "third");
+    await listener.heard("message_status", 3);
+    const stanzas = Object.entries(await stage.control.stanzas(stage.phone.number));
+    expect(stanzas.filter(([kind]) => !kind.startsWith("ack"))).toEqual([["message", 1]]);
+  });
+
+  it("costs no question after a start either", async () => {
+    const before = await pair();
+    await send(before, "first");
+    await before.heard("message_status");
+    await before.session.disconnect();
+    const listener = open({}, before.credentials as MemoryCredentials);
+    listener.session.connect();
+    await listener.heard("connected");
+    await stage.control.forget();
+    await send(listener, "second");
+    await listener.heard("message_status");
+    const { message, "iq:usync": asked = 0 } = await stage.control.stanzas(stage.phone.number);
+    expect([message, asked]).toEqual([1, 0]);
+  });
+
+  it("into a new chat may be refused for a while, and says how long", async () => {
+    const listener = await pair();
+    const until = new Date(Math.ceil(Date.now() / 1000) * 1000 + 3_600_000);
+    await stage.control.restrictNewChats(stage.phone.number, until.getTime());
+    expect(await send(listener, "Hi")).toMatchObject({
+      outcome: "refused",
+      code: "REACHOUT_TIMELOCK",
+      until,
+    });
+  });
+
+  it.each([479, 500])("is refused with error %s in its ack", async (error) => {
+    const listener = await pair();
+    await stage.control.fault({ fault: "ack_error", error });
+    expect(await send(listener, "Hi")).toMatchObject({ outcome: "refused", code: "SEND_FAILED" });
+    expect((await send(listener, "Hi")).outcome).toBe("accepted");
+  });
+
+  it("whose ack is lost stays open until the connection ends, and may be repeated", async () => {
+    const listener = await pair();
+    const id = newMessageId();
+    await stage.control.fault({ fault: "ack_lost" });
+    let result: SendResult | undefined;
+    const sending = send(listener, "once", id).then((one) => {
+      result = one;
+    });
+    await eventually(async () => expect(await stage.arrivals(id)).toBe(1));
+    expect(result).toBeUndefined();
+    await stage.phone.drop();
+    await sending;
+    expect(result?.outcome).toBe("unknown");
+    await listener.heard("connected", 2);
+    expect((await send(listener, "once", id)).outcome).toBe("accepted");
+    await eventually(async () => {
+      const seen = (await stage.contact.seen()).filter((one) => one.type === "message");
+      expect(seen.map((one) => one.id)).toEqual([id]);
+    });
+  });
+
+  it("that the recipient could not read goes out again, from the log of the gateway", async () => {
+    const listener = await pair();
+    const asked: string[] = [];
+    const session = createDriver(stage.server, {}).open({
+      credentials: listener.credentials,
+      report: async () => undefined,
+      findSent: async (chat, id) => {
+        asked.push(`${chat} ${id}`);
+        return text("from the log");
+      },
+    });
+    const id = newMessageId();
+    await send(listener, "from memory", id);
+    await seenText("from memory");
+    await listener.session.disconnect();
+    session.connect();
+    await stage.control.askAgain(stage.contact.number, id);
+    await eventually(() => expect(asked).toEqual([`${stage.contact.jid} ${id}`]));
+    await session.disconnect();
+  });
+
+  const seenText = (words: string) =>
+    eventually(async () => {
+      const seen = (await stage.contact.seen()).filter((one) => one.type === "message");
+      expect(seen.map((one) => one.content)).toContainEqual(expect.objectContaining(text(words)));
+    });
+});
+
+describe("a file", () => {
+  it("is refused when it is not the one that was sent", async () => {
+    const listener = await pair();
+    const bytes = new Uint8Array([1, 2, 3]);
+    const id = await stage.contact.says({
+      ...{ kind: "media", media_type: "document", mime_type: "text/plain", file_name: "a.txt" },
+      ...{ size: 3, bytes },
+    });
+    const { content } = await listener.message(id);
+    const ref = content.kind === "media" ? (content.ref as Record<string, unknown>) : {};
+    expect(Buffer.from((await listener.session.downloadMedia?.(ref)) ?? [])).toEqual(Buffer.from(bytes));
+    const other = { ...ref, sha256: Buffer.alloc(32).toString("base64") };
+    await expect(listener.session.downloadMedia?.(other)).rejects.toThrow(/not the one/);
+    await stage.control.fault({ fault: "media", method: "download", status: 500 });
+    await expect(listener.session.downloadMedia?.(ref)).rejects.toThrow();
+  });
+
+  it.each(["video", "audio", "ptt", "document", "sticker"] as const)(
+    "of kind %s goes both ways",
+    async (kind) => {
+      const listener = await pair();
+      const bytes = new Uint8Array([0x52, 0x49, 0x46, 0x46, 1]);
+      const file: Content = {
+        kind: "media",
+        ...{ media_type: kind, mime_type: "application/x-test", size: 5, bytes },
+        ...(kind === "document" && { file_name: "a.bin", caption: "Look" }),
+      };
+      const result = await listener.session.send(stage.contact.jid, file, { id: newMessageId() });
+      expect(result).toMatchObject({ outcome: "accepted", media_ref: expect.anything() });
+      const { content } = await listener.message(await stage.contact.says(file));
+      expect(content).toMatchObject({ kind: "media", media_type: kind, size: 5 });
+      await eventually(async () => {
+        const seen = (await stage.contact.seen()).filter((one) => one.type === "message");
+        expect(seen.map((one) => one.content)).toMatchObject([{ media_type: kind }]);
+      });
+    },
+  );
+});
+
+describe("what arrives", () => {
+  it("from our own phone is from us, in the chat that it went to", async () => {
+    const listener = await pair();
+    const id = await stage.control.say(stage.phone.number, stage.contact.number, "from the phone");
+    expect(await listener.message(id as never)).toMatchObject({
+      chat: stage.contact.jid,
+      from_me: true,
+      content: text("from the phone"),
+    });
+  });
+
+  it("is of one chat, by phone and by LID", async () => {
+    const listener = await pair();
+    const chats: string[] = [];
+    for (const addressing of ["lid", "pn", "lid"] as const) {
+      const id = await stage.control.say(stage.contact.number, stage.phone.number, addressing, {
+        addressing,
+      });
+      const { chat, sender } = await listener.message(id as never);
+      chats.push(`${chat} ${sender.phone} ${sender.lid !== null}`);
+    }
+    expect(new Set(chats)).toEqual(new Set([`${stage.contact.jid} ${stage.contact.number} true`]));
+  });
+
+  it("of kinds that are not known here shows that it came; polls are text", async () => {
+    const listener = await pair();
+    const raw = (message: Record<string, unknown>) =>
+      stage.control.say(stage.contact.number, stage.phone.number, { kind: "raw", message });
+    const options = [{ optionName: "Red" }, { optionName: "Blue" }];
+    const poll = await raw({ pollCreationMessage: { name: "Which?", options } });
+    expect((await listener.message(poll as never)).content).toEqual(text("Which?\n1. Red\n2. Blue"));
+    const order = await raw({ orderMessage: { orderId: "1" } });
+    expect((await listener.message(order as never)).content).toEqual(text("[order]"));
+  });
+
+  it("from before the pairing is history", async () => {
+    const at = Date.now() - 86_400_000;
+    const messages = [{ id: "OLD1", text: "long ago", at }];
+    await stage.control.settings({ history: [{ chat: stage.contact.number, messages }] });
+    const listener = await pair();
+    const message = await listener.message("OLD1" as never);
+    expect(message).toMatchObject({ history: true, chat: stage.contact.jid, content: text("long ago") });
+    expect(message.offline).toBeUndefined();
+  });
+});

@@ -1,0 +1,104 @@
+import { type BinaryNode, proto, type WAMessage, type WASocket } from "baileys";
+import type { Jid, NetworkEvent } from "../driver.ts";
+import type { Acks } from "./acks.ts";
+import { readCall } from "./calls.ts";
+import { type Desk, orderOf } from "./desk.ts";
+import { readArrived, readPlaceholder } from "./from-network.ts";
+import type { Groups } from "./groups.ts";
+import { reportHistory, stanzaOf } from "./history.ts";
+import { isHistory, type JournalEntry } from "./journal-entry.ts";
+import { readReceipt } from "./receipts.ts";
+import { timeOf } from "./stanza.ts";
+
+export interface HearingOptions {
+  sock: WASocket;
+  desk: Desk;
+  acks: Acks;
+  groups: Groups;
+}
+
+const CIPHERTEXT = proto.WebMessageInfo.StubType.CIPHERTEXT;
+
+/** Listens to one socket; messages themselves come from the inbox. */
+export class Hearing {
+  readonly #options: HearingOptions;
+  #history: JournalEntry[] = [];
+  /** When the last stanza came, on the clock of `performance`. */
+  heardAt = performance.now();
+
+  constructor(options: HearingOptions) {
+    this.#options = options;
+    this.#listenToStanzas(options);
+    this.#listenToEvents(options);
+  }
+
+  /** What our own phone told has its effect only after it was receipted; until then its entry stays. */
+  onPeer(entry: JournalEntry): void {
+    if (isHistory(entry)) this.#history.push(entry);
+    else void this.#afterHandling(() => this.#options.desk.inbox.finishPeer(entry.stanza));
+  }
+
+  /** Hands over once more what our phone told before, and whose effect was lost. */
+  repeatPeers(): void {
+    const { sock, desk } = this.#options;
+    for (const entry of desk.inbox.openPeerEntries()) sock.ws.emit("CB:message", desk.inbox.toStanza(entry));
+  }
+
+  #listenToStanzas({ sock: { ws }, desk, acks, groups }: HearingOptions): void {
+    ws.prependListener("CB:message", (node: BinaryNode) => desk.inbox.expect(node));
+    ws.on("frame", () => {
+      this.heardAt = performance.now();
+    });
+    ws.on("CB:ack,class:message", (node: BinaryNode) => void acks.hear(node));
+    ws.on("CB:ack,class:receipt", ({ attrs }: BinaryNode) => {
+      // A retry asks for the message; it does not say that we have it.
+      if (attrs.type !== "retry") desk.inbox.receipted(attrs.id ?? "");
+    });
+    ws.on("CB:receipt", (node: BinaryNode) => desk.tell(orderOf(node.attrs), readReceipt(node, desk.people)));
+    ws.on("CB:notification,type:w:gp2", ({ attrs }: BinaryNode) => {
+      const group = (attrs.from ?? "") as Jid;
+      groups.forget(group);
+      desk.tell(group, Promise.resolve({ type: "group_updated", group, at: timeOf(attrs.t) }));
+    });
+  }
+
+  #listenToEvents({ sock: { ev }, desk }: HearingOptions): void {
+    ev.on("creds.update", () => desk.store.touchCredentials());
+    ev.on("call", (calls) => {
+      for (const call of calls) desk.tell(call.from, readCall(call, desk.people));
+    });
+    ev.on("messages.upsert", ({ messages, requestId }) => {
+      for (const message of messages) this.#hearMessage(message, requestId !== undefined);
+    });
+    ev.on("messaging-history.set", ({ messages }) => void this.#hearHistory(messages));
+  }
+
+  /** Messages that have no entry in the inbox: what could not be decrypted, and what our phone sends in its place. */
+  #hearMessage(message: WAMessage, isFromPhone: boolean): void {
+    const { desk } = this.#options;
+    const stanza = stanzaOf(message);
+    const isUnreadable =
+      message.messageStubType === CIPHERTEXT || (!message.message && message.key.isViewOnce);
+    if (isFromPhone) desk.tell(orderOf(stanza), readArrived({ message, stanza }, desk.people));
+    else if (isUnreadable) desk.tell(orderOf(stanza), readPlaceholder(message, desk.people));
+  }
+
+  async #hearHistory(messages: readonly WAMessage[]): Promise<void> {
+    const { desk } = this.#options;
+    const entries = this.#history.splice(0);
+    const tell = (event: NetworkEvent) => desk.reports.tell("history", Promise.resolve(event));
+    try {
+      await reportHistory(messages, desk.people, tell);
+    } catch {
+      // Told again with the next connection.
+      return;
+    }
+    for (const entry of entries) desk.inbox.finishPeer(entry.stanza);
+  }
+
+  /** The client library handles one message after the other. */
+  async #afterHandling(act: () => void): Promise<void> {
+    await this.#options.sock.messageMutex.mutex(async () => {});
+    act();
+  }
+}

@@ -1,0 +1,54 @@
+import type { SocketConfig } from "baileys";
+import { SharedCaches } from "./key-cache.ts";
+import { type Library, loadLibrary } from "./load-library.ts";
+import { OpeningQueue } from "./opening-queue.ts";
+import type { WhatsAppTiming } from "./timing.ts";
+
+export interface WhatsAppLog {
+  warn(fields: object, message: string): void;
+  info(fields: object, message: string): void;
+}
+
+export interface HubOptions {
+  url: string | undefined;
+  rootKey: string | undefined;
+  timing: WhatsAppTiming;
+  log: WhatsAppLog | undefined;
+  socket: Partial<SocketConfig>;
+}
+
+/** What all sessions of a process share. */
+export class Hub {
+  /** Of the network; its own when absent. */
+  readonly url: string | undefined;
+  readonly timing: WhatsAppTiming;
+  readonly log: WhatsAppLog | undefined;
+  readonly caches = new SharedCaches();
+  readonly opening: OpeningQueue;
+  readonly lives = new Set<{ abandon(): void }>();
+  /** Further options of the client library. */
+  readonly socket: Partial<SocketConfig>;
+  readonly #rootKey: string | undefined;
+  #library: Promise<Library> | undefined;
+
+  constructor({ url, rootKey, timing, log, socket }: HubOptions) {
+    this.url = url;
+    this.#rootKey = rootKey;
+    this.timing = timing;
+    this.log = log;
+    this.socket = socket;
+    this.opening = new OpeningQueue({ atOnce: timing.openAtOnce, jitterMs: timing.openJitterMs });
+  }
+
+  /** Of the requests for files. */
+  get requests(): RequestInit {
+    return this.socket.options ?? {};
+  }
+
+  /** Loaded when the first session connects. */
+  library(): Promise<Library> {
+    const onFailure = (err: unknown) => this.log?.warn({ err }, "whatsapp: the client library failed");
+    this.#library ??= loadLibrary({ url: this.url, rootKey: this.#rootKey, onFailure });
+    return this.#library;
+  }
+}

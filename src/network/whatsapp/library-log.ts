@@ -1,0 +1,16 @@
+import type { DEFAULT_CONNECTION_CONFIG } from "baileys";
+
+export type LibraryLog = Parameters<(typeof DEFAULT_CONNECTION_CONFIG)["makeSignalRepository"]>[1];
+
+const nothing = () => {};
+
+/** The client library logs keys and whole messages, so none of it is kept; what matters arrives as events. */
+export const libraryLog: LibraryLog = {
+  level: "silent",
+  child: () => libraryLog,
+  trace: nothing,
+  debug: nothing,
+  info: nothing,
+  warn: nothing,
+  error: nothing,
+};

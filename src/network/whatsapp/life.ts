@@ -1,0 +1,246 @@
+import { setTimeout as pause } from "node:timers/promises";
+import type { CredentialStore, NetworkEvent, OpenOptions, PairingKeys } from "../driver.ts";
+import { atMost } from "./at-most.ts";
+import type { Connection } from "./connection.ts";
+import { backoffMs, followOf, NOT_OURS, REASONS } from "./endings.ts";
+import type { Hub } from "./hub.ts";
+import type { SessionCaches } from "./key-cache.ts";
+import type { Library } from "./load-library.ts";
+import type { Ending } from "./socket.ts";
+
+export const PLATFORM = "whatsapp";
+
+export interface LifeOptions extends OpenOptions {
+  hub: Hub;
+  /** Digits; asks for a pairing code in place of QRs. */
+  pairingPhone: string | undefined;
+  /** What must have ended before. */
+  after: Promise<void>;
+}
+
+/** Whether to try again at once, after a pause, or not. */
+type Next = "at_once" | "later" | "end";
+
+/** What one connect() started: pairing, logging in, and logging in again, until the network or the gateway ends it. */
+export class Life {
+  readonly #options: LifeOptions;
+  readonly #hub: Hub;
+  readonly #credentials: CredentialStore;
+  readonly #stop = new AbortController();
+  readonly #ended: Promise<void>;
+  /** Resolves with the first connection; rejects when it is over without one. */
+  readonly online: Promise<Connection>;
+  #resolveOnline: (connection: Connection) => void = () => {};
+  #rejectOnline: (error: Error) => void = () => {};
+  #caches: SessionCaches;
+  #connection: Connection | undefined;
+  #opening: Connection | undefined;
+  #isPairing = false;
+  #isOver = false;
+  #shownQrs = 0;
+  #tries = 0;
+
+  constructor(options: LifeOptions) {
+    this.#options = options;
+    this.#hub = options.hub;
+    this.#credentials = options.credentials;
+    this.#caches = options.hub.caches.forSession();
+    this.online = new Promise((resolve, reject) => {
+      this.#resolveOnline = resolve;
+      this.#rejectOnline = reject;
+    });
+    this.#hub.lives.add(this);
+    this.#ended = this.#run();
+    void this.online.catch(() => {});
+  }
+
+  /** The open connection, if there is one. */
+  get connection(): Connection | undefined {
+    return this.#connection;
+  }
+
+  /** Nothing more will come of it by itself. */
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  /** Whether a connect() with this phone asks for another way of pairing than the one under way. */
+  pairsOtherwise(pairingPhone: string | undefined): boolean {
+    return this.#isPairing && pairingPhone !== undefined && pairingPhone !== this.#options.pairingPhone;
+  }
+
+  /** Ends it from our side without a report; the identity is kept. */
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    const connection = this.#opening;
+    if (connection) await connection.close();
+    await atMost(this.#ended, this.#hub.timing.closeMs);
+  }
+
+  /** As the death of the process: nothing is reported or kept any more. */
+  abandon(): void {
+    this.#stop.abort();
+    this.#opening?.abandon();
+    this.#hub.lives.delete(this);
+  }
+
+  async #run(): Promise<void> {
+    await this.#options.after;
+    while (!this.#isStopped()) {
+      const next = await this.#step();
+      if (next === "end") break;
+      await this.#sleep(this.#hub.timing.settleMs + (next === "later" ? this.#backoffMs() : 0));
+    }
+    this.#isOver = true;
+    this.#hub.lives.delete(this);
+    this.#rejectOnline(new Error("The session is over."));
+  }
+
+  async #step(): Promise<Next> {
+    try {
+      const library = await this.#hub.library();
+      const kept = await this.#credentials.load();
+      if (this.#isStopped()) return "end";
+      this.#isPairing = !kept;
+      return kept ? await this.#logIn(library, kept) : await this.#pair(library);
+    } catch (error) {
+      this.#hub.log?.warn({ err: error }, "whatsapp: connecting failed");
+      return "later";
+    }
+  }
+
+  async #pair({ pair }: Library): Promise<Next> {
+    const { signal } = this.#stop;
+    const result = await pair({
+      hub: this.#hub,
+      store: this.#credentials,
+      phone: this.#options.pairingPhone,
+      shown: this.#shownQrs,
+      signal,
+      tell: (event) => this.#tell(event),
+    });
+    switch (result.end) {
+      case "paired":
+        this.#tries = 0;
+        this.#caches = this.#hub.caches.forSession();
+        return "at_once";
+      case "passkey":
+        await this.#tell({ type: "passkey_required", reason: PASSKEY });
+        return "end";
+      case "not_kept":
+        this.#hub.log?.warn({ err: result.error }, "whatsapp: the new pairing could not be kept");
+        await this.#tell({ type: "disconnected", reason: "closed", will_retry: false });
+        return "end";
+      case "closed":
+        return this.#afterPairing(result.shown, result.ending);
+    }
+  }
+
+  /** Without a pairing nothing is tried for ever. */
+  async #afterPairing(shown: number, { detail }: Ending): Promise<Next> {
+    const { qrAttempts, pairingTries } = this.#hub.timing;
+    this.#tries = shown > this.#shownQrs ? 1 : this.#tries + 1;
+    this.#shownQrs = shown;
+    if (shown >= qrAttempts) {
+      await this.#tell({ type: "qr_expired" });
+      return "end";
+    }
+    if (this.#tries < pairingTries) return "later";
+    await this.#tell({ type: "disconnected", reason: "connection_lost", will_retry: false, detail });
+    return "end";
+  }
+
+  async #logIn({ Connection, readCredentials }: Library, kept: Uint8Array): Promise<Next> {
+    const leave = await this.#hub.opening.enter();
+    try {
+      if (this.#isStopped()) return "end";
+      const { hub, report, findSent } = this.#options;
+      const creds = readCredentials(kept);
+      const keys = keysOf(this.#credentials);
+      const connection = await Connection.begin({ hub, caches: this.#caches, keys, creds, report, findSent });
+      this.#opening = connection;
+      if (this.#isStopped()) await connection.close();
+      if (await connection.opened()) {
+        leave();
+        await this.#stayOnline(connection);
+      }
+      return await this.#afterClose(await connection.over());
+    } finally {
+      this.#opening = undefined;
+      leave();
+    }
+  }
+
+  async #stayOnline(connection: Connection): Promise<void> {
+    const since = performance.now();
+    this.#connection = connection;
+    this.#resolveOnline(connection);
+    await this.#tell({ type: "connected", me: connection.me, platform: PLATFORM });
+    await connection.closed;
+    this.#connection = undefined;
+    if (performance.now() - since > this.#hub.timing.steadyMs) this.#tries = 0;
+  }
+
+  async #afterClose({ code, detail }: Ending): Promise<Next> {
+    if (this.#isStopped() || code === NOT_OURS) return "end";
+    const follow = followOf(code);
+    if (follow === "unlinked") {
+      await this.#forget();
+      await this.#tell({ type: "logged_out", reason: "unlinked" });
+      return "end";
+    }
+    if (follow === "banned") {
+      await this.#tell({ type: "banned", reason: "banned" });
+      return "end";
+    }
+    const will_retry = follow !== "replaced";
+    if (will_retry) this.#tries++;
+    const told = `${detail} (${code}), try ${this.#tries}`;
+    await this.#tell({
+      type: "disconnected",
+      reason: REASONS[follow],
+      will_retry,
+      ...(will_retry && { detail: told }),
+    });
+    return follow === "replaced" ? "end" : follow;
+  }
+
+  /** The identity is void; whoever cannot forget it now hears the same at the next login. */
+  async #forget(): Promise<void> {
+    await atMost(this.#credentials.erase(), this.#hub.timing.closeMs);
+  }
+
+  // How a session stands must reach the gateway, so a report that fails is repeated.
+  async #tell(event: NetworkEvent): Promise<void> {
+    while (!this.#isStopped()) {
+      try {
+        return await this.#options.report(event);
+      } catch (error) {
+        this.#hub.log?.warn({ err: error }, `whatsapp: ${event.type} could not be reported`);
+        await this.#sleep(this.#hub.timing.retryMs);
+      }
+    }
+  }
+
+  #backoffMs(): number {
+    const { backoffMs: baseMs, backoffMaxMs: maxMs } = this.#hub.timing;
+    // Whoever pairs is waiting for it.
+    return backoffMs(this.#isPairing ? 0 : this.#tries, { baseMs, maxMs });
+  }
+
+  async #sleep(ms: number): Promise<void> {
+    await pause(ms, undefined, { signal: this.#stop.signal }).catch(() => {});
+  }
+
+  #isStopped(): boolean {
+    return this.#stop.signal.aborted;
+  }
+}
+
+const PASSKEY =
+  "WhatsApp wants this account to confirm new devices with its passkey, which only a browser on web.whatsapp.com can do, so this gateway cannot link it.";
+
+function keysOf({ keys }: CredentialStore): PairingKeys {
+  if (!keys) throw new Error("The credentials have no room for keys.");
+  return keys;
+}

@@ -1,0 +1,20 @@
+/** Runs the works of one key one after the other. */
+export class Locks {
+  readonly #tails = new Map<string, Promise<void>>();
+
+  async run<T>(key: string, work: () => Promise<T>): Promise<T> {
+    const before = this.#tails.get(key);
+    let free = () => {};
+    const tail = new Promise<void>((resolve) => {
+      free = resolve;
+    });
+    this.#tails.set(key, tail);
+    await before;
+    try {
+      return await work();
+    } finally {
+      if (this.#tails.get(key) === tail) this.#tails.delete(key);
+      free();
+    }
+  }
+}

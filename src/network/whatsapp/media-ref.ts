@@ -1,0 +1,62 @@
+import { type MediaType as LibraryMediaType, type proto, toNumber } from "baileys";
+import type { MediaType } from "../driver.ts";
+
+/** Any of the client library's files. */
+export type MediaProto = Partial<
+  proto.Message.IImageMessage &
+    proto.Message.IVideoMessage &
+    proto.Message.IAudioMessage &
+    proto.Message.IDocumentMessage
+> & { caption?: string | null };
+
+/** Where a file is and how it is opened; plain data, so that it can be kept for later. */
+export interface MediaRef {
+  type: MediaType;
+  url?: string;
+  path: string;
+  key: string;
+  sha256: string;
+  sealed_sha256: string;
+  size: number;
+  /** Seconds since the epoch. */
+  key_at?: number;
+}
+
+export function toRef(file: MediaProto, type: MediaType): MediaRef {
+  return {
+    type,
+    ...(file.url && { url: file.url }),
+    path: file.directPath ?? "",
+    key: base64(file.mediaKey),
+    sha256: base64(file.fileSha256),
+    sealed_sha256: base64(file.fileEncSha256),
+    size: toNumber(file.fileLength),
+    ...(file.mediaKeyTimestamp && { key_at: toNumber(file.mediaKeyTimestamp) }),
+  };
+}
+
+/** The fields of a file that was uploaded before. */
+export function fromRef(ref: MediaRef): MediaProto {
+  return {
+    ...(ref.url !== undefined && { url: ref.url }),
+    directPath: ref.path,
+    mediaKey: Buffer.from(ref.key, "base64"),
+    fileSha256: Buffer.from(ref.sha256, "base64"),
+    fileEncSha256: Buffer.from(ref.sealed_sha256, "base64"),
+    fileLength: ref.size,
+    ...(ref.key_at !== undefined && { mediaKeyTimestamp: ref.key_at }),
+  };
+}
+
+export function isMediaRef(ref: unknown): ref is MediaRef {
+  return typeof ref === "object" && ref !== null && "key" in ref && "path" in ref && "sha256" in ref;
+}
+
+/** How the client library calls the kinds of files. */
+export function libraryType(type: MediaType): LibraryMediaType {
+  return type;
+}
+
+function base64(bytes: Uint8Array | null | undefined): string {
+  return Buffer.from(bytes ?? []).toString("base64");
+}

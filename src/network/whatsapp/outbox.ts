@@ -1,0 +1,120 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import type { proto, WASocket } from "baileys";
+import type { Content, Jid, MediaContent, MessageId, MessageRef, Presence, SendResult } from "../driver.ts";
+import { isGroupJid, isLidJid } from "../ids.ts";
+import { type Acks, failureOf } from "./acks.ts";
+import type { Directory } from "./directory.ts";
+import { upload } from "./media.ts";
+import { fromRef, isMediaRef, type MediaProto } from "./media-ref.ts";
+import type { People } from "./people.ts";
+import { writeContent, writeEdit, writeReaction, writeRevoke } from "./write-content.ts";
+
+export interface OutboxOptions {
+  sock: WASocket;
+  acks: Acks;
+  people: People;
+  directory: Directory;
+  /** Of the client library's own requests. */
+  requests: RequestInit;
+}
+
+const NOBODY: SendResult = {
+  outcome: "refused",
+  code: "RECIPIENT_NOT_FOUND",
+  reason: "The number is not on the network.",
+  retryable: false,
+};
+
+/** What an edit, and what a deletion of one's own or of somebody else's message, is called on the wire. */
+const EDIT = { edit: "1" };
+const REVOKE = { edit: "7" };
+const REVOKE_OF_OTHER = { edit: "8" };
+
+/** The way out of an open connection; a message counts as sent when the network says so. */
+export class Outbox {
+  readonly #options: OutboxOptions;
+
+  constructor(options: OutboxOptions) {
+    this.#options = options;
+  }
+
+  async send(to: Jid, content: Content, id: MessageId): Promise<SendResult> {
+    // Without a turn of its own a row of sends would keep the process from reading and from its timers.
+    await nextTurn();
+    try {
+      if (!(await this.#options.directory.isThere(to))) return NOBODY;
+      const file = content.kind === "media" ? await this.#fileOf(content) : undefined;
+      const message = writeContent(content, { to, me: this.#meFor(to), file: file?.file });
+      const result = await this.#relay(to, message, id);
+      return file && result.outcome === "accepted" ? { ...result, media_ref: file.ref } : result;
+    } catch (error) {
+      return failureOf(error);
+    }
+  }
+
+  edit(target: MessageRef, text: string, id: MessageId): Promise<SendResult> {
+    return this.#relay(target.chat, writeEdit(keyOf(target), text), id, EDIT);
+  }
+
+  delete(target: MessageRef, id: MessageId): Promise<SendResult> {
+    const isOfOther = isGroupJid(target.chat) && !target.from_me;
+    return this.#relay(target.chat, writeRevoke(keyOf(target)), id, isOfOther ? REVOKE_OF_OTHER : REVOKE);
+  }
+
+  react(target: MessageRef, reaction: string, id: MessageId): Promise<SendResult> {
+    return this.#relay(target.chat, writeReaction(keyOf(target), reaction), id);
+  }
+
+  async markRead(chat: Jid, targets: MessageRef[]): Promise<SendResult> {
+    const { sock, people } = this.#options;
+    const remoteJid = people.addressOf(chat);
+    const keys = targets.map((target) => ({ ...keyOf(target), remoteJid, fromMe: false }));
+    return this.#do(() => sock.readMessages(keys));
+  }
+
+  async setPresence(presence: Presence, to?: Jid): Promise<SendResult> {
+    const { sock, people } = this.#options;
+    const name = presence === "typing" ? "composing" : presence;
+    if (to !== undefined) return this.#do(() => sock.sendPresenceUpdate(name, people.addressOf(to)));
+    if (sock.authState.creds.me?.name) return this.#do(() => sock.sendPresenceUpdate(name));
+    // The client library says nothing as long as it does not know our name.
+    return this.#do(() => sock.sendNode({ tag: "presence", attrs: { name: "~", type: name } }));
+  }
+
+  async #do(act: () => Promise<unknown>): Promise<SendResult> {
+    try {
+      await act();
+      return { outcome: "accepted", at: new Date() };
+    } catch (error) {
+      return failureOf(error);
+    }
+  }
+
+  async #relay(to: Jid, message: proto.IMessage, id: MessageId, attrs?: Record<string, string>) {
+    const { sock, acks } = this.#options;
+    await nextTurn();
+    return acks.wait(id, async () => {
+      await sock.relayMessage(to, message, { messageId: id, ...(attrs && { additionalAttributes: attrs }) });
+      return undefined;
+    });
+  }
+
+  /** A file that the network has already is not sent up again. */
+  async #fileOf(content: MediaContent) {
+    if (!content.bytes && isMediaRef(content.ref)) {
+      return { file: fromRef(content.ref) as MediaProto, ref: content.ref };
+    }
+    return upload(content, this.#options.sock, this.#options.requests);
+  }
+
+  #meFor(chat: Jid): Jid {
+    const { me } = this.#options.people;
+    return isLidJid(chat) && me.lid ? me.lid : me.jid;
+  }
+}
+
+/** A message as the network names it. */
+function keyOf({ chat, id, from_me, sender }: MessageRef): proto.IMessageKey {
+  const participant = isGroupJid(chat) && !from_me ? sender : undefined;
+  return { remoteJid: chat, id, fromMe: from_me, ...(participant && { participant }) };
+}

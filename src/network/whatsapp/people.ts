@@ -1,0 +1,72 @@
+import type { SignalKeyStore } from "baileys";
+import type { Identity, Jid } from "../driver.ts";
+import { isLidJid, lidJid, phoneJid, phoneOfJid } from "../ids.ts";
+import { plainJid, userOf } from "./jids.ts";
+import type { ItemCache } from "./key-cache.ts";
+
+export interface PeopleOptions {
+  keys: Pick<SignalKeyStore, "get">;
+  me(): { id: string; lid?: string; name?: string };
+  /** How a chat was addressed last. */
+  addressing: ItemCache<string>;
+}
+
+/** One identity for the two addresses that everybody has: the phone's and the LID. */
+export class People {
+  readonly #options: PeopleOptions;
+
+  constructor(options: PeopleOptions) {
+    this.#options = options;
+  }
+
+  get me(): Identity {
+    const { id, lid, name } = this.#options.me();
+    const jid = plainJid(id) ?? phoneJid("");
+    return { jid, lid: plainJid(lid) ?? null, phone: phoneOfJid(jid), push_name: name || null };
+  }
+
+  isMe(address: string | null | undefined): boolean {
+    const jid = plainJid(address);
+    const { me } = this;
+    return jid !== undefined && (jid === me.jid || jid === me.lid);
+  }
+
+  /** Somebody by an address, and by the other one where the network tells it; else by what it told before. */
+  async identify(
+    address: string,
+    other?: string | null,
+    pushName?: string | null,
+  ): Promise<Identity | undefined> {
+    const jid = plainJid(address);
+    if (!jid) return undefined;
+    if (this.isMe(jid)) return { ...this.me, push_name: pushName ?? this.me.push_name };
+    const known = plainJid(other) ?? (await this.#otherOf(jid));
+    const [lid, phone] = isLidJid(jid) ? [jid, known] : [known, jid];
+    return {
+      jid: phone ?? jid,
+      lid: lid ?? null,
+      phone: phone ? phoneOfJid(phone) : null,
+      push_name: pushName ?? null,
+    };
+  }
+
+  /** The one address under which a chat is kept: by phone when that is known. */
+  async chatOf(address: string, other?: string | null): Promise<Jid | undefined> {
+    const chat = (await this.identify(address, other))?.jid;
+    if (chat && chat !== address) this.#options.addressing.set(chat, plainJid(address) ?? chat);
+    return chat;
+  }
+
+  /** How the network addresses a chat of ours, as far as it has told. */
+  addressOf(chat: Jid): Jid {
+    return (this.#options.addressing.get(chat) as Jid | undefined) ?? chat;
+  }
+
+  async #otherOf(jid: Jid): Promise<Jid | undefined> {
+    const isLid = isLidJid(jid);
+    const id = isLid ? `${userOf(jid)}_reverse` : userOf(jid);
+    const { [id]: user } = await this.#options.keys.get("lid-mapping", [id]);
+    if (!user) return undefined;
+    return isLid ? phoneJid(user) : lidJid(user);
+  }
+}

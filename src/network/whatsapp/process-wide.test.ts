@@ -1,0 +1,66 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+import { createRequire } from "node:module";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { startWhatsAppStage, type WhatsAppStage } from "../../../test/whatsapp-stage.ts";
+import { Listener } from "../conformance.ts";
+import { installPooledStorage, poolStorages } from "./pooled-storage.ts";
+
+describe("the console", () => {
+  const said: unknown[][] = [];
+  let stage: WhatsAppStage;
+
+  beforeAll(async () => {
+    const hear = (...words: unknown[]) => void said.push(words);
+    // Before the driver is loaded, as the console of a process is.
+    Object.assign(globalThis.console, { info: hear, warn: hear, log: hear, error: hear });
+    stage = await startWhatsAppStage();
+  });
+  afterAll(() => stage.stop());
+
+  it("never gets a key: libsignal is silent, everybody else is heard", async () => {
+    const listener = new Listener(stage.driver, stage.credentials());
+    listener.session.connect();
+    await stage.phone.scan((await listener.heard("qr")).qr);
+    await listener.heard("connected");
+    const { SessionRecord } = createRequire(import.meta.resolve("baileys"))("libsignal") as {
+      SessionRecord: new () => { closeSession(session: object): void };
+    };
+    new SessionRecord().closeSession({ indexInfo: { closed: -1 }, privKey: "secret" });
+    expect(said).toEqual([]);
+    const { info, warn } = globalThis.console;
+    info("ours");
+    warn("ours too");
+    expect(said).toEqual([["ours"], ["ours too"]]);
+    await listener.session.disconnect();
+  });
+});
+
+describe("storages of async contexts", () => {
+  it("are pooled for the client library only", () => {
+    installPooledStorage(20);
+    const [pooled, other] = poolStorages(() => [new AsyncLocalStorage(), new AsyncLocalStorage()]);
+    const real = new AsyncLocalStorage();
+    expect([pooled, other, real].map((one) => "enterWith" in one)).toEqual([false, false, true]);
+    expect(real).toBeInstanceOf(AsyncLocalStorage);
+  });
+
+  it("keep apart what belongs to each, also over awaits and within each other", async () => {
+    const [one, other] = poolStorages(() => [
+      new AsyncLocalStorage<string>(),
+      new AsyncLocalStorage<string>(),
+    ]);
+    const look = async () => {
+      await new Promise((done) => setImmediate(done));
+      return [one.getStore(), other.getStore()];
+    };
+    const inner = one.run("a", () => other.run("b", look));
+    const both = [look(), one.run("c", look), inner, one.run("d", () => one.run("e", look))];
+    expect(await Promise.all(both)).toEqual([
+      [undefined, undefined],
+      ["c", undefined],
+      ["a", "b"],
+      ["e", undefined],
+    ]);
+    expect(one.getStore()).toBeUndefined();
+  });
+});

@@ -1,0 +1,22 @@
+const LIBSIGNAL = /[\\/]node_modules[\\/]libsignal[\\/]/;
+const METHODS = ["log", "info", "warn", "error"] as const;
+
+let isQuiet = false;
+
+/** Takes the console away from libsignal, which prints whole sessions with their private keys; others keep it. */
+export function quietLibsignal(): void {
+  if (isQuiet) return;
+  isQuiet = true;
+  const { console } = globalThis;
+  for (const method of METHODS) {
+    const original = console[method];
+    console[method] = (...args: unknown[]) => {
+      if (!LIBSIGNAL.test(callerOf())) original.apply(console, args);
+    };
+  }
+}
+
+/** The frame that called the console: below the error itself, this function and the method. */
+function callerOf(): string {
+  return new Error().stack?.split("\n")[3] ?? "";
+}

@@ -1,0 +1,172 @@
+import { normalizeMessageContent, type proto, toNumber } from "baileys";
+import type { Content, MediaType, MessageId, Quoted } from "../driver.ts";
+import { plainJid } from "./jids.ts";
+import { type MediaProto, toRef } from "./media-ref.ts";
+
+type Message = proto.IMessage;
+type Context = proto.IContextInfo;
+
+/** What a message says; undefined when it says nothing to people. */
+export function readContent(
+  message: Message,
+  isMe: (jid: string | null | undefined) => boolean,
+): Content | undefined {
+  const found = findContent(message);
+  if (!found) return undefined;
+  const context = contextOf(message);
+  const quoted = context && readQuoted(context, isMe);
+  const mentions = (context?.mentionedJid ?? []).flatMap((jid) => plainJid(jid) ?? []);
+  return { ...found, ...(quoted && { quoted }), ...(mentions.length > 0 && { mentions }) };
+}
+
+/** In the order of how often they come. */
+function findContent(message: Message): Content | undefined {
+  return (
+    readText(message) ??
+    readMedia(message) ??
+    readLocation(message) ??
+    readContact(message) ??
+    readPoll(message) ??
+    readChoice(message) ??
+    readUnknown(message)
+  );
+}
+
+function readText({ conversation, extendedTextMessage }: Message): Content | undefined {
+  const text = conversation || extendedTextMessage?.text;
+  return text ? { kind: "text", text } : undefined;
+}
+
+const MEDIA: [keyof Message, MediaType][] = [
+  ["imageMessage", "image"],
+  ["videoMessage", "video"],
+  ["ptvMessage", "video"],
+  ["audioMessage", "audio"],
+  ["documentMessage", "document"],
+  ["stickerMessage", "sticker"],
+];
+
+function readMedia(message: Message): Content | undefined {
+  for (const [name, kind] of MEDIA) {
+    const file = message[name] as MediaProto | null | undefined;
+    if (!file) continue;
+    const type = file.ptt ? "ptt" : kind;
+    const sha256 = file.fileSha256 && Buffer.from(file.fileSha256).toString("hex");
+    return {
+      kind: "media",
+      media_type: type,
+      mime_type: file.mimetype ?? "application/octet-stream",
+      size: toNumber(file.fileLength),
+      ...(file.fileName && { file_name: file.fileName }),
+      ...(file.caption && { caption: file.caption }),
+      ...(sha256 && { sha256 }),
+      ...(file.seconds && { seconds: file.seconds }),
+      ref: toRef(file, type),
+    };
+  }
+  return undefined;
+}
+
+function readLocation({ locationMessage, liveLocationMessage }: Message): Content | undefined {
+  const place = locationMessage ?? liveLocationMessage;
+  if (!place) return undefined;
+  const { name, address } = locationMessage ?? {};
+  return {
+    kind: "location",
+    latitude: place.degreesLatitude ?? 0,
+    longitude: place.degreesLongitude ?? 0,
+    ...(name && { name }),
+    ...(address && { address }),
+  };
+}
+
+function readContact({ contactMessage, contactsArrayMessage }: Message): Content | undefined {
+  const card = contactMessage ?? contactsArrayMessage?.contacts?.[0];
+  if (!card) return undefined;
+  const vcard = card.vcard ?? "";
+  const name = card.displayName || /^FN[^:]*:(.+)$/m.exec(vcard)?.[1]?.trim() || "";
+  return { kind: "contact", name, phone: phoneOfCard(vcard), ...(vcard && { vcard }) };
+}
+
+function phoneOfCard(vcard: string): string {
+  const known = /waid=(\d+)/.exec(vcard)?.[1];
+  return known ?? (/^(?:item\d+\.)?TEL[^:]*:(.+)$/m.exec(vcard)?.[1] ?? "").replace(/\D/g, "");
+}
+
+function readPoll(message: Message): Content | undefined {
+  const poll = message.pollCreationMessage ?? message.pollCreationMessageV2 ?? message.pollCreationMessageV3;
+  if (!poll) return undefined;
+  const options = (poll.options ?? []).map(({ optionName }, index) => `${index + 1}. ${optionName ?? ""}`);
+  return { kind: "text", text: [poll.name ?? "", ...options].join("\n") };
+}
+
+/** What somebody chose from buttons or a list. */
+function readChoice(message: Message): Content | undefined {
+  const text =
+    message.buttonsResponseMessage?.selectedDisplayText ??
+    message.templateButtonReplyMessage?.selectedDisplayText ??
+    message.listResponseMessage?.title ??
+    message.interactiveResponseMessage?.body?.text ??
+    message.buttonsMessage?.contentText ??
+    message.listMessage?.description ??
+    message.interactiveMessage?.body?.text ??
+    message.templateMessage?.hydratedTemplate?.hydratedContentText ??
+    message.groupInviteMessage?.caption;
+  return text ? { kind: "text", text } : undefined;
+}
+
+/** Parts that go along with a message, or with none that anybody sees. */
+const SILENT = new Set([
+  "messageContextInfo",
+  "senderKeyDistributionMessage",
+  "fastRatchetKeySenderKeyDistributionMessage",
+  "protocolMessage",
+  "reactionMessage",
+  "encReactionMessage",
+  "pollUpdateMessage",
+  "encEventResponseMessage",
+  "encCommentMessage",
+  "keepInChatMessage",
+  "pinInChatMessage",
+  "deviceSentMessage",
+  "conversation",
+  "extendedTextMessage",
+  "call",
+  "placeholderMessage",
+]);
+
+/** A kind of message that is not known here still shows that it came. */
+function readUnknown(message: Message): Content | undefined {
+  const name = Object.entries(message).find(([key, value]) => value != null && !SILENT.has(key))?.[0];
+  return name ? { kind: "text", text: `[${name.replace(/Message(V\d+)?$/, "")}]` } : undefined;
+}
+
+function contextOf(message: Message): Context | undefined {
+  for (const part of Object.values(message)) {
+    const context = (part as { contextInfo?: Context } | null | undefined)?.contextInfo;
+    if (context) return context;
+  }
+  return undefined;
+}
+
+function readQuoted(
+  { stanzaId, participant, quotedMessage }: Context,
+  isMe: (jid: string | null | undefined) => boolean,
+): Quoted | undefined {
+  if (!stanzaId) return undefined;
+  const sender = plainJid(participant);
+  const text = quotedMessage && textOf(quotedMessage);
+  return {
+    id: stanzaId as MessageId,
+    from_me: isMe(participant),
+    ...(sender && { sender }),
+    ...(text && { text }),
+  };
+}
+
+/** The words of a message, be they its text or the caption of its file. */
+export function textOf(message: Message): string | undefined {
+  const content = findContent(normalizeMessageContent(message) ?? {});
+  if (content?.kind === "text") return content.text;
+  return content?.kind === "media" ? content.caption : undefined;
+}

@@ -1,0 +1,134 @@
+import type {
+  Content,
+  Jid,
+  MessageId,
+  MessageRef,
+  NetworkEvent,
+  OpenOptions,
+  Presence,
+  SendResult,
+  Session,
+} from "../driver.ts";
+import { atMost } from "./at-most.ts";
+import type { Hub } from "./hub.ts";
+import { Life } from "./life.ts";
+import type { Outbox } from "./outbox.ts";
+
+const NOT_CONNECTED: SendResult = { outcome: "not_sent", reason: "The session is not connected." };
+
+interface ActOptions {
+  id: MessageId;
+}
+
+/** A session of an account; each connect() after an end is a new life. */
+export class WhatsAppSession implements Session {
+  readonly #hub: Hub;
+  readonly #options: OpenOptions;
+  #life: Life | undefined;
+  /** The end of the life before, which the next one waits for. */
+  #ending: Promise<void> = Promise.resolve();
+
+  constructor(hub: Hub, options: OpenOptions) {
+    this.#hub = hub;
+    this.#options = options;
+  }
+
+  connect({ pairingPhone }: { pairingPhone?: string } = {}): void {
+    const life = this.#life;
+    if (life && !life.isOver) {
+      if (!life.pairsOtherwise(pairingPhone)) return;
+      this.#ending = life.stop();
+    }
+    this.#life = new Life({ ...this.#options, hub: this.#hub, pairingPhone, after: this.#ending });
+  }
+
+  async disconnect(): Promise<void> {
+    await this.#end(async (life) => {
+      if (!life || life.isOver) return;
+      await life.stop();
+      await this.#report({ type: "disconnected", reason: "closed", will_retry: false });
+    });
+  }
+
+  async logout(): Promise<void> {
+    await this.#end(async (life) => {
+      await this.#unlink(life);
+      await life?.stop();
+      await this.#options.credentials.erase();
+      await this.#report({ type: "disconnected", reason: "logged_out", will_retry: false });
+    });
+  }
+
+  send(to: Jid, content: Content, { id }: ActOptions): Promise<SendResult> {
+    if (content.kind === "media" && !content.bytes && !content.ref) {
+      throw new Error("A media message needs its bytes.");
+    }
+    return this.#out((outbox) => outbox.send(to, content, id));
+  }
+
+  edit(target: MessageRef, text: string, { id }: ActOptions): Promise<SendResult> {
+    return this.#out((outbox) => outbox.edit(target, text, id));
+  }
+
+  deleteForEveryone(target: MessageRef, { id }: ActOptions): Promise<SendResult> {
+    return this.#out((outbox) => outbox.delete(target, id));
+  }
+
+  react(target: MessageRef, reaction: string, { id }: ActOptions): Promise<SendResult> {
+    return this.#out((outbox) => outbox.react(target, reaction, id));
+  }
+
+  markRead(chat: Jid, targets: MessageRef[]): Promise<SendResult> {
+    return this.#out((outbox) => outbox.markRead(chat, targets));
+  }
+
+  setPresence(presence: Presence, to?: Jid): Promise<SendResult> {
+    return this.#out((outbox) => outbox.setPresence(presence, to));
+  }
+
+  async downloadMedia(ref: unknown): Promise<Uint8Array | undefined> {
+    const connection = this.#life?.connection;
+    if (!connection) throw new Error("The session is not connected.");
+    return connection.download(ref);
+  }
+
+  async #out(act: (outbox: Outbox) => Promise<SendResult>): Promise<SendResult> {
+    const connection = this.#life?.connection;
+    return connection ? act(connection.outbox) : NOT_CONNECTED;
+  }
+
+  /** Who is not connected connects for it, if that takes no longer than a logout may. */
+  async #unlink(life: Life | undefined): Promise<void> {
+    if (life?.connection) return life.connection.unlink();
+    if (!(await this.#options.credentials.load())) return;
+    await life?.stop();
+    const last = new Life({
+      ...this.#options,
+      report: (event) => (isMessage(event) ? this.#options.report(event) : Promise.resolve()),
+      hub: this.#hub,
+      pairingPhone: undefined,
+      after: Promise.resolve(),
+    });
+    const connection = await atMost(last.online, this.#hub.timing.logoutMs);
+    await connection?.unlink();
+    await last.stop();
+  }
+
+  async #end(how: (life: Life | undefined) => Promise<void>): Promise<void> {
+    const life = this.#life;
+    this.#life = undefined;
+    const before = this.#ending;
+    const ending = before.then(() => how(life));
+    this.#ending = ending.catch(() => undefined);
+    await ending;
+  }
+
+  // Whoever asked for the end knows of it; a report that is refused changes nothing.
+  async #report(event: NetworkEvent): Promise<void> {
+    await this.#options.report(event).catch(() => undefined);
+  }
+}
+
+function isMessage({ type }: NetworkEvent): boolean {
+  return type.startsWith("message");
+}

@@ -1,0 +1,96 @@
+import { makeWASocket, type SignalKeyStore, type SocketConfig, type WASocket } from "baileys";
+import type { Credentials } from "./credentials.ts";
+import type { Hub } from "./hub.ts";
+import { libraryLog } from "./library-log.ts";
+import { poolStorages } from "./pooled-storage.ts";
+
+/** Why a connection ended: the network's code, or one of ours for what it never said. */
+export interface Ending {
+  code: number;
+  detail: string;
+}
+
+export const SILENT = 408;
+export const LOST = 428;
+
+export interface OpenSocket {
+  sock: WASocket;
+  /** Resolves once, with why the socket is closed. */
+  closed: Promise<Ending>;
+  /** Closes it without waiting for the other side. */
+  end(ending: Ending): void;
+}
+
+export interface SocketOptions {
+  hub: Hub;
+  creds: Credentials;
+  keys: SignalKeyStore;
+  config?: Partial<SocketConfig>;
+}
+
+/** A socket of the client library that ends for certain: also when the network never answers, or answers in HTTP. */
+export function openSocket({ hub, creds, keys, config }: SocketOptions): OpenSocket {
+  const { timing, url } = hub;
+  const sock = poolStorages(() =>
+    makeWASocket({
+      ...(url !== undefined && { waWebSocketUrl: url }),
+      auth: { creds, keys },
+      logger: libraryLog,
+      emitOwnEvents: false,
+      markOnlineOnConnect: false,
+      syncFullHistory: false,
+      generateHighQualityLinkPreview: false,
+      connectTimeoutMs: timing.connectMs,
+      keepAliveIntervalMs: timing.pingMs,
+      // The key store waits by itself, and what it gives up is over for good.
+      transactionOpts: { maxCommitRetries: 1, delayBetweenTriesMs: 0 },
+      ...hub.socket,
+      ...config,
+    }),
+  );
+  const { closed, end } = watchEnd(sock);
+  catchFailures(sock, (error) => end({ code: LOST, detail: `a stanza could not be handled: ${error}` }));
+  sock.ws.on("unexpected-response", (_: unknown, response: { statusCode?: number } | undefined) =>
+    end({ code: LOST, detail: `HTTP ${response?.statusCode ?? "answer"} in place of a connection` }),
+  );
+  return { sock, closed, end };
+}
+
+/** The client library leaves failures of its listeners to nobody, which would end the process. */
+function catchFailures({ ws }: WASocket, onMalformed: (error: unknown) => void): void {
+  for (const name of ws.eventNames()) {
+    const listeners = ws.listeners(name) as ((...args: unknown[]) => unknown)[];
+    const onFailure = name === "message" ? onMalformed : () => {};
+    ws.removeAllListeners(name);
+    for (const listener of listeners) {
+      ws.on(name, (...args: unknown[]) => void (async () => listener(...args))().catch(onFailure));
+    }
+  }
+}
+
+function watchEnd(sock: WASocket): Pick<OpenSocket, "closed" | "end"> {
+  let settle: (ending: Ending) => void = () => {};
+  const closed = new Promise<Ending>((resolve) => {
+    settle = resolve;
+  });
+  sock.ev.on("connection.update", ({ connection, lastDisconnect }) => {
+    if (connection === "close") settle(endingOf(lastDisconnect?.error));
+  });
+  const end = (ending: Ending): void => {
+    settle(ending);
+    // It would wait for the other side to say goodbye; a socket that is gone needs none.
+    void sock.end(undefined).catch(() => {});
+    setImmediate(() => terminate(sock));
+  };
+  return { closed, end };
+}
+
+function terminate({ ws }: WASocket): void {
+  const { socket } = ws as unknown as { socket?: { terminate(): void } | null };
+  socket?.terminate();
+}
+
+function endingOf(error: Error | undefined): Ending {
+  const { output } = (error ?? {}) as { output?: { statusCode?: number } };
+  return { code: output?.statusCode ?? LOST, detail: error?.message ?? "connection closed" };
+}

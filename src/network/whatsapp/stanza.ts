@@ -1,0 +1,36 @@
+import type { BinaryNode } from "baileys";
+
+/** A part of a message stanza that can be decrypted. */
+export interface Enc {
+  attrs: Record<string, string>;
+  content: Uint8Array;
+}
+
+/** The ciphertexts of a message stanza, in their order. */
+export function encsOf(node: BinaryNode): Enc[] {
+  if (!Array.isArray(node.content)) return [];
+  return node.content.flatMap(({ tag, attrs, content }) =>
+    tag === "enc" && content instanceof Uint8Array ? [{ attrs, content }] : [],
+  );
+}
+
+/** What tells a stanza from all others. */
+export function stanzaKey({ from = "", participant = "", id = "" }: Record<string, string>): string {
+  return `${from} ${participant} ${id}`;
+}
+
+/** Whoever wrote the message, as addressed in its stanza. */
+export function authorOf({ participant, from = "" }: Record<string, string>): string {
+  return participant ?? from;
+}
+
+/** Between our own devices only, and never shown to anybody. */
+export function isPeer({ category }: Record<string, string>): boolean {
+  return category === "peer";
+}
+
+/** Seconds since the epoch as the network writes them. */
+export function timeOf(seconds: string | undefined): Date {
+  const ms = Number(seconds) * 1000;
+  return ms > 0 ? new Date(ms) : new Date();
+}

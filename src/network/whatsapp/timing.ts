@@ -1,0 +1,50 @@
+/** How long things may take, in milliseconds. */
+export interface WhatsAppTiming {
+  /** QRs of one pairing. */
+  qrAttempts: number;
+  /** The network lets the first QR of a connection live longer. */
+  firstQrMs: number;
+  laterQrMs: number;
+  /** Tries to reach the network while there is no pairing. */
+  pairingTries: number;
+  /** From the first byte to a QR, or to the login. */
+  connectMs: number;
+  pingMs: number;
+  /** Without any stanza for so long the connection counts as deaf; longer than `pingMs`. */
+  deafMs: number;
+  /** What is under way in an old connection ends before a new one begins. */
+  settleMs: number;
+  /** The wait before the nth try is random, and at most this times 2^n ... */
+  backoffMs: number;
+  /** ... or this. */
+  backoffMaxMs: number;
+  /** After so long a connection counts as a success, and the tries begin anew. */
+  steadyMs: number;
+  /** Before a report or a write that failed is tried again. */
+  retryMs: number;
+  /** For an orderly end: reports and writes under way, the word of the network. */
+  closeMs: number;
+  logoutMs: number;
+  /** Connections that open at the same time, and how far apart they begin at most. */
+  openAtOnce: number;
+  openJitterMs: number;
+}
+
+export const WHATSAPP_TIMING: WhatsAppTiming = {
+  qrAttempts: 5,
+  firstQrMs: 60_000,
+  laterQrMs: 20_000,
+  pairingTries: 3,
+  connectMs: 30_000,
+  pingMs: 25_000,
+  deafMs: 40_000,
+  settleMs: 150,
+  backoffMs: 1_000,
+  backoffMaxMs: 120_000,
+  steadyMs: 60_000,
+  retryMs: 1_000,
+  closeMs: 3_000,
+  logoutMs: 5_000,
+  openAtOnce: 10,
+  openJitterMs: 100,
+};

@@ -1,0 +1,45 @@
+import type { SignalKeyStore } from "baileys";
+
+/** The conversations with one device, as libsignal writes them: the open one and those that it replaced. */
+interface Conversations {
+  _sessions: Record<string, { indexInfo: { used: number } }>;
+}
+
+/**
+ * libsignal tries a message on each conversation with a device in turn, and turns the ratchet of those that it does not
+ * fit; then it writes them all. The next message on such a one could not be read any more. So all but the one that the
+ * message was of are put back.
+ */
+export async function decryptUntouched<T>(
+  keys: SignalKeyStore,
+  address: string,
+  decrypt: () => Promise<T>,
+): Promise<T> {
+  const before = await read(keys, address);
+  if (!before) return decrypt();
+  const startedAt = Date.now();
+  // The one that fits is marked with the time, which must tell it from the others.
+  for (const { indexInfo } of Object.values(before._sessions)) {
+    indexInfo.used = Math.min(indexInfo.used, startedAt - 1);
+  }
+  const result = await decrypt();
+  const after = await read(keys, address);
+  if (after && putBack(before, after)) {
+    await keys.set({ session: { [address]: after as unknown as Uint8Array } });
+  }
+  return result;
+}
+
+async function read(keys: SignalKeyStore, address: string): Promise<Conversations | undefined> {
+  const { [address]: found } = await keys.get("session", [address]);
+  return found as unknown as Conversations | undefined;
+}
+
+function putBack(before: Conversations, after: Conversations): boolean {
+  const others = Object.entries(before._sessions).filter(
+    ([key, one]) =>
+      after._sessions[key] !== undefined && after._sessions[key].indexInfo.used === one.indexInfo.used,
+  );
+  for (const [key, one] of others) after._sessions[key] = one;
+  return others.length > 0;
+}

@@ -1,0 +1,138 @@
+import { randomBytes } from "node:crypto";
+import { proto } from "baileys";
+import type { ContactContent, Content, Jid, LocationContent, MediaContent, Quoted } from "../driver.ts";
+import { fromRef, isMediaRef, type MediaProto } from "./media-ref.ts";
+
+type Message = proto.IMessage;
+
+export interface Written {
+  to: Jid;
+  me: Jid;
+  /** Of a file: the part that was uploaded. */
+  file?: MediaProto;
+}
+
+/** A message for the wire. */
+export function writeContent(content: Content, { to, me, file }: Written): Message {
+  const context = writeContext(content, to, me);
+  return {
+    ...writeKind(content, context, file),
+    messageContextInfo: { messageSecret: randomBytes(32) },
+  };
+}
+
+/** A message that was sent before, for somebody who could not read it; undefined when its file is not known. */
+export function rewriteContent(content: Content, written: Written): Message | undefined {
+  if (content.kind !== "media") return writeContent(content, written);
+  return isMediaRef(content.ref)
+    ? writeContent(content, { ...written, file: fromRef(content.ref) })
+    : undefined;
+}
+
+function writeKind(
+  content: Content,
+  contextInfo: proto.IContextInfo | undefined,
+  file?: MediaProto,
+): Message {
+  switch (content.kind) {
+    case "text":
+      return contextInfo
+        ? { extendedTextMessage: { text: content.text, contextInfo } }
+        : { conversation: content.text };
+    case "media":
+      return writeMedia(content, contextInfo, file);
+    case "location":
+      return { locationMessage: { ...writeLocation(content), contextInfo } };
+    case "contact":
+      return {
+        contactMessage: { displayName: content.name, vcard: content.vcard ?? vcardOf(content), contextInfo },
+      };
+  }
+}
+
+function writeMedia(
+  content: MediaContent,
+  contextInfo: proto.IContextInfo | undefined,
+  file?: MediaProto,
+): Message {
+  const { caption, file_name, media_type } = content;
+  const common = { ...file, mimetype: content.mime_type, contextInfo };
+  const seconds = content.seconds ?? file?.seconds ?? undefined;
+  switch (media_type) {
+    case "image":
+      return { imageMessage: { ...common, caption } };
+    case "video":
+      return { videoMessage: { ...common, caption, seconds } };
+    case "audio":
+    case "ptt":
+      return { audioMessage: { ...common, seconds, ptt: media_type === "ptt" } };
+    case "document":
+      return writeDocument({ ...common, fileName: file_name ?? "file", title: file_name, caption });
+    case "sticker":
+      return { stickerMessage: common };
+  }
+}
+
+/** Phones show the caption of a document only in this wrapping. */
+function writeDocument(documentMessage: proto.Message.IDocumentMessage): Message {
+  if (!documentMessage.caption) return { documentMessage };
+  return { documentWithCaptionMessage: { message: { documentMessage } } };
+}
+
+function writeLocation({
+  latitude,
+  longitude,
+  name,
+  address,
+}: LocationContent): proto.Message.ILocationMessage {
+  return { degreesLatitude: latitude, degreesLongitude: longitude, name, address };
+}
+
+function vcardOf({ name, phone }: ContactContent): string {
+  const safe = name.replace(/[\r\n]+/g, " ").replace(/([\\;,])/g, "\\$1");
+  return [
+    "BEGIN:VCARD",
+    "VERSION:3.0",
+    `N:;${safe};;;`,
+    `FN:${safe}`,
+    `TEL;type=CELL;type=VOICE;waid=${phone}:+${phone}`,
+    "END:VCARD",
+  ].join("\n");
+}
+
+function writeContext({ quoted, mentions }: Content, to: Jid, me: Jid): proto.IContextInfo | undefined {
+  if (!quoted && !mentions?.length) return undefined;
+  return {
+    ...(quoted && writeQuoted(quoted, to, me)),
+    ...(mentions?.length && { mentionedJid: mentions }),
+  };
+}
+
+function writeQuoted({ id, from_me, sender, text }: Quoted, to: Jid, me: Jid): proto.IContextInfo {
+  return {
+    stanzaId: id,
+    participant: from_me ? me : (sender ?? to),
+    quotedMessage: { conversation: text ?? "" },
+  };
+}
+
+/** A change to a message that was sent: its key as we see it. */
+export function writeEdit(key: proto.IMessageKey, text: string): Message {
+  return {
+    protocolMessage: {
+      key,
+      type: proto.Message.ProtocolMessage.Type.MESSAGE_EDIT,
+      editedMessage: { conversation: text },
+      timestampMs: Date.now(),
+    },
+  };
+}
+
+export function writeRevoke(key: proto.IMessageKey): Message {
+  return { protocolMessage: { key, type: proto.Message.ProtocolMessage.Type.REVOKE } };
+}
+
+/** An empty reaction takes the earlier one back. */
+export function writeReaction(key: proto.IMessageKey, text: string): Message {
+  return { reactionMessage: { key, text, senderTimestampMs: Date.now() } };
+}

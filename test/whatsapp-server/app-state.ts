@@ -1,0 +1,105 @@
+import { randomBytes } from "node:crypto";
+import {
+  type ChatModification,
+  chatModificationToAppPatch,
+  decodePatches,
+  encodeSyncdPatch,
+  type LTHashState,
+  newLTHashState,
+  proto,
+  type WAPatchName,
+} from "baileys";
+import { type BinaryNode, bytes, child, childrenNamed, node, result, SERVER, seconds } from "./nodes.ts";
+import type { Person } from "./person.ts";
+import type { Answer } from "./queries.ts";
+
+/** One collection of the settings that a person's devices share: encrypted patches, each with its version. */
+export class Collection {
+  state: LTHashState = newLTHashState();
+  readonly patches: Uint8Array[] = [];
+}
+
+type AppStateKey = proto.Message.IAppStateSyncKey;
+
+/** The key of the settings; made by the phone. */
+export function appStateKeyOf(person: Person): AppStateKey {
+  person.appStateKey ??= {
+    keyId: { keyId: randomBytes(6) },
+    keyData: {
+      keyData: randomBytes(32),
+      fingerprint: { rawId: 1, currentIndex: 0, deviceIndexes: [0] },
+      timestamp: Date.now(),
+    },
+  };
+  return person.appStateKey;
+}
+
+const keyIdOf = (key: AppStateKey): string => Buffer.from(key.keyId?.keyId ?? []).toString("base64");
+
+function collectionOf(person: Person, name: string): Collection {
+  const found = person.appState.get(name) ?? new Collection();
+  person.appState.set(name, found);
+  return found;
+}
+
+const getKeyOf = (person: Person) => async (id: string) => {
+  const key = appStateKeyOf(person);
+  return keyIdOf(key) === id ? key.keyData : undefined;
+};
+
+/** Gives the patches that a device lacks, and takes its own. */
+export const appStateQuery: Answer = async ({ iq, companion }) => {
+  const { person } = companion;
+  const answers: BinaryNode[] = [];
+  for (const asked of childrenNamed(child(iq, "sync"), "collection")) {
+    const { name = "", version = "0" } = asked.attrs;
+    const collection = collectionOf(person, name);
+    const patch = child(asked, "patch");
+    if (patch && Number(version) !== collection.patches.length) {
+      answers.push(
+        node("collection", { name, type: "error" }, [node("error", { code: 409, text: "conflict" })]),
+      );
+      continue;
+    }
+    if (patch) await take(person, name as WAPatchName, bytes(patch));
+    const missing = patch ? [] : collection.patches.slice(Number(version));
+    const patches = missing.map((one) => node("patch", {}, Buffer.from(one)));
+    const content = missing.length > 0 ? [node("patches", {}, patches)] : [];
+    answers.push(node("collection", { name, version: collection.patches.length }, content));
+    if (patch) notify(person, name, companion.number);
+  }
+  return result(iq, [node("sync", {}, answers)]);
+};
+
+/** A device's patch: kept as it is, and read as the phone reads it. */
+async function take(person: Person, name: WAPatchName, raw: Buffer): Promise<void> {
+  const collection = collectionOf(person, name);
+  const version = collection.patches.length + 1;
+  const patch = { ...proto.SyncdPatch.decode(raw), version: { version } };
+  collection.patches.push(proto.SyncdPatch.encode(patch).finish());
+  const { state, mutationMap } = await decodePatches(name, [patch], collection.state, getKeyOf(person), {});
+  collection.state = state;
+  for (const { index, syncAction } of Object.values(mutationMap)) {
+    const action = proto.SyncActionValue.create(syncAction.value ?? {}).toJSON();
+    person.appSettings.push({ collection: name, index, action });
+  }
+}
+
+/** The phone changes a setting; its devices hear that there is something to fetch. */
+export async function changeAppState(person: Person, change: object, jid: string): Promise<void> {
+  const create = chatModificationToAppPatch(change as ChatModification, jid);
+  const key = appStateKeyOf(person);
+  const { state } = collectionOf(person, create.type);
+  const { patch } = await encodeSyncdPatch(create, keyIdOf(key), state, getKeyOf(person));
+  await take(person, create.type, Buffer.from(proto.SyncdPatch.encode(patch).finish()));
+  notify(person, create.type, 0);
+}
+
+function notify(person: Person, name: string, by: number): void {
+  const { length } = collectionOf(person, name).patches;
+  for (const companion of person.companions.values()) {
+    if (companion.number === by) continue;
+    const attrs = { from: SERVER, type: "server_sync", id: randomBytes(8).toString("hex"), t: seconds() };
+    companion.deliver(node("notification", attrs, [node("collection", { name, version: length })]));
+  }
+}

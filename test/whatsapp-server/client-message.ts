@@ -1,0 +1,149 @@
+import type { Companion } from "./companion.ts";
+import type { Connection } from "./connection.ts";
+import type { Address, Envelope } from "./envelope.ts";
+import { Handset } from "./handset.ts";
+import { listen } from "./listen.ts";
+import type { Network } from "./network.ts";
+import { type BinaryNode, child, children, childrenNamed, node, seconds } from "./nodes.ts";
+import { answerPeer } from "./peer.ts";
+import type { Device } from "./person.ts";
+import type { Arrival } from "./records.ts";
+import { route } from "./routing.ts";
+
+const FORBIDDEN = 403;
+const NOT_FOUND = 404;
+const RESTRICTED = 463;
+const PASSED_ON = ["edit", "expiration"];
+
+/** A client sends a message: it is refused in its ack, or acknowledged and brought to every device. */
+export async function takeMessage(
+  network: Network,
+  connection: Connection,
+  companion: Companion,
+  stanza: BinaryNode,
+): Promise<void> {
+  const { faults, settings } = network;
+  const { id = "", to = "", type = "text" } = stanza.attrs;
+  const { phone } = companion.person;
+  const arrival: Arrival = { id, phone, device: companion.number, to, type, at: Date.now(), ack: "ok" };
+  const here = (fault: { to?: string }): boolean => fault.to === undefined || isTo(network, to, fault.to);
+  const cut = faults.take("cut_at_message", phone, here);
+  if (cut?.when === "before") return connection.cut("cut at a message");
+  network.book.arrival(arrival);
+  const address = network.address(to);
+  const refusal = refusalOf(network, companion, to, address);
+  if (refusal || !address) {
+    arrival.ack = refusal ?? NOT_FOUND;
+    return connection.send(ackOf(stanza, arrival.ack));
+  }
+  if (cut) arrival.ack = "cut";
+  else if (faults.take("ack_lost", phone, here)) arrival.ack = "lost";
+  else if (settings.ackDelayMs > 0) setTimeout(() => connection.send(ackOf(stanza)), settings.ackDelayMs);
+  else connection.send(ackOf(stanza));
+  spread(network, companion, address, stanza);
+  if (cut) connection.cut("cut at a message");
+}
+
+const isTo = (network: Network, to: string, wanted: string): boolean =>
+  to === wanted ||
+  (network.findPerson(to) !== undefined && network.findPerson(to) === network.findPerson(wanted));
+
+function refusalOf(
+  network: Network,
+  { person }: Companion,
+  to: string,
+  address: Address | undefined,
+): number | undefined {
+  const ordered = network.faults.take(
+    "ack_error",
+    person.phone,
+    (one) => one.to === undefined || isTo(network, to, one.to),
+  );
+  if (ordered) return ordered.error;
+  if (!address) return NOT_FOUND;
+  if (address.kind === "group" && !address.group.members.has(person)) return FORBIDDEN;
+  const restricted = person.restrictedUntil !== undefined && person.restrictedUntil > Date.now();
+  const isNew =
+    address.kind === "person" && address.person !== person && !person.chats.has(address.person.phone);
+  return restricted && isNew ? RESTRICTED : undefined;
+}
+
+const ackOf = ({ attrs }: BinaryNode, error?: number): BinaryNode =>
+  node("ack", {
+    class: "message",
+    id: attrs.id,
+    from: attrs.to,
+    participant: attrs.participant,
+    t: seconds(),
+    error,
+  });
+
+function spread(network: Network, companion: Companion, address: Address, stanza: BinaryNode): void {
+  const { attrs } = stanza;
+  const enc = encByDevice(network, companion, address, stanza);
+  const kept = PASSED_ON.flatMap((name) => (attrs[name] === undefined ? [] : [[name, attrs[name]]]));
+  const envelope: Omit<Envelope, "enc"> = {
+    id: attrs.id ?? "",
+    from: companion,
+    to: address,
+    at: Date.now(),
+    type: attrs.type ?? "text",
+    attrs: Object.fromEntries(kept),
+    ...(attrs.category === "peer" && { peer: true }),
+  };
+  for (const [device, list] of enc) {
+    const whole = { ...envelope, enc: list };
+    if (envelope.peer && device instanceof Handset) void askPhone(network, companion, device, whole);
+    else route(network, whole, device);
+  }
+}
+
+async function askPhone(
+  network: Network,
+  companion: Companion,
+  handset: Handset,
+  envelope: Envelope,
+): Promise<void> {
+  const request = await handset.inTurn(() => listen(network, handset, envelope));
+  if (request) await answerPeer(network, companion, envelope.id, request);
+}
+
+/** What each device gets: its own ciphertexts, then that of the whole group. */
+function encByDevice(
+  network: Network,
+  companion: Companion,
+  address: Address,
+  stanza: BinaryNode,
+): Map<Device, BinaryNode[]> {
+  const found = new Map<Device, BinaryNode[]>();
+  const identity = child(stanza, "device-identity");
+  for (const to of childrenNamed(child(stanza, "participants"), "to")) {
+    const device = network.device(to.attrs.jid ?? "");
+    if (!device) network.book.unhandled.push(`message to ${to.attrs.jid}, which is no device`);
+    // The library addresses its own device in groups; nothing comes back to who sent it.
+    else if (device !== companion) found.set(device, childrenNamed(to, "enc"));
+  }
+  const direct = childrenNamed(stanza, "enc");
+  for (const device of direct.length > 0 ? directTo(network, companion, address, stanza) : []) {
+    found.set(device, [...(found.get(device) ?? []), ...direct]);
+  }
+  const first = [...found.values()].flat().some((one) => one.attrs.type === "pkmsg");
+  if (first && !identity) network.book.unhandled.push(`pkmsg ${stanza.attrs.id} without device-identity`);
+  if (found.size === 0) network.book.unhandled.push(`message ${stanza.attrs.id} for nobody`);
+  return found;
+}
+
+function directTo(network: Network, sender: Companion, address: Address, stanza: BinaryNode): Device[] {
+  const { attrs } = stanza;
+  if (attrs.category === "peer") return [sender.person.handset];
+  if (address.kind === "group" && attrs.participant === undefined) {
+    return address.group.devices.filter((one) => one !== sender);
+  }
+  const one = network.device(attrs.participant ?? attrs.to ?? "");
+  return one ? [one] : [];
+}
+
+export const describe = (stanza: BinaryNode): string =>
+  `<${stanza.tag} ${JSON.stringify(stanza.attrs)}>${children(stanza)
+    .map((one) => `<${one.tag} ${JSON.stringify(one.attrs)}>`)
+    .join("")}`;

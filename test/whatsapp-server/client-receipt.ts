@@ -1,0 +1,86 @@
+import type { Companion } from "./companion.ts";
+import type { Connection } from "./connection.ts";
+import type { Address } from "./envelope.ts";
+import { Handset } from "./handset.ts";
+import { answerMediaRetry } from "./media-retry.ts";
+import type { Network } from "./network.ts";
+import { type BinaryNode, bytes, child, childBytes, childrenNamed, childUint, node } from "./nodes.ts";
+import { sendReceipt } from "./receipts.ts";
+import type { Bundle } from "./signal-end.ts";
+import { speakAgain } from "./speak.ts";
+
+const DELIVERY = ["", "inactive", "sender", "peer_msg"];
+const READ = ["read", "read-self", "played", "played-self"];
+
+/** A client says that it has messages, has read them, or could not read one. */
+export async function takeReceipt(
+  network: Network,
+  connection: Connection,
+  companion: Companion,
+  stanza: BinaryNode,
+): Promise<void> {
+  const { id = "", type = "", to, participant } = stanza.attrs;
+  const ids = [id, ...childrenNamed(child(stanza, "list"), "item").map((one) => one.attrs.id ?? "")];
+  const writer = network.findPerson(participant ?? to);
+  const lost = (fault: { from?: string }): boolean =>
+    fault.from === undefined || (writer !== undefined && network.findPerson(fault.from) === writer);
+  if (network.faults.take("receipt_lost", companion.person.phone, lost)) return;
+  connection.send(node("ack", { class: "receipt", id, from: to, participant, type: type || undefined }));
+  if (type === "retry") return retry(network, companion, stanza);
+  if (type === "server-error") return answerMediaRetry(network, companion, stanza);
+  if (DELIVERY.includes(type)) companion.receipted(ids, type);
+  else if (!READ.includes(type) && type !== "hist_sync") {
+    network.book.unhandled.push(`receipt of type ${type}`);
+  }
+  passOn(network, companion, stanza, ids);
+}
+
+/** The writer hears of it, unless it is for oneself only. */
+function passOn(network: Network, companion: Companion, stanza: BinaryNode, ids: string[]): void {
+  const { type = "", to = "", participant } = stanza.attrs;
+  if (!["", "inactive", "read", "played"].includes(type)) return;
+  const of = network.findPerson(participant ?? to);
+  const chat = chatOf(network, companion, to);
+  if (!of || !chat || of === companion.person) return;
+  const kind = type === "read" || type === "played" ? type : undefined;
+  sendReceipt({ by: companion, of, chat, ids, ...(kind && { type: kind }) });
+}
+
+/** A chat as its other side sees it. */
+function chatOf(network: Network, companion: Companion, to: string): Address | undefined {
+  const address = network.address(to);
+  if (address?.kind !== "person") return address;
+  return { kind: "person", person: companion.person, addressing: address.addressing };
+}
+
+async function retry(network: Network, companion: Companion, stanza: BinaryNode): Promise<void> {
+  const { id = "", to = "", participant, recipient } = stanza.attrs;
+  companion.asksAgain(id);
+  const writer = network.device(participant ?? to);
+  if (!writer) {
+    network.book.unhandled.push(`retry of ${id} from ${participant ?? to}, which is no device`);
+    return;
+  }
+  if (writer instanceof Handset) {
+    const count = Number(child(stanza, "retry")?.attrs.count ?? 1);
+    return speakAgain(network, writer, companion, id, { count, bundle: bundleIn(stanza) });
+  }
+  const chat = chatOf(network, companion, recipient ?? to);
+  if (!chat) return;
+  const content = Array.isArray(stanza.content) ? stanza.content : [];
+  sendReceipt({ by: companion, of: writer.person, chat, ids: [id], type: "retry", content, device: writer });
+}
+
+function bundleIn(stanza: BinaryNode): Bundle | undefined {
+  const keys = child(stanza, "keys");
+  const skey = child(keys, "skey");
+  const key = child(keys, "key");
+  if (!keys || !skey) return undefined;
+  const pair = (of: BinaryNode) => ({ id: childUint(of, "id"), value: childBytes(of, "value") });
+  return {
+    registrationId: childUint(stanza, "registration"),
+    identity: bytes(child(keys, "identity")),
+    signedPreKey: { ...pair(skey), signature: childBytes(skey, "signature") },
+    ...(key && { preKey: pair(key) }),
+  };
+}

@@ -1,0 +1,142 @@
+import type { Connection } from "./connection.ts";
+import type { Book } from "./ledger.ts";
+import { type BinaryNode, node, SERVER, seconds } from "./nodes.ts";
+import type { Person } from "./person.ts";
+import type { Delivery } from "./records.ts";
+import type { Bundle } from "./signal-end.ts";
+
+const LOW = 5;
+
+export interface Registration {
+  noiseKey: Buffer;
+  registrationId: number;
+  identity: Uint8Array;
+  signedPreKey: { id: number; value: Uint8Array; signature: Uint8Array };
+}
+
+interface Waiting {
+  stanza: BinaryNode;
+  delivery?: Delivery;
+  /** NACKs that follow a request for the same message and settle nothing. */
+  nacksToCome: number;
+}
+
+/** A linked device: a client that logs in, with what waits for it until it says that it has it. */
+export class Companion {
+  readonly person: Person;
+  readonly number: number;
+  registration: Registration;
+  /** Set when the client has signed the pairing. */
+  confirmed = false;
+  /** It has had its first login. */
+  known = false;
+  connection: Connection | undefined;
+  presence = "unavailable";
+  readonly preKeys = new Map<number, Uint8Array>();
+  readonly #waiting = new Map<string, Waiting>();
+  readonly #book: Book;
+
+  constructor(person: Person, number: number, registration: Registration, book: Book) {
+    this.person = person;
+    this.number = number;
+    this.registration = registration;
+    this.#book = book;
+  }
+
+  get waiting(): number {
+    return [...this.#waiting.values()].filter((one) => one.stanza.tag === "message").length;
+  }
+
+  /** Takes one of its prekeys, and asks for more when they run low. */
+  async bundle(): Promise<Bundle> {
+    const { registrationId, identity, signedPreKey } = this.registration;
+    const [next] = this.preKeys;
+    const preKey = next && { id: next[0], value: next[1] };
+    if (preKey) this.preKeys.delete(preKey.id);
+    if (this.preKeys.size === LOW - 1) {
+      this.deliver(
+        node("notification", { from: SERVER, type: "encrypt", id: `prekeys-${Date.now()}`, t: seconds() }, [
+          node("count", { value: this.preKeys.size }),
+        ]),
+      );
+    }
+    return { registrationId, identity, signedPreKey, ...(preKey && { preKey }) };
+  }
+
+  /** For what is not kept, such as presence. */
+  tell(stanza: BinaryNode): void {
+    if (this.connection?.active) this.connection.send(stanza);
+  }
+
+  /** Kept until the client acknowledges it; a repeated message takes the place of the one before. */
+  deliver(stanza: BinaryNode): void {
+    const key = keyOf(stanza.tag, stanza.attrs);
+    const before = this.#waiting.get(key);
+    this.#waiting.delete(key);
+    const waiting: Waiting = { stanza, nacksToCome: before?.nacksToCome ?? 0 };
+    if (stanza.tag === "message") waiting.delivery = before?.delivery ?? this.#delivery(stanza);
+    this.#waiting.set(key, waiting);
+    if (this.connection?.active) this.#send(waiting, false);
+  }
+
+  /** What waited is sent again, and counted. */
+  deliverWaiting(): number {
+    for (const waiting of this.#waiting.values()) {
+      waiting.nacksToCome = 0;
+      this.#send(waiting, true);
+    }
+    return this.#waiting.size;
+  }
+
+  receipted(ids: string[], type: string): void {
+    for (const id of ids) {
+      const key = `message ${id}`;
+      const delivery = this.#waiting.get(key)?.delivery;
+      if (delivery) Object.assign(delivery, { receipted_at: Date.now(), receipt: type });
+      this.#waiting.delete(key);
+    }
+  }
+
+  /** The client could not read a message: it is sent again by its writer. */
+  asksAgain(id: string): void {
+    const waiting = this.#waiting.get(`message ${id}`);
+    if (!waiting) return;
+    waiting.nacksToCome++;
+    if (waiting.delivery) waiting.delivery.retries++;
+  }
+
+  acknowledged(attrs: BinaryNode["attrs"]): void {
+    const key = keyOf(attrs.class ?? "", { ...attrs, from: attrs.to ?? "" });
+    const waiting = this.#waiting.get(key);
+    if (!waiting) return;
+    if (waiting.delivery && attrs.error) waiting.delivery.nacked = Number(attrs.error);
+    if (attrs.error && waiting.nacksToCome > 0) waiting.nacksToCome--;
+    else this.#waiting.delete(key);
+  }
+
+  #send(waiting: Waiting, offline: boolean): void {
+    const { stanza, delivery } = waiting;
+    if (delivery) delivery.sent++;
+    if (delivery && offline) delivery.offline++;
+    const sent = offline ? { ...stanza, attrs: { ...stanza.attrs, offline: "1" } } : stanza;
+    this.connection?.send(sent);
+  }
+
+  #delivery(stanza: BinaryNode): Delivery {
+    const { person, number } = this;
+    return this.#book.delivery({
+      id: stanza.attrs.id ?? "",
+      phone: person.phone,
+      device: number,
+      at: Date.now(),
+      sent: 0,
+      offline: 0,
+      retries: 0,
+    });
+  }
+}
+
+const keyOf = (tag: string, attrs: BinaryNode["attrs"]): string =>
+  tag === "message" || tag === "call"
+    ? `${tag} ${attrs.id}`
+    : [tag, attrs.id, attrs.type ?? "", attrs.from ?? "", attrs.participant ?? ""].join(" ");

@@ -1,0 +1,244 @@
+import type { Addressing } from "./jid.ts";
+import type { Ledger } from "./records.ts";
+
+/** What a person says; close to what the gateway's own drivers use, so that a test can pass either. */
+export type Said = (
+  | { kind: "text"; text: string }
+  | SaidMedia
+  | { kind: "location"; latitude: number; longitude: number; name?: string; address?: string }
+  | { kind: "contact"; name: string; phone: string; vcard?: string }
+  /** Any other message, as `proto.Message.fromObject` takes it. */
+  | { kind: "raw"; message: Record<string, unknown> }
+) & { quoted?: SaidQuote; mentions?: string[] };
+
+export interface SaidMedia {
+  kind: "media";
+  media_type: "image" | "video" | "audio" | "document" | "sticker" | "ptt";
+  mime_type: string;
+  file_name?: string;
+  caption?: string;
+  size?: number;
+  sha256?: string;
+  seconds?: number;
+  bytes?: Uint8Array;
+}
+
+/** A quoted message from the point of view of the person who writes or sees the reply. */
+export interface SaidQuote {
+  id: string;
+  from_me: boolean;
+  sender?: string;
+  text?: string;
+}
+
+/** What a person saw on the phone, in order; each message once, however often it came. */
+export type Seen = { chat: string; from: string; from_me: boolean; at: number } & (
+  | { type: "message"; id: string; content: Said; times: number }
+  | { type: "edited"; id: string; text: string }
+  | { type: "deleted"; id: string }
+  | { type: "reaction"; id: string; reaction: string }
+  | { type: "delivered" | "read" | "played"; ids: string[] }
+  | { type: "presence"; state: string }
+  | { type: "call"; id: string; state: string }
+);
+
+export interface NewPerson {
+  /** Digits; chosen when absent. */
+  phone?: string;
+  name?: string;
+  /** Other spellings of the number that the network answers with the right one, such as with a ninth digit. */
+  aliases?: string[];
+  /** The person can be written to but reads nothing: costs no decryption, for benches. */
+  opaque?: boolean;
+}
+
+export interface PersonInfo {
+  phone: string;
+  jid: string;
+  lid: string;
+  name: string;
+  /** Linked devices (companions) by number. */
+  devices: { number: number; online: boolean; waiting: number; pre_keys: number }[];
+  about: string;
+  blocked: string[];
+}
+
+export interface SayOptions {
+  id?: string;
+  /** How the sender is addressed in the stanza; the network's default when absent. */
+  addressing?: Addressing;
+  /** The first ciphertext to each linked device is broken, so that the device must ask again. */
+  corrupt?: boolean;
+  /** Milliseconds since the epoch. */
+  at?: number;
+}
+
+export interface GroupInfo {
+  jid: string;
+  subject: string;
+  addressing: Addressing;
+  members: { phone: string; lid: string; admin: boolean }[];
+  description: string;
+  announce: boolean;
+  locked: boolean;
+  invite: string;
+}
+
+export type GroupChange =
+  | { change: "add" | "remove" | "promote" | "demote"; members: string[] }
+  | { change: "subject"; subject: string }
+  | { change: "description"; description: string }
+  | { change: "announcement" | "not_announcement" | "locked" | "unlocked" }
+  /** Zero turns it off. */
+  | { change: "ephemeral"; seconds: number }
+  | { change: "approval"; on: boolean }
+  | { change: "member_add_mode"; everybody: boolean };
+
+/** How a live connection ends; the numbers are what the client library makes of it. */
+export type Ending = 401 | 403 | 428 | 440 | 500 | 503 | 515 | "silent";
+
+/** What goes wrong from now on; `times` (default 1) says how often, everything else narrows it down. */
+export type Fault = {
+  times?: number;
+  phone?: string;
+} /** The HTTP upgrade is answered with this status, or never. */ & (
+  | { fault: "upgrade"; status: number | "never" }
+  /** TCP and WebSocket work, no ServerHello comes. */
+  | { fault: "no_hello" }
+  /** The noise certificate is signed by somebody else's root. */
+  | { fault: "untrusted_root" }
+  /** The login is answered with `<failure reason>`. */
+  | { fault: "login"; reason: number }
+  /** The login is never answered. */
+  | { fault: "login_silence" }
+  /** A message is refused in its ack: 463, 479 ... */
+  | { fault: "ack_error"; error: number; to?: string }
+  /** A message is taken and delivered, its ack never sent. */
+  | { fault: "ack_lost"; to?: string }
+  /** The connection is cut when a message arrives, before or after it counts. */
+  | { fault: "cut_at_message"; when: "before" | "after"; to?: string }
+  /** A receipt for a message (of somebody) is lost on its way to the network. */
+  | { fault: "receipt_lost"; from?: string }
+  /** A query is never answered. */
+  | { fault: "iq_silence"; xmlns: string }
+  /** A query is answered with an error. */
+  | { fault: "iq_error"; xmlns: string; code: number }
+  /** A person cannot read a message and asks for it again. */
+  | { fault: "unreadable"; by: string }
+  /** An upload or download over HTTPS is answered with this status. */
+  | { fault: "media"; method: "upload" | "download"; status: number }
+  /** HTTPS connections get a certificate of another authority. */
+  | { fault: "media_certificate" }
+);
+
+/** A stanza as plain data, for what has no method of its own. */
+export interface RawNode {
+  tag: string;
+  attrs: Record<string, string>;
+  content?: RawNode[] | string | Uint8Array;
+}
+
+/** Everything that a test can do with the network; the same in-process and over HTTP. */
+export interface WhatsAppControl {
+  /** A person with a phone, a number and a LID; the phone is run by the server. */
+  addPerson(options?: NewPerson): Promise<PersonInfo>;
+  person(phone: string): Promise<PersonInfo>;
+  /** Members by phone; the first is the admin. */
+  addGroup(subject: string, members: string[], options?: { addressing?: Addressing }): Promise<GroupInfo>;
+  group(jid: string): Promise<GroupInfo>;
+  /** A member changes a group; all devices of its members hear of it. */
+  changeGroup(by: string, jid: string, change: GroupChange): Promise<GroupInfo>;
+
+  /** The phone scans a QR; resolves with the number of the new device once the client has signed. */
+  scan(phone: string, qr: string, options?: { forge?: "hmac" | "signature" }): Promise<number>;
+  /** The code is typed into the phone. */
+  enterCode(phone: string, code: string): Promise<number>;
+  /** The phone removes its linked devices, or one of them. */
+  unlink(phone: string, device?: number): Promise<void>;
+  /** The account is banned: connections end with 403 and logins are refused. */
+  ban(phone: string, banned?: boolean): Promise<void>;
+
+  /** The person installs the app anew: another identity, no linked devices. */
+  reinstall(phone: string): Promise<void>;
+
+  /** `to` is a phone, a jid or a group; the id of the message is returned. */
+  say(from: string, to: string, content: Said | string, options?: SayOptions): Promise<string>;
+  edit(by: string, to: string, id: string, text: string, options?: SayOptions): Promise<string>;
+  delete(by: string, to: string, id: string, options?: SayOptions): Promise<string>;
+  react(by: string, to: string, id: string, reaction: string, options?: SayOptions): Promise<string>;
+  /** Marks messages that the person saw as read. */
+  read(by: string, ids: string[], options?: { played?: boolean }): Promise<void>;
+  presence(by: string, to: string, state: PresenceState): Promise<void>;
+  /** Rings; the id of the call is returned. */
+  call(by: string, to: string, options?: { video?: boolean }): Promise<string>;
+  hangUp(by: string, to: string, callId: string): Promise<void>;
+  /** The person's phone asks the sender for a message again, as one that could not be read. */
+  askAgain(by: string, id: string): Promise<void>;
+
+  /** The phone changes a setting, given as the library's `chatModify` takes it: archives a chat, mutes, names a contact. */
+  changeSetting(phone: string, change: Record<string, unknown>, jid: string): Promise<void>;
+  /** All settings that the phone and its devices have made. */
+  appSettings(phone: string): Promise<AppSetting[]>;
+
+  seen(by: string): Promise<Seen[]>;
+  /** The bytes of a file in a message that the person saw. */
+  file(by: string, id: string): Promise<Uint8Array | undefined>;
+
+  /** Ends the open connections of a phone's linked devices. */
+  end(phone: string, how: Ending): Promise<void>;
+  fault(fault: Fault): Promise<void>;
+  clearFaults(): Promise<void>;
+  /** New chats are refused with 463 until then (milliseconds since the epoch); undefined lifts it. */
+  restrictNewChats(phone: string, until: number | undefined): Promise<void>;
+  /** The network forgets all files; the phones too, so that they cannot upload them again, when asked. */
+  expireMedia(options?: { phones?: boolean }): Promise<void>;
+  /** Any stanza to the linked devices of a phone, or to all unpaired connections. */
+  push(phone: string | "unpaired", stanza: RawNode): Promise<void>;
+  /** Off: new connections are refused by TCP; open ones stay. */
+  listen(on: boolean): Promise<void>;
+  settings(change: Partial<Settings>): Promise<Settings>;
+
+  ledger(): Promise<Ledger>;
+  forget(): Promise<void>;
+  /** How often a message with this id reached the network. */
+  arrivals(id: string): Promise<number>;
+  /** How many messages wait for a receipt of the linked devices of a phone. */
+  waiting(phone: string): Promise<number>;
+  /** The highest number of sockets that one device had open and logged in at once. */
+  maxOpenAtOnce(): Promise<number>;
+  /** Stanzas by kind, such as `message`, `iq:usync`, `receipt`, that linked devices of a phone sent. */
+  stanzas(phone: string): Promise<Record<string, number>>;
+  /** What the server does not understand or must not come; a test asserts that it is empty. */
+  unhandled(): Promise<string[]>;
+}
+
+export type PresenceState = "available" | "unavailable" | "typing" | "recording" | "paused";
+
+export interface Settings {
+  /** Between a person's decryption and the receipt. */
+  receiptDelayMs: number;
+  /** Before a message is acknowledged. */
+  ackDelayMs: number;
+  /** How senders are addressed in stanzas to linked devices. */
+  addressing: Addressing;
+  /** After the first login the phone sends keys, history and names. */
+  initialSync: boolean;
+  /** What that history holds. */
+  history: HistoryChat[];
+  /** Whether everything is written down; off for benches. */
+  keepLedger: boolean;
+}
+
+/** A setting that a person's devices share. */
+export interface AppSetting {
+  collection: string;
+  index: string[];
+  action: Record<string, unknown>;
+}
+
+export interface HistoryChat {
+  /** Phone of a person or jid of a group. */
+  chat: string;
+  name?: string;
+  messages: { id: string; text: string; from_me?: boolean; sender?: string; at: number }[];
+}

@@ -1,0 +1,47 @@
+import { randomBytes } from "node:crypto";
+import { Curve } from "baileys";
+import type { Companion } from "./companion.ts";
+import { removed } from "./connection.ts";
+import type { Network } from "./network.ts";
+import { type BinaryNode, node, seconds } from "./nodes.ts";
+import type { Person } from "./person.ts";
+
+/** Everybody who has a chat with a person, and the person's own devices, hear that a device came or went. */
+export function tellOfDevice(
+  network: Network,
+  { person, number }: Companion,
+  change: "add" | "remove",
+): void {
+  const device = node("device", { jid: person.jid("pn", number), "key-index": number });
+  const said = node(change, { device_hash: randomBytes(4).toString("hex") }, [device]);
+  tell(network, person, "devices", said, number);
+}
+
+function tell(network: Network, person: Person, type: string, said: BinaryNode, except?: number): void {
+  const id = randomBytes(8).toString("hex");
+  const attrs = { from: person.jid("pn"), lid: person.jid("lid"), type, id, t: seconds() };
+  const others = [...person.chats].map((phone) => network.person(phone));
+  for (const one of new Set([person, ...others])) {
+    for (const companion of one.companions.values()) {
+      if (one === person && companion.number === except) continue;
+      companion.deliver(node("notification", attrs, [said]));
+    }
+  }
+}
+
+/** A device is not linked any more. */
+export function removeDevice(network: Network, companion: Companion, why: string): void {
+  companion.person.companions.delete(companion.number);
+  companion.connection?.end(removed(), why);
+  tellOfDevice(network, companion, "remove");
+}
+
+/** A person installs the app anew: another identity, no linked devices; those in chats hear of it. */
+export function reinstall(network: Network, person: Person): void {
+  for (const companion of [...person.companions.values()]) {
+    removeDevice(network, companion, "the phone was installed anew");
+  }
+  person.identity = Curve.generateKeyPair();
+  person.handset.renew();
+  tell(network, person, "encrypt", node("identity"));
+}

@@ -1,0 +1,58 @@
+import type { Companion } from "./companion.ts";
+import type { Group } from "./group.ts";
+import type { Addressing } from "./jid.ts";
+import { type BinaryNode, node, seconds } from "./nodes.ts";
+import type { Device, Person } from "./person.ts";
+
+/** Where a message goes: a person, by phone or by LID, or a group. */
+export type Address =
+  | { kind: "person"; person: Person; addressing: Addressing }
+  | { kind: "group"; group: Group };
+
+/** A message on its way to one device. */
+export interface Envelope {
+  id: string;
+  from: Device;
+  to: Address;
+  /** Milliseconds since the epoch. */
+  at: number;
+  type: string;
+  enc: BinaryNode[];
+  attrs?: Record<string, string>;
+  /** From the own phone to its linked device only. */
+  peer?: boolean;
+}
+
+export const addressJid = (to: Address): string =>
+  to.kind === "group" ? to.group.jid : to.person.jid(to.addressing);
+
+const other = (addressing: Addressing): Addressing => (addressing === "lid" ? "pn" : "lid");
+
+/** The stanza that a linked device gets. */
+export function messageStanza(envelope: Envelope, recipient: Companion): BinaryNode {
+  const { id, from, at, type, enc, attrs, peer } = envelope;
+  const common = { id, t: seconds(at), type, ...attrs, notify: from.person.name };
+  if (peer) return node("message", { ...common, from: from.person.jid("pn"), category: "peer" }, enc);
+  return node("message", { ...common, ...whence(envelope, recipient) }, enc);
+}
+
+function whence({ from, to }: Envelope, recipient: Companion): Record<string, string> {
+  const { person, number } = from;
+  if (to.kind === "group") {
+    const { addressing } = to.group;
+    return {
+      from: to.group.jid,
+      participant: person.jid(addressing, number),
+      [`participant_${other(addressing)}`]: person.jid(other(addressing)),
+      addressing_mode: addressing,
+    };
+  }
+  const alternative = other(to.addressing);
+  const sender = { from: person.jid(to.addressing, number), addressing_mode: to.addressing };
+  if (person !== recipient.person) return { ...sender, [`sender_${alternative}`]: person.jid(alternative) };
+  return {
+    ...sender,
+    recipient: to.person.jid(to.addressing),
+    [`peer_recipient_${alternative}`]: to.person.jid(alternative),
+  };
+}

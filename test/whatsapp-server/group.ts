@@ -1,0 +1,45 @@
+import { randomBytes } from "node:crypto";
+import type { Addressing } from "./jid.ts";
+import type { Device, Person } from "./person.ts";
+
+/** Who may add members, as the network says it. */
+export const MEMBER_ADD = { everybody: "all_member_add", admins: "admin_add" } as const;
+
+/** A group and what its members see of it. */
+export class Group {
+  readonly jid: string;
+  readonly addressing: Addressing;
+  readonly createdAt = Date.now();
+  readonly owner: Person;
+  /** Whether each is an admin. */
+  readonly members = new Map<Person, boolean>();
+  subject: string;
+  description = "";
+  descriptionId: string | undefined;
+  announce = false;
+  locked = false;
+  ephemeral = 0;
+  approval = false;
+  memberAddMode: string = MEMBER_ADD.everybody;
+  picture: { id: string; path: string } | undefined;
+  invite = newInvite();
+
+  constructor(subject: string, owner: Person, addressing: Addressing) {
+    this.jid = `1203630${Date.now()}${Math.floor(Math.random() * 1000)}@g.us`;
+    this.subject = subject;
+    this.owner = owner;
+    this.addressing = addressing;
+    this.members.set(owner, true);
+  }
+
+  get devices(): Device[] {
+    return [...this.members.keys()].flatMap((member) => member.devices);
+  }
+
+  renewInvite(): string {
+    this.invite = newInvite();
+    return this.invite;
+  }
+}
+
+const newInvite = (): string => randomBytes(11).toString("base64url");

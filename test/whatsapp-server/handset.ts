@@ -1,0 +1,105 @@
+import type { proto } from "baileys";
+import type { Seen } from "./control.ts";
+import type { Address } from "./envelope.ts";
+import type { Device, Person } from "./person.ts";
+import { type Bundle, SignalEnd, signalAddress } from "./signal-end.ts";
+
+/** A message that a phone wrote or read. */
+export interface Kept {
+  id: string;
+  from: Person;
+  /** The device that wrote it; absent for own ones. */
+  device?: Device;
+  to: Address;
+  at: number;
+  message: proto.IMessage;
+  type: string;
+  attrs?: Record<string, string>;
+  /** The file of it, as long as the phone has it. */
+  file?: Uint8Array;
+}
+
+const KEEPS = 20_000;
+
+/** A person's phone, run by the server: device 0. */
+export class Handset {
+  readonly person: Person;
+  readonly number = 0;
+  signal: SignalEnd;
+  readonly seen: Seen[] = [];
+  readonly #seenReceipts = new Set<string>();
+  readonly #seenMessages = new Map<string, Extract<Seen, { type: "message" }>>();
+  /** Devices that have the phone's sender key, by group. */
+  readonly keyHolders = new Map<string, Set<string>>();
+  readonly #messages = new Map<string, Kept>();
+  readonly #asked = new Map<string, number>();
+  #work: Promise<unknown> = Promise.resolve();
+
+  constructor(person: Person) {
+    this.person = person;
+    this.signal = new SignalEnd(person.identity);
+  }
+
+  get address(): string {
+    return signalAddress(this.person.lid, 0);
+  }
+
+  bundle(): Promise<Bundle> {
+    return this.signal.bundle();
+  }
+
+  /** The app was installed anew: other keys, nothing known of anybody. */
+  renew(): void {
+    this.signal = new SignalEnd(this.person.identity);
+    this.keyHolders.clear();
+  }
+
+  /** One thing at a time, as a phone does it. */
+  inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.#work.then(work);
+    this.#work = done.catch(() => undefined);
+    return done;
+  }
+
+  /** A message that came before is only counted, a receipt by a second device of the same person left out. */
+  see(seen: Seen): void {
+    if (seen.type === "message" && this.#sawBefore(seen)) return;
+    if ("ids" in seen) {
+      const key = `${seen.type} ${seen.from} ${seen.ids.join()}`;
+      if (this.#seenReceipts.has(key)) return;
+      this.#seenReceipts.add(key);
+    }
+    this.seen.push(seen);
+  }
+
+  #sawBefore(seen: Extract<Seen, { type: "message" }>): boolean {
+    const before = this.#seenMessages.get(seen.id);
+    if (before) before.times++;
+    else this.#seenMessages.set(seen.id, seen);
+    return before !== undefined;
+  }
+
+  keep(kept: Kept): void {
+    this.#messages.set(kept.id, kept);
+    if (this.#messages.size <= KEEPS) return;
+    for (const [oldest] of this.#messages) {
+      this.#messages.delete(oldest);
+      break;
+    }
+  }
+
+  kept(id: string): Kept | undefined {
+    return this.#messages.get(id);
+  }
+
+  forgetFiles(): void {
+    for (const kept of this.#messages.values()) kept.file = undefined;
+  }
+
+  /** How often it has asked for a message again, this time included. */
+  asks(id: string): number {
+    const times = (this.#asked.get(id) ?? 0) + 1;
+    this.#asked.set(id, times);
+    return times;
+  }
+}

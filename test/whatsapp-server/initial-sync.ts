@@ -1,0 +1,89 @@
+import { promisify } from "node:util";
+import { deflate } from "node:zlib";
+import { proto } from "baileys";
+import { appStateKeyOf } from "./app-state.ts";
+import type { Companion } from "./companion.ts";
+import type { HistoryChat } from "./control.ts";
+import type { Network } from "./network.ts";
+import type { Person } from "./person.ts";
+import { speak } from "./speak.ts";
+
+const { Type } = proto.Message.ProtocolMessage;
+const { HistorySyncType } = proto.HistorySync;
+
+/** What a phone sends to a device that it has just linked: the key of the settings, the history, and names. */
+export async function initialSync(network: Network, companion: Companion): Promise<void> {
+  const known = network.settings.history.flatMap(({ chat }) => network.findPerson(chat) ?? []);
+  await shareKey(network, companion);
+  await sendHistory(network, companion, {
+    syncType: HistorySyncType.INITIAL_BOOTSTRAP,
+    conversations: network.settings.history.map((chat) => conversation(network, companion.person, chat)),
+    progress: 100,
+    phoneNumberToLidMappings: known.map((one) => ({ pnJid: one.jid("pn"), lidJid: one.jid("lid") })),
+  });
+  await sendHistory(network, companion, {
+    syncType: HistorySyncType.PUSH_NAME,
+    pushnames: [companion.person, ...known].map((one) => ({ id: one.jid("pn"), pushname: one.name })),
+  });
+}
+
+async function shareKey(network: Network, companion: Companion): Promise<void> {
+  await peer(network, companion, {
+    type: Type.APP_STATE_SYNC_KEY_SHARE,
+    appStateSyncKeyShare: { keys: [appStateKeyOf(companion.person)] },
+  });
+}
+
+async function sendHistory(
+  network: Network,
+  companion: Companion,
+  history: proto.IHistorySync,
+): Promise<void> {
+  const packed = await promisify(deflate)(proto.HistorySync.encode(history).finish());
+  await peer(network, companion, {
+    type: Type.HISTORY_SYNC_NOTIFICATION,
+    historySyncNotification: {
+      syncType: history.syncType as number,
+      chunkOrder: 1,
+      progress: 100,
+      initialHistBootstrapInlinePayload: packed,
+    },
+  });
+}
+
+/** To the own linked device only. */
+export async function peer(
+  network: Network,
+  companion: Companion,
+  protocolMessage: proto.Message.IProtocolMessage,
+): Promise<void> {
+  const { person } = companion;
+  const to = { kind: "person", person, addressing: "pn" } as const;
+  await speak(network, person.handset, to, { protocolMessage }, { peer: companion });
+}
+
+function conversation(
+  network: Network,
+  owner: Person,
+  { chat, name, messages }: HistoryChat,
+): proto.IConversation {
+  const with_ = network.findPerson(chat);
+  const id = with_ ? with_.jid("pn") : chat;
+  return {
+    id,
+    name,
+    ...(with_ && { lidJid: with_.jid("lid"), pnJid: with_.jid("pn") }),
+    messages: messages.map((message, i) => {
+      const sender = message.sender && network.person(message.sender).jid("lid");
+      return {
+        msgOrderId: i,
+        message: {
+          key: { remoteJid: id, id: message.id, fromMe: message.from_me ?? false, participant: sender },
+          message: { conversation: message.text },
+          messageTimestamp: Math.floor(message.at / 1000),
+          ...(!message.from_me && { pushName: with_?.name ?? owner.name }),
+        },
+      };
+    }),
+  };
+}

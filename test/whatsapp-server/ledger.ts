@@ -1,0 +1,78 @@
+import type { Arrival, Decryption, Delivery, Ledger, SocketRecord } from "./records.ts";
+
+/** What happened on the network, for tests to read. */
+export class Book implements Ledger {
+  sockets: SocketRecord[] = [];
+  arrivals: Arrival[] = [];
+  decryptions: Decryption[] = [];
+  deliveries: Delivery[] = [];
+  readonly unhandled: string[] = [];
+  readonly stanzas = new Map<string, Map<string, number>>();
+  readonly #arrived = new Map<string, number>();
+  readonly #open = new Map<string, number>();
+  #keeps = true;
+  maxOpenAtOnce = 0;
+  #serial = 0;
+
+  set keeps(keeps: boolean) {
+    this.#keeps = keeps;
+  }
+
+  forget(): void {
+    this.sockets = this.sockets.filter((one) => one.closed_at === undefined);
+    this.arrivals = [];
+    this.decryptions = [];
+    this.deliveries = [];
+    this.unhandled.length = 0;
+    this.stanzas.clear();
+    this.#arrived.clear();
+    this.maxOpenAtOnce = Math.max(0, ...this.#open.values());
+  }
+
+  socket(): SocketRecord {
+    const record: SocketRecord = { socket: ++this.#serial, opened_at: Date.now() };
+    this.sockets.push(record);
+    return record;
+  }
+
+  loggedIn(record: SocketRecord, phone: string, device: number): void {
+    Object.assign(record, { phone, device, logged_in_at: Date.now() });
+    const key = `${phone}:${device}`;
+    const open = (this.#open.get(key) ?? 0) + 1;
+    this.#open.set(key, open);
+    this.maxOpenAtOnce = Math.max(this.maxOpenAtOnce, open);
+  }
+
+  closed(record: SocketRecord): void {
+    if (record.closed_at !== undefined) return;
+    record.closed_at = Date.now();
+    if (record.phone === undefined || record.logged_in_at === undefined) return;
+    const key = `${record.phone}:${record.device}`;
+    this.#open.set(key, (this.#open.get(key) ?? 1) - 1);
+  }
+
+  stanza(phone: string, kind: string): void {
+    const counts = this.stanzas.get(phone) ?? new Map<string, number>();
+    counts.set(kind, (counts.get(kind) ?? 0) + 1);
+    this.stanzas.set(phone, counts);
+  }
+
+  arrival(arrival: Arrival): void {
+    if (!this.#keeps) return;
+    this.arrivals.push(arrival);
+    this.#arrived.set(arrival.id, this.arrivedTimes(arrival.id) + 1);
+  }
+
+  arrivedTimes(id: string): number {
+    return this.#arrived.get(id) ?? 0;
+  }
+
+  decryption(decryption: Decryption): void {
+    if (this.#keeps) this.decryptions.push(decryption);
+  }
+
+  delivery(delivery: Delivery): Delivery {
+    if (this.#keeps) this.deliveries.push(delivery);
+    return delivery;
+  }
+}

@@ -1,0 +1,244 @@
+import { changeAppState } from "./app-state.ts";
+import type { Candidates } from "./candidates.ts";
+import { endConnection } from "./connection.ts";
+import type {
+  AppSetting,
+  Ending,
+  Fault,
+  GroupChange,
+  GroupInfo,
+  NewPerson,
+  PersonInfo,
+  PresenceState,
+  RawNode,
+  Said,
+  SayOptions,
+  Seen,
+  Settings,
+  WhatsAppControl,
+} from "./control.ts";
+import { reinstall, removeDevice } from "./device-news.ts";
+import { changeGroup } from "./group-changes.ts";
+import { Handset } from "./handset.ts";
+import type { Addressing } from "./jid.ts";
+import type { Network } from "./network.ts";
+import type { Ledger } from "./records.ts";
+import * as talk from "./talk.ts";
+
+/** The control of a server in this process. */
+export class LocalControl implements WhatsAppControl {
+  readonly #network: Network;
+  readonly #candidates: Candidates;
+  readonly #door: (open: boolean) => Promise<void>;
+
+  constructor(network: Network, candidates: Candidates, door: (open: boolean) => Promise<void>) {
+    this.#network = network;
+    this.#door = door;
+    this.#candidates = candidates;
+  }
+
+  async addPerson(options: NewPerson = {}): Promise<PersonInfo> {
+    const person = this.#network.addPerson(options);
+    person.handset = new Handset(person);
+    return this.person(person.phone);
+  }
+
+  async person(phone: string): Promise<PersonInfo> {
+    const { companions, name, about, blocked, ...person } = this.#network.person(phone);
+    return {
+      phone: person.phone,
+      jid: this.#network.person(phone).jid("pn"),
+      lid: this.#network.person(phone).jid("lid"),
+      name,
+      about,
+      blocked: [...blocked],
+      devices: [...companions.values()].map(({ number, connection, waiting, preKeys }) => ({
+        number,
+        online: connection?.open ?? false,
+        waiting,
+        pre_keys: preKeys.size,
+      })),
+    };
+  }
+
+  async addGroup(
+    subject: string,
+    members: string[],
+    options: { addressing?: Addressing } = {},
+  ): Promise<GroupInfo> {
+    const [owner, ...others] = members.map((phone) => this.#network.person(phone));
+    if (!owner) throw new Error("a group needs a member");
+    const group = this.#network.addGroup(subject, owner, options.addressing ?? "lid");
+    for (const other of others) group.members.set(other, false);
+    return this.group(group.jid);
+  }
+
+  async group(jid: string): Promise<GroupInfo> {
+    const { subject, addressing, members, description, announce, locked, invite } = this.#network.group(jid);
+    return {
+      jid,
+      subject,
+      addressing,
+      description,
+      announce,
+      locked,
+      invite,
+      members: [...members].map(([person, admin]) => ({
+        phone: person.phone,
+        lid: person.jid("lid"),
+        admin,
+      })),
+    };
+  }
+
+  async changeGroup(by: string, jid: string, change: GroupChange): Promise<GroupInfo> {
+    changeGroup(this.#network, this.#network.group(jid), this.#network.person(by), change);
+    return this.group(jid);
+  }
+
+  scan(phone: string, qr: string, options: { forge?: "hmac" | "signature" } = {}): Promise<number> {
+    return this.#candidates.scan(this.#network.person(phone), qr, options.forge);
+  }
+
+  enterCode(phone: string, code: string): Promise<number> {
+    return this.#candidates.enterCode(this.#network.person(phone), code);
+  }
+
+  async unlink(phone: string, device?: number): Promise<void> {
+    const { companions } = this.#network.person(phone);
+    for (const companion of [...companions.values()]) {
+      if (device !== undefined && companion.number !== device) continue;
+      removeDevice(this.#network, companion, "unlinked by the phone");
+    }
+  }
+
+  async ban(phone: string, banned = true): Promise<void> {
+    this.#network.person(phone).banned = banned;
+    if (banned) await this.end(phone, 403);
+  }
+
+  async reinstall(phone: string): Promise<void> {
+    reinstall(this.#network, this.#network.person(phone));
+  }
+
+  say(from: string, to: string, content: Said | string, options: SayOptions = {}): Promise<string> {
+    const said: Said = typeof content === "string" ? { kind: "text", text: content } : content;
+    return talk.say(this.#network, from, to, said, options);
+  }
+
+  edit(by: string, to: string, id: string, text: string, options: SayOptions = {}): Promise<string> {
+    return talk.edit(this.#network, by, to, { id, text }, options);
+  }
+
+  delete(by: string, to: string, id: string, options: SayOptions = {}): Promise<string> {
+    return talk.remove(this.#network, by, to, id, options);
+  }
+
+  react(by: string, to: string, id: string, reaction: string, options: SayOptions = {}): Promise<string> {
+    return talk.react(this.#network, by, to, { id, reaction }, options);
+  }
+
+  async read(by: string, ids: string[], options: { played?: boolean } = {}): Promise<void> {
+    talk.read(this.#network, by, ids, options.played ? "played" : "read");
+  }
+
+  async presence(by: string, to: string, state: PresenceState): Promise<void> {
+    talk.presence(this.#network, by, to, state);
+  }
+
+  async call(by: string, to: string, options: { video?: boolean } = {}): Promise<string> {
+    return talk.call(this.#network, by, to, options.video ?? false);
+  }
+
+  async hangUp(by: string, to: string, callId: string): Promise<void> {
+    talk.hangUp(this.#network, by, to, callId);
+  }
+
+  askAgain(by: string, id: string): Promise<void> {
+    return talk.askForAgain(this.#network, by, id);
+  }
+
+  changeSetting(phone: string, change: Record<string, unknown>, jid: string): Promise<void> {
+    return changeAppState(this.#network.person(phone), change, jid);
+  }
+
+  async appSettings(phone: string): Promise<AppSetting[]> {
+    return [...this.#network.person(phone).appSettings];
+  }
+
+  async seen(by: string): Promise<Seen[]> {
+    return [...this.#network.person(by).handset.seen];
+  }
+
+  file(by: string, id: string): Promise<Uint8Array | undefined> {
+    return talk.file(this.#network, by, id);
+  }
+
+  async end(phone: string, how: Ending): Promise<void> {
+    for (const { connection } of this.#network.person(phone).companions.values()) {
+      if (connection) endConnection(connection, how);
+    }
+  }
+
+  async fault(fault: Fault): Promise<void> {
+    this.#network.faults.order(fault);
+  }
+
+  async clearFaults(): Promise<void> {
+    this.#network.faults.clear();
+  }
+
+  async restrictNewChats(phone: string, until: number | undefined): Promise<void> {
+    talk.restrict(this.#network.person(phone), until);
+  }
+
+  async expireMedia(options: { phones?: boolean } = {}): Promise<void> {
+    this.#network.media.forget();
+    if (!options.phones) return;
+    for (const { handset } of this.#network.people.values()) handset.forgetFiles();
+  }
+
+  async push(phone: string | "unpaired", stanza: RawNode): Promise<void> {
+    if (phone === "unpaired") return this.#candidates.push(stanza);
+    for (const companion of this.#network.person(phone).companions.values()) companion.tell(stanza);
+  }
+
+  async settings(change: Partial<Settings>): Promise<Settings> {
+    Object.assign(this.#network.settings, change);
+    this.#network.book.keeps = this.#network.settings.keepLedger;
+    return { ...this.#network.settings };
+  }
+
+  async listen(on: boolean): Promise<void> {
+    await this.#door(on);
+  }
+
+  async ledger(): Promise<Ledger> {
+    const { sockets, arrivals, decryptions, deliveries } = this.#network.book;
+    return structuredClone({ sockets, arrivals, decryptions, deliveries });
+  }
+
+  async forget(): Promise<void> {
+    this.#network.book.forget();
+  }
+
+  async arrivals(id: string): Promise<number> {
+    return this.#network.book.arrivedTimes(id);
+  }
+
+  async waiting(phone: string): Promise<number> {
+    return [...this.#network.person(phone).companions.values()].reduce((sum, one) => sum + one.waiting, 0);
+  }
+
+  async maxOpenAtOnce(): Promise<number> {
+    return this.#network.book.maxOpenAtOnce;
+  }
+
+  async stanzas(phone: string): Promise<Record<string, number>> {
+    return Object.fromEntries(this.#network.book.stanzas.get(phone) ?? []);
+  }
+
+  async unhandled(): Promise<string[]> {
+    return [...this.#network.book.unhandled];
+  }
+}

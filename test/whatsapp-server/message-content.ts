@@ -1,0 +1,163 @@
+import { proto } from "baileys";
+import type { Said, SaidQuote } from "./control.ts";
+import type { StoredFile } from "./media-store.ts";
+
+const MEDIA_FIELD = {
+  image: "imageMessage",
+  video: "videoMessage",
+  audio: "audioMessage",
+  ptt: "audioMessage",
+  document: "documentMessage",
+  sticker: "stickerMessage",
+} as const;
+
+/** A message as it travels; a file must have been stored before. */
+export function toMessage(
+  said: Said,
+  context: proto.IContextInfo | undefined,
+  file: StoredFile | undefined,
+): proto.IMessage {
+  const contextInfo = context;
+  switch (said.kind) {
+    case "text":
+      return contextInfo
+        ? { extendedTextMessage: { text: said.text, contextInfo } }
+        : { conversation: said.text };
+    case "location":
+      return {
+        locationMessage: {
+          degreesLatitude: said.latitude,
+          degreesLongitude: said.longitude,
+          name: said.name,
+          address: said.address,
+          contextInfo,
+        },
+      };
+    case "contact":
+      return {
+        contactMessage: { displayName: said.name, vcard: said.vcard ?? vcardOf(said), contextInfo },
+      };
+    case "media":
+      return {
+        [MEDIA_FIELD[said.media_type]]: {
+          ...file,
+          mimetype: said.mime_type,
+          caption: said.caption,
+          fileName: said.file_name,
+          seconds: said.seconds,
+          ...(said.media_type === "ptt" && { ptt: true }),
+          contextInfo,
+        },
+      };
+    case "raw":
+      return proto.Message.fromObject(said.message);
+  }
+}
+
+const vcardOf = ({ name, phone }: { name: string; phone: string }): string =>
+  `BEGIN:VCARD\nVERSION:3.0\nFN:${name}\nTEL;type=CELL;waid=${phone}:+${phone}\nEND:VCARD\n`;
+
+/** The message inside wrappers such as view-once or ephemeral. */
+export function unwrapped(message: proto.IMessage): proto.IMessage {
+  const inner =
+    message.ephemeralMessage?.message ??
+    message.viewOnceMessage?.message ??
+    message.viewOnceMessageV2?.message ??
+    message.documentWithCaptionMessage?.message ??
+    message.editedMessage?.message;
+  return inner ? unwrapped(inner) : message;
+}
+
+export interface FilePart extends proto.Message.IImageMessage {
+  fileName?: string | null;
+  seconds?: number | null;
+  ptt?: boolean | null;
+  title?: string | null;
+}
+
+export function filePart(
+  message: proto.IMessage,
+): { type: "image" | "video" | "audio" | "document" | "sticker" | "ptt"; part: FilePart } | undefined {
+  const inner = unwrapped(message);
+  for (const type of ["image", "video", "audio", "document", "sticker"] as const) {
+    const part = inner[MEDIA_FIELD[type]] as FilePart | null | undefined;
+    if (part) return { type: part.ptt ? "ptt" : type, part };
+  }
+  return undefined;
+}
+
+export const textOf = (message: proto.IMessage): string | undefined => {
+  const inner = unwrapped(message);
+  return inner.conversation ?? inner.extendedTextMessage?.text ?? filePart(inner)?.part.caption ?? undefined;
+};
+
+/** What a person sees of a message; `isMe` tells whether a participant is the one who looks. */
+export function fromMessage(message: proto.IMessage, isMe: (jid: string) => boolean): Said {
+  const inner = unwrapped(message);
+  const said = bare(inner);
+  const context = contextOf(inner);
+  const quoted = quoteOf(context, isMe);
+  const mentions = context?.mentionedJid?.length ? { mentions: context.mentionedJid } : {};
+  return { ...said, ...(quoted && { quoted }), ...mentions };
+}
+
+function bare(inner: proto.IMessage): Said {
+  const text = inner.conversation ?? inner.extendedTextMessage?.text;
+  if (text !== null && text !== undefined && !filePart(inner)) return { kind: "text", text };
+  const { locationMessage: place, contactMessage: card } = inner;
+  if (place) {
+    return {
+      kind: "location",
+      latitude: place.degreesLatitude ?? 0,
+      longitude: place.degreesLongitude ?? 0,
+      ...(place.name && { name: place.name }),
+      ...(place.address && { address: place.address }),
+    };
+  }
+  if (card) {
+    const vcard = card.vcard ?? "";
+    const phone = /waid=(\d+)/.exec(vcard)?.[1] ?? /TEL[^:]*:\+?([\d ()-]+)/.exec(vcard)?.[1] ?? "";
+    return { kind: "contact", name: card.displayName ?? "", phone: phone.replace(/\D/g, ""), vcard };
+  }
+  return bareFile(inner) ?? { kind: "raw", message: proto.Message.create(inner).toJSON() };
+}
+
+function bareFile(inner: proto.IMessage): Said | undefined {
+  const file = filePart(inner);
+  if (!file) return undefined;
+  const { type, part } = file;
+  return {
+    kind: "media",
+    media_type: type,
+    mime_type: part.mimetype ?? "",
+    size: Number(part.fileLength ?? 0),
+    sha256: Buffer.from(part.fileSha256 ?? []).toString("hex"),
+    ...(part.caption && { caption: part.caption }),
+    ...(part.fileName && { file_name: part.fileName }),
+    ...(part.seconds && { seconds: part.seconds }),
+  };
+}
+
+export function contextOf(inner: proto.IMessage): proto.IContextInfo | undefined {
+  for (const part of Object.values(inner)) {
+    if (typeof part === "object" && part !== null && "contextInfo" in part && part.contextInfo) {
+      return part.contextInfo as proto.IContextInfo;
+    }
+  }
+  return undefined;
+}
+
+function quoteOf(
+  context: proto.IContextInfo | undefined,
+  isMe: (jid: string) => boolean,
+): SaidQuote | undefined {
+  if (!context?.stanzaId) return undefined;
+  const sender = context.participant ?? undefined;
+  const text = context.quotedMessage ? textOf(context.quotedMessage) : undefined;
+  return {
+    id: context.stanzaId,
+    from_me: sender !== undefined && isMe(sender),
+    ...(sender && { sender }),
+    ...(text !== undefined && { text }),
+  };
+}

@@ -1,0 +1,101 @@
+import { randomInt } from "node:crypto";
+import type { Connection } from "./connection.ts";
+import type { NewPerson, Settings } from "./control.ts";
+import type { Address } from "./envelope.ts";
+import { Faults } from "./faults.ts";
+import { Group } from "./group.ts";
+import { type Addressing, isGroup, parseJid } from "./jid.ts";
+import { Book } from "./ledger.ts";
+import type { MediaStore } from "./media-store.ts";
+import { type Device, Person } from "./person.ts";
+
+/** Everybody and everything on the network. */
+export class Network {
+  readonly book = new Book();
+  readonly faults = new Faults();
+  readonly connections = new Set<Connection>();
+  readonly people = new Map<string, Person>();
+  readonly groups = new Map<string, Group>();
+  readonly media: MediaStore;
+  readonly #lids = new Map<string, Person>();
+  readonly #aliases = new Map<string, Person>();
+  settings: Settings = {
+    receiptDelayMs: 0,
+    ackDelayMs: 0,
+    addressing: "lid",
+    initialSync: true,
+    history: [],
+    keepLedger: true,
+  };
+
+  constructor(media: MediaStore) {
+    this.media = media;
+  }
+
+  addPerson(options: NewPerson): Person {
+    const phone = options.phone ?? this.#freePhone();
+    if (this.people.has(phone)) throw new Error(`${phone} is on the network already`);
+    const lid = `${randomInt(1, 9)}${String(randomInt(10 ** 12)).padStart(12, "0")}77`;
+    const person = new Person(phone, lid, {
+      name: options.name ?? `Person ${phone.slice(-4)}`,
+      opaque: options.opaque ?? false,
+    });
+    this.people.set(phone, person);
+    this.#lids.set(lid, person);
+    for (const alias of options.aliases ?? []) this.#aliases.set(alias, person);
+    return person;
+  }
+
+  addGroup(subject: string, owner: Person, addressing: Addressing): Group {
+    const group = new Group(subject, owner, addressing);
+    this.groups.set(group.jid, group);
+    return group;
+  }
+
+  /** By digits or jid. */
+  findPerson(who: string | undefined): Person | undefined {
+    if (who === undefined) return undefined;
+    if (!who.includes("@")) return this.people.get(who);
+    const jid = parseJid(who);
+    return jid && (jid.server === "lid" ? this.#lids.get(jid.user) : this.people.get(jid.user));
+  }
+
+  /** By a number as somebody wrote it. */
+  findByNumber(digits: string): Person | undefined {
+    return this.people.get(digits) ?? this.#aliases.get(digits);
+  }
+
+  person(who: string): Person {
+    const found = this.findPerson(who);
+    if (!found) throw new Error(`nobody on the network is ${who}`);
+    return found;
+  }
+
+  group(jid: string): Group {
+    const found = this.groups.get(jid);
+    if (!found) throw new Error(`no group is ${jid}`);
+    return found;
+  }
+
+  device(jid: string): Device | undefined {
+    return this.findPerson(jid)?.device(parseJid(jid)?.device ?? 0);
+  }
+
+  /** A jid as somebody addressed it; undefined when it is nobody's. */
+  address(jid: string, fallback: Addressing = "pn"): Address | undefined {
+    if (isGroup(jid)) {
+      const group = this.groups.get(jid);
+      return group && { kind: "group", group };
+    }
+    const person = this.findPerson(jid);
+    const addressing = jid.endsWith("@lid") ? "lid" : jid.includes("@") ? "pn" : fallback;
+    return person && { kind: "person", person, addressing };
+  }
+
+  #freePhone(): string {
+    for (;;) {
+      const phone = `55119${randomInt(10_000_000, 99_999_999)}`;
+      if (!this.people.has(phone)) return phone;
+    }
+  }
+}

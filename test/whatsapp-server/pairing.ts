@@ -1,0 +1,144 @@
+import { createHmac, randomBytes } from "node:crypto";
+import { Curve, proto } from "baileys";
+import { Companion, type Registration } from "./companion.ts";
+import { type Connection, streamError } from "./connection.ts";
+import { tellOfDevice } from "./device-news.ts";
+import type { Network } from "./network.ts";
+import { type BinaryNode, bytes, child, node, SERVER } from "./nodes.ts";
+import type { ClientHello } from "./noise.ts";
+import type { Person } from "./person.ts";
+import { verifySignature } from "./xeddsa.ts";
+
+const REFS = 6;
+const ACCOUNT = Buffer.from([6, 0]);
+const DEVICE = Buffer.from([6, 1]);
+
+/** A client that wants to be linked. */
+export interface Candidate {
+  connection: Connection;
+  registration: Registration;
+  refs: Set<string>;
+  /** Set while the pairing waits for the client's signature. */
+  signing?: {
+    companion: Companion;
+    id: string;
+    details: Uint8Array;
+    signed: () => void;
+    refused: (error: Error) => void;
+  };
+}
+
+export function registrationOf({ staticKey, payload }: ClientHello): Registration | undefined {
+  const data = payload.devicePairingData;
+  if (!data?.eIdent || !data.eSkeyVal || !data.eSkeySig || !data.eRegid || !data.eSkeyId) return undefined;
+  return {
+    noiseKey: staticKey,
+    registrationId: Buffer.from(data.eRegid).readUIntBE(0, data.eRegid.length),
+    identity: data.eIdent,
+    signedPreKey: {
+      id: Buffer.from(data.eSkeyId).readUIntBE(0, data.eSkeyId.length),
+      value: data.eSkeyVal,
+      signature: data.eSkeySig,
+    },
+  };
+}
+
+/** Shows a client what to put into its QRs. */
+export function offerRefs(candidate: Candidate): void {
+  const refs = Array.from({ length: REFS }, () => `2@${randomBytes(24).toString("base64url")}`);
+  for (const ref of refs) candidate.refs.add(ref);
+  candidate.connection.send(
+    node("iq", { from: SERVER, type: "set", id: `pair-${candidate.connection.record.socket}`, xmlns: "md" }, [
+      node(
+        "pair-device",
+        {},
+        refs.map((ref) => node("ref", {}, Buffer.from(ref))),
+      ),
+    ]),
+  );
+}
+
+export interface QrParts {
+  ref: string;
+  noiseKey: string;
+  identity: string;
+  advSecret: string;
+}
+
+/** What a QR says, in the old form and in that of a link. */
+export function parseQr(qr: string): QrParts {
+  const text = qr.includes("#") ? qr.slice(qr.indexOf("#") + 1) : qr;
+  const [ref, noiseKey, identity, advSecret] = text.split(",");
+  if (!ref || !noiseKey || !identity || !advSecret) throw new Error("not a WhatsApp QR");
+  return { ref, noiseKey, identity, advSecret };
+}
+
+/** The phone vouches for a client; resolves with the device number once the client has signed. */
+export function link(
+  network: Network,
+  person: Person,
+  candidate: Candidate,
+  advSecret: Buffer,
+  forge?: "hmac" | "signature",
+): Promise<number> {
+  const number = person.nextDevice();
+  const companion = new Companion(person, number, candidate.registration, network.book);
+  const details = proto.ADVDeviceIdentity.encode({
+    rawId: candidate.registration.registrationId,
+    timestamp: Math.floor(Date.now() / 1000),
+    keyIndex: number,
+  }).finish();
+  const identity = signedIdentity(person, candidate, details, advSecret, forge);
+  const id = `success-${candidate.connection.record.socket}`;
+  const signed = new Promise<number>((done, refused) => {
+    candidate.signing = { companion, id, details, signed: () => done(number), refused };
+  });
+  candidate.connection.send(
+    node("iq", { from: SERVER, type: "set", id, xmlns: "md" }, [
+      node("pair-success", {}, [
+        node("device-identity", {}, Buffer.from(identity)),
+        node("platform", { name: "android" }),
+        node("device", { jid: person.jid("pn", number), lid: person.jid("lid", number) }),
+      ]),
+    ]),
+  );
+  return signed;
+}
+
+function signedIdentity(
+  person: Person,
+  { registration }: Candidate,
+  details: Uint8Array,
+  advSecret: Buffer,
+  forge?: "hmac" | "signature",
+): Uint8Array {
+  const signer = forge === "signature" ? Curve.generateKeyPair() : person.identity;
+  const signed = proto.ADVSignedDeviceIdentity.encode({
+    details,
+    accountSignatureKey: person.identity.public,
+    accountSignature: Curve.sign(signer.private, Buffer.concat([ACCOUNT, details, registration.identity])),
+  }).finish();
+  const hmac = createHmac("sha256", advSecret).update(signed).digest();
+  if (forge === "hmac") hmac[0] = (hmac[0] ?? 0) ^ 1;
+  return proto.ADVSignedDeviceIdentityHMAC.encode({ details: signed, hmac }).finish();
+}
+
+/** The client's signature came: it counts as linked, and is told to log in. */
+export function finishLink(network: Network, candidate: Candidate, reply: BinaryNode): boolean {
+  const { signing, connection, registration } = candidate;
+  if (!signing || reply.attrs.id !== signing.id || reply.attrs.type !== "result") return false;
+  const { companion, details } = signing;
+  const raw = bytes(child(child(reply, "pair-device-sign"), "device-identity"));
+  const { deviceSignature } = proto.ADVSignedDeviceIdentity.decode(raw);
+  const message = Buffer.concat([DEVICE, details, registration.identity, companion.person.identity.public]);
+  if (!deviceSignature || !verifySignature(registration.identity, message, deviceSignature)) {
+    network.book.unhandled.push(`wrong device signature of ${companion.person.phone}:${companion.number}`);
+    return false;
+  }
+  companion.confirmed = true;
+  companion.person.companions.set(companion.number, companion);
+  tellOfDevice(network, companion, "add");
+  connection.end(streamError(515), "restart after pairing");
+  signing.signed();
+  return true;
+}

@@ -1,0 +1,48 @@
+import { proto } from "baileys";
+import type { Companion } from "./companion.ts";
+import { addressJid } from "./envelope.ts";
+import type { Kept } from "./handset.ts";
+import { peer } from "./initial-sync.ts";
+import type { Network } from "./network.ts";
+import { seconds } from "./nodes.ts";
+
+const { PeerDataOperationRequestType } = proto.Message;
+
+/** A linked device asks its own phone for a message that it could not read. */
+export async function answerPeer(
+  network: Network,
+  companion: Companion,
+  id: string,
+  message: proto.IMessage,
+): Promise<void> {
+  const { handset } = companion.person;
+  const request = message.protocolMessage?.peerDataOperationRequestMessage;
+  const type = request?.peerDataOperationRequestType;
+  if (type !== PeerDataOperationRequestType.PLACEHOLDER_MESSAGE_RESEND) {
+    network.book.unhandled.push(`peer request ${type} of ${handset.person.phone} in ${id}`);
+    return;
+  }
+  const found = (request?.placeholderMessageResendRequest ?? []).flatMap(({ messageKey }) => {
+    const kept = handset.kept(messageKey?.id ?? "");
+    return kept
+      ? [{ placeholderMessageResendResponse: { webMessageInfoBytes: infoOf(kept, messageKey) } }]
+      : [];
+  });
+  if (found.length === 0) return;
+  await peer(network, companion, {
+    type: proto.Message.ProtocolMessage.Type.PEER_DATA_OPERATION_REQUEST_RESPONSE_MESSAGE,
+    peerDataOperationRequestResponseMessage: {
+      peerDataOperationRequestType: type,
+      stanzaId: id,
+      peerDataOperationResult: found,
+    },
+  });
+}
+
+const infoOf = (kept: Kept, key: proto.IMessageKey | null | undefined): Uint8Array =>
+  proto.WebMessageInfo.encode({
+    key: { ...key, remoteJid: key?.remoteJid ?? addressJid(kept.to) },
+    message: kept.message,
+    messageTimestamp: seconds(kept.at),
+    pushName: kept.from.name,
+  }).finish();

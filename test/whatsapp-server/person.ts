@@ -1,0 +1,81 @@
+import { Curve, type KeyPair, type proto } from "baileys";
+import type { Collection } from "./app-state.ts";
+import type { Companion } from "./companion.ts";
+import type { AppSetting } from "./control.ts";
+import type { Handset } from "./handset.ts";
+import { type Addressing, withDevice } from "./jid.ts";
+import { SERVER } from "./nodes.ts";
+
+/** A device of a person: the phone that the server runs, or a linked client. */
+export type Device = Handset | Companion;
+
+/** Somebody with a number on the network. */
+export class Person {
+  readonly phone: string;
+  /** Digits of the LID; nothing in it tells the phone. */
+  readonly lid: string;
+  /** The identity that vouches for linked devices. */
+  identity: KeyPair = Curve.generateKeyPair();
+  readonly companions = new Map<number, Companion>();
+  readonly blocked = new Set<string>();
+  readonly privacy = new Map<string, string>([
+    ["readreceipts", "all"],
+    ["last", "all"],
+    ["online", "all"],
+    ["profile", "all"],
+    ["status", "all"],
+    ["groupadd", "all"],
+    ["calladd", "all"],
+    ["messages", "all"],
+  ]);
+  /** Phones of those whom this one has a chat with. */
+  readonly chats = new Set<string>();
+  name: string;
+  about = "Hey there! I am using WhatsApp.";
+  picture: { id: string; path: string } | undefined;
+  disappearing = 0;
+  banned = false;
+  restrictedUntil: number | undefined;
+  opaque: boolean;
+  /** Encrypts the settings that the own devices share. */
+  appStateKey: proto.Message.IAppStateSyncKey | undefined;
+  readonly appState = new Map<string, Collection>();
+  /** Every setting that was made, in order. */
+  readonly appSettings: AppSetting[] = [];
+  #handset: Handset | undefined;
+  #nextDevice = 1;
+
+  constructor(phone: string, lid: string, options: { name: string; opaque: boolean }) {
+    this.phone = phone;
+    this.lid = lid;
+    this.name = options.name;
+    this.opaque = options.opaque;
+  }
+
+  get handset(): Handset {
+    if (!this.#handset) throw new Error(`${this.phone} has no phone yet`);
+    return this.#handset;
+  }
+
+  set handset(handset: Handset) {
+    this.#handset = handset;
+  }
+
+  get devices(): Device[] {
+    return [this.handset, ...this.companions.values()];
+  }
+
+  device(number: number): Device | undefined {
+    return number === 0 ? this.handset : this.companions.get(number);
+  }
+
+  nextDevice(): number {
+    return this.#nextDevice++;
+  }
+
+  jid(addressing: Addressing = "pn", device = 0): string {
+    return addressing === "lid"
+      ? withDevice(this.lid, device, "lid")
+      : withDevice(this.phone, device, SERVER);
+  }
+}

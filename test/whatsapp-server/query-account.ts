@@ -1,0 +1,119 @@
+import { QueryIds, XWAPaths } from "baileys";
+import { appStateQuery } from "./app-state.ts";
+import { removeDevice } from "./device-news.ts";
+import { UPLOAD_AUTH } from "./media-server.ts";
+import { type BinaryNode, bytes, children, failure, node, result, seconds } from "./nodes.ts";
+import type { Answer, Query } from "./queries.ts";
+
+const props: Answer = ({ iq }) => result(iq, [node("props", { protocol: 1, hash: "test", ab_key: "test" })]);
+
+const privacy: Answer = ({ iq, first, companion }) => {
+  const { privacy: settings } = companion.person;
+  if (first?.tag === "tokens") return result(iq);
+  if (first?.tag !== "privacy") return undefined;
+  for (const { attrs } of children(first)) if (attrs.name) settings.set(attrs.name, attrs.value ?? "");
+  const now = [...settings].map(([name, value]) => node("category", { name, value }));
+  return result(iq, [node("privacy", {}, now)]);
+};
+
+const blocklist: Answer = ({ iq, first, companion, network }) => {
+  const { person } = companion;
+  if (iq.attrs.type === "set") {
+    const other = first?.attrs.jid?.endsWith("@lid") ? network.findPerson(first.attrs.jid) : undefined;
+    if (!other) return undefined;
+    if (first?.attrs.action === "block") person.blocked.add(other.phone);
+    else person.blocked.delete(other.phone);
+  }
+  const items = [...person.blocked].map((phone) => node("item", { jid: network.person(phone).jid("lid") }));
+  return result(iq, [node("list", { dhash: items.length }, items)]);
+};
+
+const picture: Answer = ({ iq, first, companion, network }) => {
+  const target = iq.attrs.target;
+  const owner = target?.endsWith("@g.us")
+    ? network.groups.get(target)
+    : target
+      ? network.findPerson(target)
+      : companion.person;
+  if (!owner) return failure(iq, 404, "item-not-found");
+  if (iq.attrs.type === "get") {
+    const { picture } = owner;
+    if (!picture) return failure(iq, 404, "item-not-found");
+    const url = `https://${network.media.host}${picture.path}`;
+    return result(iq, [node("picture", { ...picture, url, direct_path: picture.path, type: "image" })]);
+  }
+  if (!first) {
+    owner.picture = undefined;
+    return result(iq);
+  }
+  const id = String(Date.now());
+  owner.picture = { id, path: network.media.put("picture", bytes(first)).direct_path };
+  return result(iq, [node("picture", { id })]);
+};
+
+const about: Answer = ({ iq, first, companion }) => {
+  companion.person.about = bytes(first).toString("utf8");
+  return result(iq);
+};
+
+const disappearing: Answer = ({ iq, first, companion }) => {
+  companion.person.disappearing = Number(first?.attrs.duration ?? 0);
+  return result(iq);
+};
+
+const md: Answer = ({ iq, first, companion, connection, network }) => {
+  if (first?.tag !== "remove-companion-device") return undefined;
+  connection.send(result(iq));
+  removeDevice(network, companion, "logged out by the client");
+  return result(iq);
+};
+
+const media: Answer = ({ iq, network }) =>
+  result(iq, [
+    node("media_conn", { auth: UPLOAD_AUTH, ttl: 3600, auth_ttl: 3600, max_buckets: 12 }, [
+      node("host", { hostname: network.media.host, maxContentLengthBytes: 2 ** 31 }),
+    ]),
+  ]);
+
+const mex: Answer = ({ iq, first, companion }) => {
+  const data = mexData(first?.attrs.query_id, companion);
+  return data && result(iq, [node("result", {}, Buffer.from(JSON.stringify({ data })))]);
+};
+
+function mexData(query: string | undefined, { person }: Query["companion"]): object | undefined {
+  const until = person.restrictedUntil;
+  if (query === QueryIds.REACHOUT_TIMELOCK) {
+    return {
+      [XWAPaths.xwa2_fetch_account_reachout_timelock]: {
+        is_active: until !== undefined && until > Date.now(),
+        time_enforcement_ends: until === undefined ? "0" : String(seconds(until)),
+        enforcement_type: until === undefined ? "DEFAULT" : "WEB_COMPANION_ONLY",
+      },
+    };
+  }
+  if (query === QueryIds.MESSAGE_CAPPING_INFO) {
+    return {
+      [XWAPaths.xwa2_message_capping_info]: { total_quota: 100, used_quota: 0, capping_status: "NONE" },
+    };
+  }
+  return undefined;
+}
+
+const done: Answer = ({ iq }: { iq: BinaryNode }) => result(iq);
+
+/** Everything around the own account. */
+export const accountQueries: Record<string, Answer> = {
+  abt: props,
+  privacy,
+  blocklist,
+  "w:profile:picture": picture,
+  status: about,
+  disappearing_mode: disappearing,
+  md,
+  "w:m": media,
+  "w:mex": mex,
+  "w:biz": ({ iq }) => result(iq, [node("business_profile")]),
+  "w:stats": done,
+  "urn:xmpp:whatsapp:dirty": done,
+  "w:sync:app:state": appStateQuery,
+};

@@ -1,0 +1,65 @@
+import { encodeBigEndian } from "baileys";
+import type { Network } from "./network.ts";
+import {
+  type BinaryNode,
+  bytes,
+  child,
+  childBytes,
+  children,
+  childrenNamed,
+  childUint,
+  node,
+  result,
+} from "./nodes.ts";
+import type { Answer } from "./queries.ts";
+
+/** Prekeys: how many there are, new ones, those of others. */
+export const encryptQuery: Answer = async ({ network, companion, iq, first }) => {
+  switch (first?.tag) {
+    case "count":
+      return result(iq, [node("count", { value: companion.preKeys.size })]);
+    case "digest":
+      return result(iq, [node("digest", {}, [node("hash", {}, Buffer.alloc(20))])]);
+    case "key": {
+      const users = await Promise.all(children(first).map((user) => keysOf(network, user.attrs.jid ?? "")));
+      return result(iq, [node("list", {}, users)]);
+    }
+    case "rotate":
+      companion.registration.signedPreKey = signedPreKey(child(first, "skey"));
+      return result(iq);
+    default:
+      if (!child(iq, "list")) return undefined;
+  }
+  for (const key of childrenNamed(child(iq, "list"), "key")) {
+    companion.preKeys.set(childUint(key, "id"), childBytes(key, "value"));
+  }
+  companion.registration.signedPreKey = signedPreKey(child(iq, "skey"));
+  companion.registration.registrationId = childUint(iq, "registration");
+  if (!bytes(child(iq, "identity")).equals(Buffer.from(companion.registration.identity))) return undefined;
+  return result(iq);
+};
+
+const signedPreKey = (skey: BinaryNode | undefined) => ({
+  id: childUint(skey, "id"),
+  value: childBytes(skey, "value"),
+  signature: childBytes(skey, "signature"),
+});
+
+async function keysOf(network: Network, jid: string): Promise<BinaryNode> {
+  const device = network.device(jid);
+  if (!device) return node("user", { jid }, [node("error", { code: 404, text: "item-not-found" })]);
+  const { registrationId, identity, signedPreKey, preKey } = await device.bundle();
+  const key = (tag: string, { id, value }: { id: number; value: Uint8Array }, more: BinaryNode[] = []) =>
+    node(tag, {}, [
+      node("id", {}, Buffer.from(encodeBigEndian(id, 3))),
+      node("value", {}, Buffer.from(value)),
+      ...more,
+    ]);
+  return node("user", { jid }, [
+    node("registration", {}, Buffer.from(encodeBigEndian(registrationId))),
+    node("type", {}, Buffer.from([5])),
+    node("identity", {}, Buffer.from(identity)),
+    key("skey", signedPreKey, [node("signature", {}, Buffer.from(signedPreKey.signature))]),
+    ...(preKey ? [key("key", preKey)] : []),
+  ]);
+}

@@ -1,0 +1,139 @@
+import type { GroupChange } from "./control.ts";
+import type { Group } from "./group.ts";
+import { announce, changeGroup, groupNode, memberNode } from "./group-changes.ts";
+import type { Network } from "./network.ts";
+import { type BinaryNode, bytes, child, childBytes, childrenNamed, failure, node, result } from "./nodes.ts";
+import type { Person } from "./person.ts";
+import type { Answer, Query } from "./queries.ts";
+
+/** Groups: those of the network (`@g.us`) and one of them. */
+export const groupQuery: Answer = (query) => {
+  const { iq, network, companion } = query;
+  const to = iq.attrs.to ?? "";
+  if (to === "@g.us" || to === "g.us") return anyGroup(query);
+  const group = network.groups.get(to);
+  if (!group) return failure(iq, 404, "item-not-found");
+  if (!group.members.has(companion.person)) return failure(iq, 403, "forbidden");
+  return iq.attrs.type === "get" ? ask(query, group) : change(query, group);
+};
+
+function anyGroup({ iq, first, network, companion }: Query): BinaryNode | undefined {
+  const { person } = companion;
+  switch (first?.tag) {
+    case "participating": {
+      const mine = [...network.groups.values()].filter((one) => one.members.has(person));
+      return result(iq, [node("groups", {}, mine.map(groupNode))]);
+    }
+    case "create":
+      return result(iq, [groupNode(create(network, person, first))]);
+    case "leave":
+      for (const { attrs } of childrenNamed(first, "group")) {
+        const group = network.groups.get(attrs.id ?? "");
+        if (group?.members.has(person)) {
+          changeGroup(network, group, person, { change: "remove", members: [person.phone] });
+        }
+      }
+      return result(iq, [first]);
+    case "invite": {
+      const group = [...network.groups.values()].find((one) => one.invite === first.attrs.code);
+      if (!group) return failure(iq, 406, "not-acceptable");
+      if (iq.attrs.type === "get") return result(iq, [groupNode(group)]);
+      changeGroup(network, group, person, { change: "add", members: [person.phone] });
+      return result(iq, [node("group", { jid: group.jid })]);
+    }
+    default:
+      return undefined;
+  }
+}
+
+function create(network: Network, owner: Person, asked: BinaryNode): Group {
+  const group = network.addGroup(asked.attrs.subject ?? "", owner, "lid");
+  for (const { attrs } of childrenNamed(asked, "participant")) {
+    const person = network.findPerson(attrs.jid);
+    if (person) group.members.set(person, person === owner);
+  }
+  const others = [...group.members.keys()].filter((one) => one !== owner);
+  announce(group, owner, node("create", { type: "new" }, [groupNode(group)]), others);
+  return group;
+}
+
+function ask({ iq, first }: Query, group: Group): BinaryNode | undefined {
+  switch (first?.tag) {
+    case "query":
+      return result(iq, [groupNode(group)]);
+    case "invite":
+      return result(iq, [node("invite", { code: group.invite })]);
+    case "membership_approval_requests":
+      return result(iq, [node("membership_approval_requests")]);
+    default:
+      return undefined;
+  }
+}
+
+function change({ iq, first, network, companion }: Query, group: Group): BinaryNode | undefined {
+  const { person } = companion;
+  if (!first) return undefined;
+  if (!group.members.get(person) && (group.locked || isForAdmins(first.tag))) {
+    return failure(iq, 403, "forbidden");
+  }
+  if (first.tag === "invite") return result(iq, [node("invite", { code: group.renewInvite() })]);
+  const members = childrenNamed(first, "participant").map((one) => one.attrs.jid ?? "");
+  const wanted = changeOf(
+    first,
+    members.filter((jid) => network.findPerson(jid)),
+  );
+  if (!wanted) return undefined;
+  changeGroup(network, group, person, wanted);
+  return result(iq, [
+    node(
+      first.tag,
+      {},
+      members.map((jid) => outcomeOf(network, group, jid)),
+    ),
+  ]);
+}
+
+const isForAdmins = (tag: string): boolean =>
+  !["subject", "description", "ephemeral", "not_ephemeral"].includes(tag);
+
+function outcomeOf(network: Network, group: Group, jid: string): BinaryNode {
+  const person = network.findPerson(jid);
+  return person ? memberNode(group, person) : node("participant", { jid, error: 404 });
+}
+
+function changeOf(asked: BinaryNode, members: string[]): GroupChange | undefined {
+  const { tag } = asked;
+  switch (tag) {
+    case "add":
+    case "remove":
+    case "promote":
+    case "demote":
+      return { change: tag, members };
+    case "subject":
+      return { change: "subject", subject: bytes(asked).toString("utf8") };
+    case "description":
+      return { change: "description", description: childBytes(asked, "body").toString("utf8") };
+    case "announcement":
+    case "not_announcement":
+    case "locked":
+    case "unlocked":
+      return { change: tag };
+    default:
+      return rareChangeOf(asked);
+  }
+}
+
+function rareChangeOf(asked: BinaryNode): GroupChange | undefined {
+  switch (asked.tag) {
+    case "ephemeral":
+      return { change: "ephemeral", seconds: Number(asked.attrs.expiration ?? 0) };
+    case "not_ephemeral":
+      return { change: "ephemeral", seconds: 0 };
+    case "member_add_mode":
+      return { change: "member_add_mode", everybody: bytes(asked).toString() === "all_member_add" };
+    case "membership_approval_mode":
+      return { change: "approval", on: child(asked, "group_join")?.attrs.state === "on" };
+    default:
+      return undefined;
+  }
+}

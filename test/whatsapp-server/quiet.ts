@@ -1,0 +1,20 @@
+import type { DEFAULT_CONNECTION_CONFIG } from "baileys";
+
+type LibraryLog = Parameters<(typeof DEFAULT_CONNECTION_CONFIG)["makeSignalRepository"]>[1];
+
+/** For the client library: says nothing. */
+export const quietLog: LibraryLog = {
+  level: "silent",
+  child: () => quietLog,
+  trace: () => undefined,
+  debug: () => undefined,
+  info: () => undefined,
+  warn: () => undefined,
+  error: () => undefined,
+};
+
+/** libsignal prints whole sessions, private keys included, with `console.info` and `console.warn`; errors it throws too. */
+export function silenceConsole(): void {
+  const say = () => undefined;
+  Object.assign(globalThis.console, { info: say, warn: say, error: say });
+}

@@ -1,0 +1,56 @@
+import type { Companion } from "./companion.ts";
+import { type Address, addressJid } from "./envelope.ts";
+import { Handset } from "./handset.ts";
+import { type BinaryNode, node, seconds } from "./nodes.ts";
+import type { Device, Person } from "./person.ts";
+
+export interface Receipt {
+  by: Device;
+  /** Whose messages they are. */
+  of: Person;
+  /** Where the messages went. */
+  chat: Address;
+  ids: string[];
+  /** Absent: delivered. */
+  type?: string;
+  content?: BinaryNode[];
+  /** The device that shall hear it; all of them when absent. */
+  device?: Device;
+}
+
+/** Tells the writer's devices how far messages came. */
+export function sendReceipt(receipt: Receipt): void {
+  const { of, device } = receipt;
+  for (const one of device ? [device] : of.devices) {
+    if (one instanceof Handset) noteReceipt(one, receipt);
+    else one.deliver(receiptStanza(receipt, one));
+  }
+}
+
+function noteReceipt(handset: Handset, { by, chat, ids, type }: Receipt): void {
+  const seen = type === "read" || type === "played" ? type : "delivered";
+  if (type === "retry" || by.person === handset.person) return;
+  handset.see({
+    type: seen,
+    ids,
+    chat: chat.kind === "group" ? chat.group.jid : by.person.jid(),
+    from: by.person.phone,
+    from_me: false,
+    at: Date.now(),
+  });
+}
+
+function receiptStanza({ by, chat, ids, type, content }: Receipt, to: Companion): BinaryNode {
+  const device = type === "retry" ? by.number : 0;
+  const whence =
+    chat.kind === "group"
+      ? { from: chat.group.jid, participant: by.person.jid(chat.group.addressing, device) }
+      : { from: by.person.jid(chat.addressing, device) };
+  const own = by.person === to.person ? { recipient: addressJid(chat) } : {};
+  const rest = ids.slice(1).map((id) => node("item", { id }));
+  const list = rest.length > 0 ? [node("list", {}, rest)] : [];
+  return node("receipt", { id: ids[0], t: seconds(), type, ...whence, ...own }, [
+    ...list,
+    ...(content ?? []),
+  ]);
+}

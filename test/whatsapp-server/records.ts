@@ -1,0 +1,57 @@
+export interface SocketRecord {
+  socket: number;
+  opened_at: number;
+  closed_at?: number;
+  /** Digits; absent while unpaired. */
+  phone?: string;
+  device?: number;
+  logged_in_at?: number;
+  ready_at?: number;
+  /** Why the server closed it; absent when the client did. */
+  closed_by?: string;
+}
+
+/** A message stanza that a linked device sent. */
+export interface Arrival {
+  id: string;
+  phone: string;
+  device: number;
+  to: string;
+  type: string;
+  at: number;
+  ack: "ok" | "lost" | "cut" | number;
+}
+
+/** A ciphertext that a person's phone opened, or could not. */
+export interface Decryption {
+  by: string;
+  from: string;
+  id: string;
+  chat: string;
+  at: number;
+  kind: string;
+  text?: string;
+  error?: string;
+}
+
+/** A message on its way to a linked device. */
+export interface Delivery {
+  id: string;
+  phone: string;
+  device: number;
+  at: number;
+  /** How often it was put on the wire, and how often of these after waiting. */
+  sent: number;
+  offline: number;
+  retries: number;
+  receipted_at?: number;
+  receipt?: string;
+  nacked?: number;
+}
+
+export interface Ledger {
+  sockets: SocketRecord[];
+  arrivals: Arrival[];
+  decryptions: Decryption[];
+  deliveries: Delivery[];
+}

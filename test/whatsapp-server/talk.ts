@@ -1,0 +1,195 @@
+import { randomBytes } from "node:crypto";
+import { proto } from "baileys";
+import type { PresenceState, Said, SayOptions } from "./control.ts";
+import { type Address, addressJid } from "./envelope.ts";
+import type { Kept } from "./handset.ts";
+import { askAgain } from "./listen.ts";
+import { filePart, toMessage } from "./message-content.ts";
+import type { Network } from "./network.ts";
+import { node, SERVER, seconds } from "./nodes.ts";
+import type { Person } from "./person.ts";
+import { ring, showChatState } from "./presence.ts";
+import { sendReceipt } from "./receipts.ts";
+import { type Spoken, speak } from "./speak.ts";
+
+const { Type } = proto.Message.ProtocolMessage;
+
+/** A person writes. */
+export async function say(
+  network: Network,
+  from: string,
+  to: string,
+  said: Said,
+  options: SayOptions,
+): Promise<string> {
+  const { handset } = network.person(from);
+  const address = addressOf(network, to, options);
+  const file =
+    said.kind === "media" && said.bytes ? await network.media.store(said.bytes, said.media_type) : undefined;
+  const message = toMessage(said, contextFor(network, from, address, said), file);
+  return speak(network, handset, address, message, {
+    ...spoken(options),
+    ...(said.kind === "media" && said.bytes && { file: said.bytes }),
+  });
+}
+
+function addressOf(network: Network, to: string, { addressing }: SayOptions): Address {
+  const address = network.address(to, addressing ?? network.settings.addressing);
+  if (!address) throw new Error(`nobody on the network is ${to}`);
+  return addressing && address.kind === "person" ? { ...address, addressing } : address;
+}
+
+const spoken = ({ id, at, corrupt }: SayOptions, attrs?: Record<string, string>): Spoken => ({
+  ...(id !== undefined && { id }),
+  ...(at !== undefined && { at }),
+  ...(corrupt && { corrupt }),
+  ...(attrs && { attrs }),
+});
+
+function contextFor(
+  network: Network,
+  from: string,
+  to: Address,
+  { quoted, mentions }: Said,
+): proto.IContextInfo | undefined {
+  if (!quoted && !mentions) return undefined;
+  const writer = network.person(from);
+  const context: proto.IContextInfo = mentions ? { mentionedJid: mentions } : {};
+  if (!quoted) return context;
+  const kept = writer.handset.kept(quoted.id);
+  return {
+    ...context,
+    stanzaId: quoted.id,
+    participant: quotedWriter(network, writer, to, quoted),
+    quotedMessage: kept?.message ?? { conversation: quoted.text ?? "" },
+  };
+}
+
+function quotedWriter(
+  network: Network,
+  writer: Person,
+  to: Address,
+  quoted: { from_me: boolean; sender?: string; id: string },
+): string {
+  const addressing = to.kind === "group" ? to.group.addressing : to.addressing;
+  if (quoted.from_me) return writer.jid(addressing);
+  const known = quoted.sender ? network.findPerson(quoted.sender) : writer.handset.kept(quoted.id)?.from;
+  const other = known ?? (to.kind === "person" ? to.person : writer);
+  return other.jid(addressing);
+}
+
+/** The key of a message from the point of view of the one who acts on it. */
+function keyOf(network: Network, by: string, to: Address, id: string): proto.IMessageKey {
+  const person = network.person(by);
+  const kept: Kept | undefined = person.handset.kept(id);
+  const fromMe = kept ? kept.from === person : to.kind === "person";
+  const participant = to.kind === "group" ? (kept?.from ?? person).jid(to.group.addressing) : undefined;
+  return { remoteJid: addressJid(to), fromMe, id, ...(participant && { participant }) };
+}
+
+export function edit(
+  network: Network,
+  by: string,
+  to: string,
+  { id, text }: { id: string; text: string },
+  options: SayOptions,
+): Promise<string> {
+  const address = addressOf(network, to, options);
+  const protocolMessage = {
+    type: Type.MESSAGE_EDIT,
+    key: keyOf(network, by, address, id),
+    editedMessage: { conversation: text },
+    timestampMs: options.at ?? Date.now(),
+  };
+  const message = { protocolMessage };
+  return speak(network, network.person(by).handset, address, message, spoken(options, { edit: "1" }));
+}
+
+export function remove(
+  network: Network,
+  by: string,
+  to: string,
+  id: string,
+  options: SayOptions,
+): Promise<string> {
+  const address = addressOf(network, to, options);
+  const key = keyOf(network, by, address, id);
+  const message = { protocolMessage: { type: Type.REVOKE, key } };
+  const attrs = { edit: key.fromMe ? "7" : "8" };
+  return speak(network, network.person(by).handset, address, message, spoken(options, attrs));
+}
+
+export function react(
+  network: Network,
+  by: string,
+  to: string,
+  { id, reaction }: { id: string; reaction: string },
+  options: SayOptions,
+): Promise<string> {
+  const address = addressOf(network, to, options);
+  const key = keyOf(network, by, address, id);
+  const reactionMessage = { key, text: reaction, senderTimestampMs: options.at ?? Date.now() };
+  return speak(network, network.person(by).handset, address, { reactionMessage }, spoken(options));
+}
+
+/** Tells the writers of messages that they were read. */
+export function read(network: Network, by: string, ids: string[], type: "read" | "played"): void {
+  const { handset } = network.person(by);
+  for (const id of ids) {
+    const kept = handset.kept(id);
+    if (!kept) throw new Error(`${by} has no message ${id}`);
+    sendReceipt({ by: handset, of: kept.from, chat: kept.to, ids: [id], type });
+  }
+}
+
+export function presence(network: Network, by: string, to: string, state: PresenceState): void {
+  showChatState(network.person(by).handset, addressOf(network, to, {}), state);
+}
+
+export function call(network: Network, by: string, to: string, video: boolean): string {
+  const id = randomBytes(16).toString("hex").toUpperCase();
+  ring(network.person(by), network.person(to), id, "offer", video);
+  return id;
+}
+
+export function hangUp(network: Network, by: string, to: string, id: string): void {
+  ring(network.person(by), network.person(to), id, "terminate", false);
+}
+
+export async function askForAgain(network: Network, by: string, id: string): Promise<void> {
+  const { handset } = network.person(by);
+  const kept = handset.kept(id);
+  if (!kept?.device) throw new Error(`${by} has no message ${id}`);
+  await askAgain(handset, { id, from: kept.device, to: kept.to, at: kept.at });
+}
+
+export async function file(network: Network, by: string, id: string): Promise<Uint8Array | undefined> {
+  const kept = network.person(by).handset.kept(id);
+  const found = kept && filePart(kept.message);
+  return found && network.media.open(found.part, found.type);
+}
+
+/** The network tells a phone's devices that they may not start new chats. */
+export function restrict(person: Person, until: number | undefined): void {
+  person.restrictedUntil = until;
+  const data = {
+    xwa2_notify_account_reachout_timelock: {
+      is_active: until !== undefined,
+      ...(until !== undefined && {
+        time_enforcement_ends: String(seconds(until)),
+        enforcement_type: "WEB_COMPANION_ONLY",
+      }),
+    },
+  };
+  for (const companion of person.companions.values()) {
+    companion.deliver(
+      node("notification", { from: SERVER, type: "mex", id: `limit-${Date.now()}`, t: seconds() }, [
+        node(
+          "update",
+          { op_name: "NotificationUserReachoutTimelockUpdate" },
+          Buffer.from(JSON.stringify({ data })),
+        ),
+      ]),
+    );
+  }
+}

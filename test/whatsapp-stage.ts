@@ -1,0 +1,198 @@
+import { readFileSync } from "node:fs";
+import tls from "node:tls";
+import { expect } from "vitest";
+import type { ContactControls, PhoneControls, Seen, Stage } from "../src/network/conformance.ts";
+import type { Content, CredentialStore, Jid, Letter, MessageId } from "../src/network/driver.ts";
+import { phoneJid } from "../src/network/ids.ts";
+import { createWhatsAppDriver, type WhatsAppDriverOptions } from "../src/network/whatsapp/driver.ts";
+import type { WhatsAppTiming } from "../src/network/whatsapp/timing.ts";
+import type { Said, WhatsAppControl } from "./whatsapp-server/control.ts";
+import { startWhatsAppServer, type WhatsAppServer } from "./whatsapp-server/server.ts";
+
+/** Short times, so that a test need not wait for a real network's. */
+export const QUICK: Partial<WhatsAppTiming> = {
+  connectMs: 5_000,
+  settleMs: 20,
+  backoffMs: 20,
+  backoffMaxMs: 200,
+  retryMs: 50,
+  closeMs: 2_000,
+  openJitterMs: 0,
+};
+
+export interface WhatsAppStage extends Stage {
+  server: WhatsAppServer;
+  control: WhatsAppControl;
+}
+
+export interface WhatsAppStageOptions extends Pick<WhatsAppDriverOptions, "timing" | "socket" | "log"> {
+  shortQr?: boolean;
+}
+
+/** The driver on a network of its own, with a phone and a contact. */
+export async function startWhatsAppStage(options: WhatsAppStageOptions = {}): Promise<WhatsAppStage> {
+  const server = await startWhatsAppServer();
+  const { control } = server;
+  const phone = await control.addPerson({ name: "Shop" });
+  const contact = await control.addPerson({ name: "Ana" });
+  const driver = createDriver(server, options);
+  return {
+    driver,
+    server,
+    control,
+    credentials: keepInMemory,
+    phone: phoneOn(control, phone.phone),
+    contact: contactOn(control, contact.phone, phone.phone),
+    nobody: phoneJid("5511900000000"),
+    arrivals: (id) => control.arrivals(id),
+    expireFiles: () => control.expireMedia(),
+    async stop() {
+      driver.abandon();
+      const unhandled = await control.unhandled();
+      await server.close();
+      expect(unhandled).toEqual([]);
+    },
+  };
+}
+
+export function createDriver(server: WhatsAppServer, { shortQr, timing, socket, log }: WhatsAppStageOptions) {
+  trustAuthority(server.caFile);
+  return createWhatsAppDriver({
+    url: server.url,
+    rootKey: server.rootKeyHex,
+    timing: { ...QUICK, ...(shortQr && { firstQrMs: 60, laterQrMs: 60 }), ...timing },
+    socket: { ...(shortQr && { qrTimeout: 60 }), ...socket },
+    log,
+  });
+}
+
+let authority: string | undefined;
+
+/** Files come over HTTPS, with an authority of the test server's own; the process trusts the one named last. */
+function trustAuthority(caFile: string): void {
+  if (authority === undefined) {
+    const create = tls.createSecureContext;
+    tls.createSecureContext = (options) => {
+      const made = create(options);
+      (made.context as { addCACert(pem: string | undefined): void }).addCACert(authority);
+      return made;
+    };
+  }
+  authority = readFileSync(caFile, "utf8");
+}
+
+function phoneOn(control: WhatsAppControl, number: string): PhoneControls {
+  return {
+    number,
+    // Whether the gateway went along with it is the test's to see.
+    scan: async (qr) => void (await control.scan(number, qr).catch(() => undefined)),
+    enterCode: async (code) => void (await control.enterCode(number, code)),
+    drop: () => control.end(number, 428),
+    ban: () => control.ban(number),
+    unlink: () => control.unlink(number),
+  };
+}
+
+function contactOn(control: WhatsAppControl, number: string, phone: string): ContactControls {
+  let group: Promise<string> | undefined;
+  const groupOf = () => {
+    group ??= control.addGroup("Team", [number, phone]).then(({ jid }) => jid);
+    return group;
+  };
+  return {
+    jid: phoneJid(number),
+    number,
+    async says(content, { group: isGroup } = {}) {
+      return (await control.say(number, isGroup ? await groupOf() : phone, toSaid(content))) as MessageId;
+    },
+    edits: async (id, text) => void (await control.edit(number, phone, id, text)),
+    deletes: async (id) => void (await control.delete(number, phone, id)),
+    reacts: async (id, reaction) => void (await control.react(number, phone, id, reaction)),
+    reads: (id) => control.read(number, [id]),
+    calls: async () => void (await control.call(number, phone)),
+    seen: async () => (await control.seen(number)).flatMap(toSeen),
+    file: (id) => control.file(number, id),
+  };
+}
+
+function toSaid(content: Content): Said {
+  return content as unknown as Said;
+}
+
+function toSeen(seen: Awaited<ReturnType<WhatsAppControl["seen"]>>[number]): Seen[] {
+  switch (seen.type) {
+    case "message":
+      return [{ type: "message", id: seen.id as MessageId, content: seen.content as unknown as Content }];
+    case "edited":
+      return [{ type: "edited", id: seen.id as MessageId, text: seen.text }];
+    case "deleted":
+      return [{ type: "deleted", id: seen.id as MessageId }];
+    case "reaction":
+      return [{ type: "reaction", id: seen.id as MessageId, reaction: seen.reaction }];
+    case "read":
+      return [{ type: "read", ids: seen.ids as MessageId[] }];
+    default:
+      return [];
+  }
+}
+
+export interface MemoryCredentials extends CredentialStore {
+  readonly keys: NonNullable<CredentialStore["keys"]>;
+  /** Waits before every commit, and may refuse it. */
+  beforeCommit: () => Promise<void>;
+  /** Waits before every read. */
+  beforeRead: () => Promise<void>;
+  readonly texts: Map<string, string>;
+  readonly letterList: Map<string, Letter>;
+}
+
+/** A pairing with its keys that lasts as long as the test. */
+export function keepInMemory(): MemoryCredentials {
+  let kept: Uint8Array | undefined;
+  const texts = new Map<string, string>();
+  const letterList = new Map<string, Letter>();
+  const store: MemoryCredentials = {
+    texts,
+    letterList,
+    beforeCommit: async () => {},
+    beforeRead: async () => {},
+    load: async () => kept,
+    async save(credentials) {
+      if (!kept) for (const map of [texts, letterList]) map.clear();
+      kept = credentials;
+    },
+    async erase() {
+      kept = undefined;
+    },
+    keys: {
+      async read(kind, ids) {
+        await store.beforeRead();
+        const found = ids.flatMap((id) => {
+          const text = texts.get(`${kind} ${id}`);
+          return text === undefined ? [] : [[id, text] as const];
+        });
+        return new Map(found);
+      },
+      letters: async (ids) =>
+        [...letterList.values()].filter(({ id }) => ids === undefined || ids.includes(id)),
+      async commit(change) {
+        await store.beforeCommit();
+        if (!kept) return "lost";
+        kept = change.credentials ?? kept;
+        for (const { kind, id, value } of change.keys) {
+          if (value === null) texts.delete(`${kind} ${id}`);
+          else texts.set(`${kind} ${id}`, value);
+        }
+        for (const letter of change.letters)
+          letterList.set(letter.id, { ...letterList.get(letter.id), ...letter });
+        for (const id of change.forgotten_letters) letterList.delete(id);
+        return "kept";
+      },
+    },
+  };
+  return store;
+}
+
+export function jidOf(phone: string): Jid {
+  return phoneJid(phone);
+}
