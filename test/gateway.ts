@@ -110,6 +110,8 @@ function baseSettings(store: TestDatabase, dataDir: string): Record<string, stri
   return {
     NODE_ENV: "test",
     WAYGATE_PORT: "0",
+    // Nobody is there: no test may reach the real network.
+    WAYGATE_WHATSAPP_URL: "ws://127.0.0.1:1/",
     WAYGATE_DATA_DIR: dataDir,
     DATABASE_URL: store.url,
     WAYGATE_SECRET_KEY: randomBytes(32).toString("base64"),

@@ -1,4 +1,5 @@
 import type { Engine, Job, JobEnd } from "../../engine/engine.ts";
+import { untilWritten } from "../../engine/until-written.ts";
 import { createWriter, type Writer } from "../../engine/writer.ts";
 import type { Content, SendResult, Session } from "../../network/driver.ts";
 import type { Db } from "../../platform/db.ts";
@@ -6,7 +7,7 @@ import { faultPoint } from "../../platform/fault-point.ts";
 import { ByteBudget } from "./byte-budget.ts";
 import type { StoredContent } from "./message-view.ts";
 import { loadOutgoing } from "./outgoing-media.ts";
-import type { OutcomeRecorder } from "./record-outcome.ts";
+import type { Outcome, OutcomeRecorder } from "./record-outcome.ts";
 import { SEND_ERROR, type SendError, toSendError } from "./send-error.ts";
 import {
   loadSends,
@@ -117,8 +118,7 @@ class SendRunner {
   async #settle(job: Job, send: SendRow, result: SendResult): Promise<JobEnd> {
     switch (result.outcome) {
       case "accepted":
-        await this.#options.outcomes.record({ ...accepted(send, result), job: job.id });
-        return { end: "settled", deleted: true };
+        return this.#conclude(job, accepted(send, result));
       case "refused":
         return this.#fail(job, send, toSendError(result));
       case "not_sent":
@@ -153,7 +153,12 @@ class SendRunner {
   }
 
   async #fail(job: Job, { id }: SendRow, error: SendError): Promise<JobEnd> {
-    await this.#options.outcomes.record({ id, status: "failed", at: new Date(), error, job: job.id });
+    return this.#conclude(job, { id, status: "failed", at: new Date(), error });
+  }
+
+  async #conclude(job: Job, outcome: Omit<Outcome, "job">): Promise<JobEnd> {
+    const { engine, outcomes } = this.#options;
+    await untilWritten(engine, job.lane, () => outcomes.record({ ...outcome, job: job.id }));
     return { end: "settled", deleted: true };
   }
 

@@ -1,6 +1,6 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import type { Engine, Job, JobEnd, LaneKind } from "../../engine/engine.ts";
-import { type Db, isPassing } from "../../platform/db.ts";
+import { untilWritten } from "../../engine/until-written.ts";
+import type { Db } from "../../platform/db.ts";
 import { faultPoint } from "../../platform/fault-point.ts";
 import { attemptOf, type Tried } from "./attempt-of.ts";
 import { createBreakers } from "./breakers.ts";
@@ -15,8 +15,6 @@ export interface WebhookLaneOptions extends DeliverOptions {
   engine: Engine;
   scheduleMs: readonly number[];
 }
-
-const RECORD_AGAIN_MS = 500;
 
 /** The lane of a webhook: its deliveries, one at a time per chat, four at a time once the receiver has proved itself. */
 export function webhookLane(options: WebhookLaneOptions): LaneKind {
@@ -62,7 +60,7 @@ function createRecorder({ db, engine }: WebhookLaneOptions) {
 
   return async (tried: Tried): Promise<void> => {
     const { job, loaded, verdict } = tried;
-    const recorded = await untilDatabaseIsBack(job, () => writer.write(attemptOf(tried)));
+    const recorded = await untilWritten(engine, job.lane, () => writer.write(attemptOf(tried)));
     faultPoint("delivery:after-commit");
     if (recorded.held) engine.wake(recorded.wake);
     else engine.laneLost(job.lane.id);
@@ -74,19 +72,6 @@ function createRecorder({ db, engine }: WebhookLaneOptions) {
       engine.wake(await disableWebhook(db, webhook.id, event.instance_id, "The receiver answered 410."));
     }
   };
-
-  /** What was done must not be forgotten, or it is done twice: waits for the database as long as the lane is ours. */
-  async function untilDatabaseIsBack<Result>({ lane }: Job, write: () => Promise<Result>): Promise<Result> {
-    for (;;) {
-      try {
-        return await write();
-      } catch (error) {
-        const isOurs = engine.laneOf(lane.kind, lane.key)?.epoch === lane.epoch;
-        if (!isOurs || !isPassing(error)) throw error;
-        await sleep(RECORD_AGAIN_MS);
-      }
-    }
-  }
 }
 
 async function discard(db: Db, { delivery, at }: DeliveryRef, reason: string): Promise<JobEnd> {

@@ -1,0 +1,161 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { contract } from "../contract.ts";
+import type { Engine } from "../engine/engine.ts";
+import { accountHandlers } from "../features/accounts/accounts.ts";
+import { type AccessControl, createAuthorise } from "../features/accounts/authorise.ts";
+import { createTokens, type Tokens } from "../features/accounts/tokens.ts";
+import { eventHandlers } from "../features/events/read-events.ts";
+import { healthHandlers } from "../features/health/health.ts";
+import { connectInstance } from "../features/instances/connect-instance.ts";
+import { instanceHandlers } from "../features/instances/instances.ts";
+import { createOutcomeWatch, type OutcomeWatch } from "../features/messages/await-outcome.ts";
+import type { Conversations } from "../features/messages/conversations.ts";
+import { messageHandlers } from "../features/messages/messages.ts";
+import { publicPagesHandlers } from "../features/public-pages/public-pages.ts";
+import { sandboxHandlers } from "../features/sandbox/sandbox.ts";
+import { createDefaultWebhook } from "../features/webhooks/default-webhook.ts";
+import { toWebhookRecord } from "../features/webhooks/webhook-record.ts";
+import { webhookHandlers } from "../features/webhooks/webhooks.ts";
+import { createSandboxControl } from "../network/sandbox/control.ts";
+import type { Config } from "../platform/config.ts";
+import type { Database } from "../platform/db.ts";
+import { GatewayError } from "../platform/errors.ts";
+import type { Handlers } from "../platform/handler.ts";
+import { createHttpServer, type HttpServer, type Readiness } from "../platform/http-server.ts";
+import type { Log } from "../platform/log.ts";
+import { createMetrics } from "../platform/metrics.ts";
+import { openApiDocument } from "../platform/openapi.ts";
+import type { SafeFetch } from "../platform/safe-fetch.ts";
+import type { SecretBox } from "../platform/secret-box.ts";
+import type { SessionHost } from "./sessions.ts";
+
+export interface ApiParts {
+  config: Config;
+  secretKey: string;
+  database: Database;
+  sandbox: Database;
+  engine: Engine;
+  box: SecretBox;
+  outgoing: SafeFetch;
+  conversations: Conversations;
+  sessions: SessionHost;
+  readiness: Readiness;
+  dataDir: string;
+  version: string;
+  log: Log;
+}
+
+const LAST_ANSWERS_MS = 1_000;
+const JSON_BODY_BYTES = 1_048_576;
+/** Base64 takes four bytes for three. */
+const BASE64_GROWTH = 1.4;
+const SANDBOX_MEDIA_MS = 30_000;
+
+export interface Api extends Omit<HttpServer, "close"> {
+  /** Takes no more requests, and gives those under way `graceMs` for their answers. */
+  close(options: { graceMs: number }): Promise<void>;
+}
+
+/** The HTTP side of this node: every route of the contract with its handler. */
+export async function createApi(parts: ApiParts): Promise<Api> {
+  const { config, secretKey, database, engine, log } = parts;
+  const { db } = database;
+  const tokens = createTokens({ secretKey, lifetimeSeconds: config.jwtLifetimeSeconds });
+  const access = createAuthorise({ db, tokens, adminToken: config.adminToken, engine });
+  const watch = createOutcomeWatch(db, engine);
+  const server = await createHttpServer({
+    contract,
+    handlers: {
+      ...customerHandlers(parts, access, tokens),
+      ...messagingHandlers(parts, watch),
+      ...publicHandlers(parts),
+    },
+    authorise: access.authorise,
+    log,
+    metrics: createMetrics(config.metricsToken),
+    strictOutput: !config.production,
+    bodyLimitBytes: JSON_BODY_BYTES,
+    uploadLimitBytes: Math.ceil(config.mediaMaxBytes * BASE64_GROWTH) + JSON_BODY_BYTES,
+    readiness: parts.readiness,
+  });
+  return {
+    ...server,
+    async close({ graceMs }) {
+      const closed = server.close();
+      await Promise.race([closed, delay(graceMs, undefined, { ref: false })]);
+      // Whoever still waits for an outcome is told that it is not known yet.
+      watch.close();
+      await Promise.race([closed, delay(LAST_ANSWERS_MS, undefined, { ref: false })]);
+    },
+  };
+}
+
+/** Accounts and instances: who may do what with which. */
+function customerHandlers(
+  { config, database: { db }, engine, box, outgoing }: ApiParts,
+  access: AccessControl,
+  tokens: Tokens,
+) {
+  return {
+    ...accountHandlers({ db, tokens, access }),
+    ...instanceHandlers({
+      db,
+      engine,
+      box,
+      outgoing,
+      baseUrl: config.baseUrl,
+      network: config.network,
+      forgetApiKeys: access.forgetApiKeys,
+      createDefaultWebhook: async (trx, given) =>
+        toWebhookRecord(await createDefaultWebhook(trx, box, given), box, { revealSecret: true }),
+    }),
+  } satisfies Partial<Handlers<typeof contract>>;
+}
+
+/** Messages, events and webhooks: what the gateway is for. */
+function messagingHandlers(parts: ApiParts, watch: OutcomeWatch) {
+  const { config, database, engine, box, outgoing, version } = parts;
+  const { db } = database;
+  return {
+    ...messageHandlers({
+      ...config,
+      db,
+      engine,
+      watch,
+      outgoing,
+      conversations: parts.conversations,
+      connectedSession: parts.sessions.connectedSession,
+      maxBytes: config.mediaMaxBytes,
+    }),
+    ...eventHandlers(db),
+    ...webhookHandlers({ db, engine, box, outgoing, timeoutMs: config.webhookTimeoutMs, version }),
+    ...sandboxHandlers(sandboxDeps(parts)),
+  } satisfies Partial<Handlers<typeof contract>>;
+}
+
+function publicHandlers(parts: ApiParts) {
+  return {
+    ...healthHandlers(parts),
+    ...publicPagesHandlers(openApiDocument(contract)),
+  } satisfies Partial<Handlers<typeof contract>>;
+}
+
+function sandboxDeps({ database: { db }, sandbox, engine, outgoing, config }: ApiParts) {
+  return {
+    db,
+    control: createSandboxControl(sandbox.pool),
+    connectInstance: async (id: number) => {
+      await connectInstance({ db, engine }, id, { wait_seconds: 0, signal: new AbortController().signal });
+    },
+    fetchMedia: async (url: string) => {
+      const pieces: Buffer[] = [];
+      const onChunk = (piece: Buffer) => void pieces.push(piece);
+      const limits = { totalMs: SANDBOX_MEDIA_MS, maxBytes: config.mediaMaxBytes };
+      const outcome = await outgoing.download({ url, ...limits, onChunk });
+      if (outcome.outcome === "response" && outcome.status === 200) {
+        return { bytes: Buffer.concat(pieces), mime_type: outcome.headers["content-type"]?.split(";")[0] };
+      }
+      throw new GatewayError("MEDIA_DOWNLOAD_FAILED", "The file could not be fetched.");
+    },
+  };
+}

@@ -1,0 +1,92 @@
+import { createHmac, timingSafeEqual } from "node:crypto";
+import { EventEmitter, once } from "node:events";
+import { createServer, type IncomingHttpHeaders, type IncomingMessage } from "node:http";
+import type { AddressInfo } from "node:net";
+
+/** One webhook as it came. */
+export interface Delivered {
+  headers: IncomingHttpHeaders;
+  raw: Buffer;
+  event: DeliveredEvent;
+  /** Whether the signatures fit: the gateway's own, and that of Standard Webhooks. */
+  signed: { own: boolean; standard: boolean };
+}
+
+export interface DeliveredEvent {
+  event_id: string;
+  event: string;
+  sequence: number;
+  instance: { id: number; name: string };
+  data: { jobId?: string; message?: { text: string | null; direction: string } };
+}
+
+/** What a customer would have: an address for webhooks that verifies every one and remembers it. */
+export interface DemoReceiver {
+  url: string;
+  delivered: readonly Delivered[];
+  /** The secret that the webhooks of an instance are signed with. */
+  trust(instanceId: number, secret: string): void;
+  /** The first one that the filter takes, past ones included; undefined when none comes in time. */
+  find(filter: (delivered: Delivered) => boolean, withinMs: number): Promise<Delivered | undefined>;
+  close(): Promise<void>;
+}
+
+export async function startDemoReceiver(): Promise<DemoReceiver> {
+  const delivered: Delivered[] = [];
+  const secrets = new Map<string, string>();
+  const arrivals = new EventEmitter();
+  const server = createServer(async (request, response) => {
+    const raw = await readBody(request);
+    const secret = secrets.get(String(request.headers["x-waygate-instance"])) ?? "";
+    const signed = verify(request.headers, raw, secret);
+    const isGenuine = signed.own && signed.standard;
+    response.writeHead(isGenuine ? 204 : 401).end();
+    const item = { headers: request.headers, raw, signed, event: JSON.parse(raw.toString("utf8")) };
+    delivered.push(item);
+    arrivals.emit("arrival");
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/webhooks`,
+    delivered,
+    trust: (instanceId, secret) => secrets.set(`inst_${instanceId}`, secret),
+    async find(filter, withinMs) {
+      const patience = AbortSignal.timeout(withinMs);
+      for (;;) {
+        const found = delivered.find(filter);
+        if (found || patience.aborted) return found;
+        await once(arrivals, "arrival", { signal: patience }).catch(() => {});
+      }
+    },
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+/** Both signatures of a webhook, checked the way that a receiver would. */
+export function verify(headers: IncomingHttpHeaders, raw: Buffer, secret: string): Delivered["signed"] {
+  const own = `sha256=${createHmac("sha256", secret).update(raw).digest("hex")}`;
+  const { "webhook-id": id, "webhook-timestamp": at, "webhook-signature": standards = "" } = headers;
+  const key = Buffer.from(secret.replace(/^whsec_/, ""), "base64");
+  const standard = createHmac("sha256", key).update(`${id}.${at}.`).update(raw).digest("base64");
+  return {
+    own: isSame(String(headers["x-waygate-signature"]), own),
+    standard: String(standards)
+      .split(" ")
+      .some((one) => isSame(one, `v1,${standard}`)),
+  };
+}
+
+function isSame(given: string, expected: string): boolean {
+  const [a, b] = [Buffer.from(given), Buffer.from(expected)];
+  return a.length === b.length && timingSafeEqual(a, b);
+}
+
+async function readBody(request: IncomingMessage): Promise<Buffer> {
+  const parts: Buffer[] = [];
+  for await (const part of request) parts.push(part as Buffer);
+  return Buffer.concat(parts);
+}

@@ -1,0 +1,63 @@
+import { type Client, createClient } from "../client.ts";
+import type { Commentary } from "./demo-commentary.ts";
+import type { DemoGateway } from "./demo-gateway.ts";
+import type { Delivered, DemoReceiver } from "./demo-receiver.ts";
+
+/** Everything that the scenes of the demo play with. */
+export interface Stage {
+  tell: Commentary;
+  gateway: DemoGateway;
+  receiver: DemoReceiver;
+  /** Where the gateway listens now. */
+  url: string;
+}
+
+/** One side of the conversation. */
+export interface Person {
+  id: number;
+  name: string;
+  phone: string;
+  api_key: string;
+  secret: string;
+}
+
+/** Something that Waygate promises did not happen; shown as one sentence. */
+export class BrokenPromise extends Error {
+  override readonly name = "BrokenPromise";
+}
+
+const PATIENCE_MS = 15_000;
+
+export function clientOf({ url }: Stage, { api_key }: Person): Client {
+  return createClient({ baseUrl: url, apiKey: api_key });
+}
+
+/** Waits for a webhook, shows it, and insists on its signatures. */
+export async function showWebhook(
+  { receiver, tell }: Stage,
+  event: string,
+  of: Person,
+  filter: (delivered: Delivered) => boolean = () => true,
+): Promise<Delivered> {
+  const isIt = (one: Delivered) =>
+    one.event.event === event && one.event.instance.id === of.id && filter(one);
+  const found = await receiver.find(isIt, PATIENCE_MS);
+  if (!found)
+    throw new BrokenPromise(`The webhook ${event} of ${of.name} did not come within ${PATIENCE_MS} ms.`);
+  tell.webhook(found);
+  if (found.signed.own && found.signed.standard) return found;
+  throw new BrokenPromise(`The webhook ${event} of ${of.name} came with a wrong signature.`);
+}
+
+export async function until(
+  condition: () => Promise<boolean> | boolean,
+  promised: string,
+  ms = PATIENCE_MS,
+): Promise<void> {
+  const giveUpAt = performance.now() + ms;
+  while (!(await condition())) {
+    if (performance.now() > giveUpAt)
+      throw new BrokenPromise(`${promised}: that did not happen within ${ms} ms.`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}

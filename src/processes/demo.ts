@@ -1,0 +1,77 @@
+import { randomBytes } from "node:crypto";
+import { Commentary } from "./demo-commentary.ts";
+import { type DemoData, makeDemoData } from "./demo-data.ts";
+import { DemoGateway } from "./demo-gateway.ts";
+import { surviveKill } from "./demo-kill.ts";
+import { startDemoReceiver } from "./demo-receiver.ts";
+import { forge, pair, signIn, write } from "./demo-scenes.ts";
+import { BrokenPromise, type Stage } from "./demo-stage.ts";
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+const OWNER = { email: "owner@demo.example", password: randomBytes(18).toString("base64url") };
+const DOUBT_WAIT = "2s";
+
+/** Shows the gateway at work on scratch data, and leaves nothing behind. Throws when something promised did not happen. */
+export async function demo(env: Env): Promise<void> {
+  const tell = new Commentary({ isBold: process.stdout.isTTY === true && !env.NO_COLOR });
+  tell.aside("Waygate at work: two instances on its sandbox network, on scratch data, in about 20 seconds.");
+  const interrupted = listenForInterrupt();
+  const data = await makeDemoData(env.PG_BIN_DIR);
+  const gateway = new DemoGateway(settingsOf(env, data));
+  const receiver = await startDemoReceiver();
+  try {
+    await Promise.race([play({ tell, gateway, receiver, url: "" }, data), interrupted]);
+  } finally {
+    const exitCode = await gateway.stop();
+    await receiver.close();
+    await data.remove({ isDatabaseRunning: gateway.pid !== 0 && exitCode !== 0 });
+  }
+}
+
+async function play(stage: Stage, { dir }: DemoData): Promise<void> {
+  const { tell, gateway, receiver } = stage;
+  tell.step("Start the gateway, with its own PostgreSQL");
+  const startedAt = performance.now();
+  stage.url = await gateway.start();
+  const took = ((performance.now() - startedAt) / 1000).toFixed(1);
+  tell.say(`Process ${gateway.pid} listens on ${stage.url} after ${took} s; its database is in ${dir}.`);
+  tell.say(`Webhooks will come to ${receiver.url}, which verifies each of them.`);
+  const owner = await signIn(stage, OWNER);
+  const ana = await pair(stage, owner, "Ana");
+  const bruno = await pair(stage, owner, "Bruno");
+  await write(stage, ana, bruno, "Hello Bruno");
+  await write(stage, bruno, ana, "Hello Ana");
+  await forge(stage, ana);
+  await surviveKill(stage, ana, bruno, DOUBT_WAIT);
+  tell.step("Stop");
+  const exitCode = await gateway.stop();
+  if (exitCode !== 0) throw new BrokenPromise(`The gateway was told to stop and ended with ${exitCode}.`);
+  tell.say("The gateway has ended in order, with exit code 0. The scratch data is removed.");
+  tell.aside("Everything that was promised happened. To run it for yourself: npm start");
+}
+
+/** The environment without what would lead the demo to data of yours. */
+function settingsOf(env: Env, { dir }: DemoData): Env {
+  const isOurs = (name: string) => /^(WAYGATE_.*|DATABASE_URL|PORT|NODE_ENV)$/.test(name);
+  const rest = Object.entries(env).filter(([name]) => !isOurs(name));
+  return {
+    ...Object.fromEntries(rest),
+    WAYGATE_DATA_DIR: dir,
+    WAYGATE_PORT: "0",
+    WAYGATE_OWNER_EMAIL: OWNER.email,
+    WAYGATE_OWNER_PASSWORD: OWNER.password,
+    WAYGATE_ALLOWED_HOSTS: "loopback",
+    WAYGATE_LOG_LEVEL: "warn",
+    WAYGATE_DOUBT_WAIT: DOUBT_WAIT,
+  };
+}
+
+function listenForInterrupt(): Promise<never> {
+  const interrupted = new Promise<never>((_, reject) => {
+    const stop = () => reject(new BrokenPromise("The demo was interrupted."));
+    process.once("SIGINT", stop).once("SIGTERM", stop);
+  });
+  interrupted.catch(() => {});
+  return interrupted;
+}

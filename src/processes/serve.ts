@@ -1,0 +1,68 @@
+import { readConfig } from "../platform/config.ts";
+import { armFaultPoint } from "../platform/fault-point.ts";
+import { createLog, type Log } from "../platform/log.ts";
+import { bannerLines } from "./banner.ts";
+import { type Gateway, startGateway } from "./gateway.ts";
+
+/** So long a load balancer may take to notice that nothing more is wanted. */
+const DRAIN_MS = 3_000;
+/** For requests, sends and deliveries under way; a delivery takes 15 s at most unless set otherwise. */
+const GRACE_MS = 18_000;
+const STOP_AT_MOST_MS = 25_000;
+/** A Ctrl-C reaches us twice when a program between, such as npm, passes it on. */
+const SAME_SIGNAL_MS = 200;
+
+/** Runs the gateway until it is told to stop. Throws StartError or ConfigError when it cannot start. */
+export async function serve(env: Record<string, string | undefined>): Promise<void> {
+  const config = readConfig(env);
+  armFaultPoint(config.faultPoint);
+  const log = createLog(config.logLevel);
+  endOnBugs(log);
+  const starting = startGateway(config, { log });
+  stopOnSignal(starting, log);
+  console.log(bannerLines(await starting, config).join("\n"));
+}
+
+/** After a bug nothing in memory can be trusted, and nothing is lost by ending: what counts is in the database. */
+function endOnBugs(log: Log): void {
+  process.on("uncaughtException", (error, origin) => {
+    if (log.isLevelEnabled("fatal")) log.fatal({ err: error, reason: origin }, "a bug ends this process");
+    else console.error(error);
+    process.exit(1);
+  });
+}
+
+/** SIGTERM lets a load balancer notice first; Ctrl-C does not wait for one; a second signal ends it at once. */
+function stopOnSignal(starting: Promise<Gateway>, log: Log): void {
+  let stoppingSince: number | undefined;
+  const hear = (signal: NodeJS.Signals): void => {
+    if (stoppingSince !== undefined) {
+      if (performance.now() - stoppingSince > SAME_SIGNAL_MS) process.exit(1);
+      return;
+    }
+    stoppingSince = performance.now();
+    log.info({ signal }, "stopping");
+    setTimeout(() => endLate(log), STOP_AT_MOST_MS).unref();
+    void stop(starting, signal, log).then((code) => process.exit(code));
+  };
+  process.on("SIGTERM", hear);
+  process.on("SIGINT", hear);
+}
+
+/** Answers the exit code. */
+async function stop(starting: Promise<Gateway>, signal: NodeJS.Signals, log: Log): Promise<number> {
+  try {
+    const gateway = await starting;
+    await gateway.stop({ drainMs: signal === "SIGTERM" ? DRAIN_MS : 0, graceMs: GRACE_MS });
+    log.info("stopped");
+    return 0;
+  } catch (error) {
+    log.error({ err: error }, "could not stop in order");
+    return 1;
+  }
+}
+
+function endLate(log: Log): never {
+  log.error({ timeout_ms: STOP_AT_MOST_MS }, "stopping took too long");
+  process.exit(1);
+}

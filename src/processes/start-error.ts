@@ -1,0 +1,51 @@
+import { isDatabaseAway } from "../platform/db.ts";
+import { GatewayError } from "../platform/errors.ts";
+
+/** Why the gateway cannot start, in words for whoever starts it; shown without a stack. */
+export class StartError extends Error {
+  override readonly name = "StartError";
+}
+
+/** Passes on an error whose message is meant for whoever starts the gateway. */
+export function refuseStart(error: unknown): never {
+  throw new StartError(error instanceof Error ? error.message : String(error), { cause: error });
+}
+
+/** PostgreSQL's word on who may not come in or what is not there: 28... sign-in, 3D000 database, 42501 rights, 57P03 not yet. */
+const REFUSALS = /^(28\w{3}|3D000|42501|53300|57P03)$/;
+
+/** Says why the database (named in words) cannot be used, where the cause is not ours. */
+export function refuseDatabase(error: unknown, database: string): never {
+  const { code = "", message } = error as { code?: string; message: string };
+  if (REFUSALS.test(code))
+    throw new StartError(`${database} refuses: ${message} (${code}).`, { cause: error });
+  if (isDatabaseAway(error)) {
+    const reason = code || message;
+    throw new StartError(
+      `${database} cannot be reached (${reason}). Is it running, and is DATABASE_URL right?`,
+      {
+        cause: error,
+      },
+    );
+  }
+  if (message.startsWith("Waygate needs PostgreSQL")) refuseStart(error);
+  throw error;
+}
+
+/** Says why nothing can be heard on this address and port. */
+export function refuseListening(error: unknown, host: string, port: number): never {
+  const { code = "" } = error as { code?: string };
+  const reasons: Record<string, string> = {
+    EADDRINUSE: `Port ${port} on ${host} is in use by another program. Stop it, or set WAYGATE_PORT.`,
+    EACCES: `Port ${port} is not for this user. Set WAYGATE_PORT to 1024 or more.`,
+    EADDRNOTAVAIL: `This machine has no address ${host}. Check WAYGATE_HOST.`,
+    ENOTFOUND: `The name ${host} is not known. Check WAYGATE_HOST.`,
+  };
+  throw code in reasons ? new StartError(reasons[code], { cause: error }) : error;
+}
+
+/** A refusal of ours that is about a setting. */
+export function refuseSetting(error: unknown): never {
+  if (error instanceof GatewayError) refuseStart(error);
+  throw error;
+}

@@ -1,0 +1,64 @@
+import type { Engine } from "../engine/engine.ts";
+import { createSchedules } from "../engine/schedule.ts";
+import { expireHeldSends } from "../features/messages/expire-held.ts";
+import { dropOrphans } from "../features/messages/outgoing-media.ts";
+import type { OutcomeRecorder } from "../features/messages/record-outcome.ts";
+import { forgetOldActions } from "../features/messages/run-action.ts";
+import { watchFailingWebhooks } from "../features/webhooks/disable-webhook.ts";
+import { finishRemovals } from "../features/webhooks/remove-webhook.ts";
+import { webhookLane } from "../features/webhooks/webhook-lane.ts";
+import type { Config } from "../platform/config.ts";
+import type { Db } from "../platform/db.ts";
+import { dropPartitionsBefore, ensurePartitions } from "../platform/partitions.ts";
+import type { SafeFetch } from "../platform/safe-fetch.ts";
+import type { SecretBox } from "../platform/secret-box.ts";
+
+export interface WorkerParts {
+  config: Config;
+  db: Db;
+  engine: Engine;
+  box: SecretBox;
+  outgoing: SafeFetch;
+  outcomes: OutcomeRecorder;
+  version: string;
+}
+
+const SECOND = 1000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+
+/** What a node with the role `worker` does: deliveries to webhooks, and the upkeep that somebody must do. */
+export function addWorker({ config, db, engine, box, outgoing, outcomes, version }: WorkerParts): void {
+  engine.register(
+    webhookLane({
+      db,
+      engine,
+      box,
+      outgoing,
+      scheduleMs: config.retryScheduleMs,
+      timeoutMs: config.webhookTimeoutMs,
+      version,
+    }),
+  );
+  createSchedules(engine, db, [
+    { name: "expire-held-sends", everyMs: 5 * SECOND, run: () => expireHeldSends(db, outcomes) },
+    { name: "partitions", everyMs: HOUR, run: () => ensurePartitions(db) },
+    {
+      name: "retention",
+      everyMs: HOUR,
+      run: () => dropPartitionsBefore(db, new Date(Date.now() - config.retentionMs)),
+    },
+    { name: "idempotency", everyMs: HOUR, run: () => forgetOldKeys(db) },
+    { name: "orphaned-media", everyMs: HOUR, run: () => dropOrphans(db) },
+    { name: "actions", everyMs: HOUR, run: () => forgetOldActions(db) },
+    { name: "failing-webhooks", everyMs: MINUTE, run: () => watchFailingWebhooks(db, engine) },
+    { name: "removed-webhooks", everyMs: MINUTE, run: () => finishRemovals(db) },
+  ]);
+}
+
+async function forgetOldKeys(db: Db): Promise<void> {
+  await db
+    .deleteFrom("idempotency")
+    .where("created_at", "<", new Date(Date.now() - 25 * HOUR))
+    .execute();
+}

@@ -1,0 +1,124 @@
+import { randomBytes } from "node:crypto";
+import { vi } from "vitest";
+import { type Client, createClient } from "../../src/client.ts";
+import { createTestDatabase, type TestDatabase } from "../database.ts";
+import { newPhone, waitUntil } from "../gateway.ts";
+import { type Receiver, startReceiver } from "../receiver.ts";
+import { makeScratchDir } from "../scratch-dir.ts";
+import { type LaunchedGateway, launchGateway, type SpawnedGateway } from "../spawn-gateway.ts";
+
+// Processes start and end here by the dozen, on a machine that may be busy.
+vi.setConfig({ testTimeout: 90_000, hookTimeout: 90_000 });
+
+const OWNER = { email: "owner@example.com", password: "correct horse battery staple" };
+
+/** An instance that is paired; its key holds across every kill. */
+export interface PairedInstance {
+  id: number;
+  phone: string;
+  api_key: string;
+}
+
+/** A gateway in a process of its own that can be killed and started again on the same data, and what stands around it. */
+export interface E2eStory {
+  readonly store: TestDatabase;
+  readonly receiver: Receiver;
+  /** The gateway that was started last. */
+  readonly gateway: SpawnedGateway;
+  readonly settings: Readonly<Record<string, string>>;
+  /** Starts it, with settings on top if given, and waits until it listens. */
+  start(settings?: Record<string, string>): Promise<SpawnedGateway>;
+  /** Starts it without waiting. */
+  launch(settings?: Record<string, string>): LaunchedGateway;
+  signIn(): Promise<Client>;
+  /** A new instance with a webhook to the receiver, paired and connected. */
+  pair(): Promise<PairedInstance>;
+  clientOf(instance: PairedInstance): Client;
+  isConnected(instance: PairedInstance): Promise<boolean>;
+  /** Rows of a statement on the gateway's database. */
+  rows<Row extends object>(text: string, ...values: unknown[]): Promise<Row[]>;
+  /** Resolves when nothing is left to be done but for upkeep. */
+  drained(timeoutMs?: number): Promise<void>;
+  end(): Promise<void>;
+}
+
+/** On the shared PostgreSQL, unless `DATABASE_URL` is given as empty. */
+export async function createE2eStory(more: Record<string, string> = {}): Promise<E2eStory> {
+  const store = await createTestDatabase();
+  const { path: dataDir, remove } = await makeScratchDir("waygate-e2e-");
+  const receiver = await startReceiver();
+  const launched: LaunchedGateway[] = [];
+  const settings = {
+    NODE_ENV: "test",
+    WAYGATE_PORT: "0",
+    // Nobody is there: no test may reach the real network.
+    WAYGATE_WHATSAPP_URL: "ws://127.0.0.1:1/",
+    WAYGATE_DATA_DIR: dataDir,
+    DATABASE_URL: store.url,
+    WAYGATE_SECRET_KEY: randomBytes(32).toString("base64"),
+    WAYGATE_OWNER_EMAIL: OWNER.email,
+    WAYGATE_OWNER_PASSWORD: OWNER.password,
+    WAYGATE_LOG_LEVEL: "warn",
+    WAYGATE_DOUBT_WAIT: "1s",
+    ...more,
+  };
+  let current: SpawnedGateway | undefined;
+
+  const story: E2eStory = {
+    store,
+    receiver,
+    settings,
+    get gateway() {
+      if (!current) throw new Error("the gateway has not been started");
+      return current;
+    },
+    launch(changed = {}) {
+      const gateway = launchGateway({ ...settings, ...changed });
+      launched.push(gateway);
+      return gateway;
+    },
+    async start(changed) {
+      const gateway = story.launch(changed);
+      current = { ...gateway, url: await gateway.listening };
+      return current;
+    },
+    async signIn() {
+      const baseUrl = story.gateway.url;
+      const { token } = await createClient({ baseUrl }).login(OWNER);
+      return createClient({ baseUrl, token });
+    },
+    async pair() {
+      const owner = await story.signIn();
+      const phone = newPhone();
+      const { data } = await owner.createInstance({
+        name: "Sales",
+        network: "sandbox",
+        webhook_url: receiver.url,
+      });
+      const { id, api_key, webhook_secret } = data;
+      receiver.trust(webhook_secret);
+      await owner.sandboxScan({ id, phone });
+      const instance = { id, phone, api_key };
+      await waitUntil(() => story.isConnected(instance));
+      return instance;
+    },
+    clientOf: ({ api_key }) => createClient({ baseUrl: story.gateway.url, apiKey: api_key }),
+    async isConnected(instance) {
+      return (await story.clientOf(instance).getInstanceStatus({ id: instance.id })).data.connected;
+    },
+    async rows(text, ...values) {
+      return (await store.database.pool.query(text, values)).rows;
+    },
+    async drained(timeoutMs = 30_000) {
+      const left = `select 1 from job j join lane l on l.id = j.lane where l.kind <> 'upkeep' limit 1`;
+      await waitUntil(async () => (await story.rows(left)).length === 0, timeoutMs);
+    },
+    async end() {
+      await Promise.all(launched.map((gateway) => gateway.kill()));
+      await receiver.close();
+      await store.drop();
+      await remove();
+    },
+  };
+  return story;
+}

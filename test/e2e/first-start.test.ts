@@ -1,0 +1,110 @@
+import { execFile } from "node:child_process";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createClient } from "../../src/client.ts";
+import { waitUntil } from "../gateway.ts";
+import { startReceiver } from "../receiver.ts";
+import { makeScratchDir, type ScratchDir } from "../scratch-dir.ts";
+import { launchGateway, type SpawnedGateway, spawnGateway } from "../spawn-gateway.ts";
+
+const run = promisify(execFile);
+
+describe("a gateway that is started for the first time, with nothing set", () => {
+  let data: ScratchDir;
+  let gateway: SpawnedGateway;
+
+  const start = async (): Promise<void> => {
+    gateway = await spawnGateway({ WAYGATE_DATA_DIR: data.path, WAYGATE_PORT: "0" });
+  };
+
+  beforeAll(async () => {
+    data = await makeScratchDir("waygate-e2e-");
+    await start();
+  });
+  afterAll(async () => {
+    await gateway.kill("SIGINT");
+    await data.remove();
+  });
+
+  const printed = (what: RegExp): string => gateway.output().match(what)?.[1] ?? "";
+  const curlLines = () => gateway.output().match(/^(eval \$\(curl|curl) .*$/gm) ?? [];
+
+  test("says where it listens, with which database, and where it may call", () => {
+    expect(gateway.output()).toContain(`Waygate listens on ${gateway.url} (reference: ${gateway.url}/docs).`);
+    expect(gateway.output()).toContain(
+      `Database: its own PostgreSQL below ${data.path}. Outgoing calls: external, private, loopback.`,
+    );
+  });
+
+  test("lets the owner sign in with the password that it has printed", async () => {
+    const email = printed(/^Owner's sign-in: (\S+)$/m);
+    const password = printed(/^Password: +(\S+) .*shown this once/m);
+    const { data: signedIn } = await createClient({ baseUrl: gateway.url }).login({ email, password });
+    expect(signedIn.account.account_type).toBe("owner");
+  });
+
+  test.each(["sh", "bash"])(
+    "prints three lines that create, pair and use an instance when pasted into %s",
+    async (shell) => {
+      expect(curlLines()).toHaveLength(3);
+      const home = await mkdtemp(join(tmpdir(), "waygate-paste-"));
+      const pasted = `${curlLines().join("\necho\n")}\n`;
+      const { stdout, stderr } = await run(shell, ["-c", pasted], { cwd: home }).finally(() =>
+        rm(home, { recursive: true }),
+      );
+      const answers = stdout
+        .trim()
+        .split("\n")
+        .filter((line) => line !== "");
+      expect(stderr).toBe("");
+      expect(answers.map((answer) => JSON.parse(answer))).toMatchObject([
+        { success: true, data: { phone: expect.stringMatching(/^\d+$/) } },
+        { success: true, data: { status: "sent" } },
+      ]);
+    },
+  );
+
+  test("keeps everything over a kill -9, and does not show the password again", {
+    timeout: 60_000,
+  }, async () => {
+    const [create = ""] = curlLines();
+    const { stdout } = await run("sh", ["-c", `${create}; echo $ID $KEY`]);
+    const [id = "", apiKey = ""] = stdout.trim().split(" ");
+    const { data: paired } = await createClient({ baseUrl: gateway.url, apiKey }).sandboxScan({
+      id: Number(id),
+    });
+    await gateway.kill();
+    await start();
+    const client = createClient({ baseUrl: gateway.url, apiKey });
+    await waitUntil(async () => (await client.getInstanceStatus({ id: Number(id) })).data.connected);
+    expect((await client.getInstanceStatus({ id: Number(id) })).data.phone).toBe(paired.phone);
+    expect(gateway.output()).not.toMatch(/Password: /);
+    expect(gateway.output()).toContain("with your own sign-in");
+    const receiver = await startReceiver();
+    await client.createWebhook({ id: Number(id), url: receiver.url, events: ["message.received"] });
+    await client.sendText({ id: Number(id), number: "5511999990004", text: "still here?" });
+    const [echo] = await receiver.waitFor(({ body }) => body.event === "message.received");
+    await receiver.close();
+    expect(echo?.body.data.message.text).toBe("echo: still here?");
+  });
+});
+
+describe("the demo", () => {
+  test("shows everything, ends by itself and leaves nothing behind", { timeout: 90_000 }, async () => {
+    const { path: TMPDIR, remove } = await makeScratchDir("waygate-e2e-");
+    const demo = launchGateway({ TMPDIR }, "demo");
+    expect({ ...(await demo.exited), said: demo.output() }).toEqual({
+      code: 0,
+      signal: null,
+      said: expect.stringMatching(
+        /with exactly one outcome event: 240\.[\s\S]*Everything that was promised happened/,
+      ),
+    });
+    const { stdout } = await run("ls", ["-A", TMPDIR]);
+    expect(stdout).toBe("");
+    await remove();
+  });
+});

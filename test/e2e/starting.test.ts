@@ -1,0 +1,88 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { makeScratchDir, type ScratchDir } from "../scratch-dir.ts";
+import { createE2eStory, type E2eStory } from "./e2e-story.ts";
+
+describe("a gateway that cannot start", () => {
+  let story: E2eStory;
+  let other: ScratchDir;
+
+  beforeAll(async () => {
+    story = await createE2eStory();
+    other = await makeScratchDir("waygate-e2e-");
+    await story.start();
+  });
+  afterAll(async () => {
+    await story.end();
+    await other.remove();
+  });
+
+  /** What it says while it refuses to start; one sentence, no stack. */
+  async function refusal(settings: Record<string, string>): Promise<string> {
+    const gateway = story.launch({ WAYGATE_DATA_DIR: other.path, ...settings });
+    expect(await gateway.exited).toEqual({ code: 1, signal: null });
+    expect(gateway.output()).not.toMatch(/^\s+at /m);
+    return gateway.output().trim();
+  }
+
+  test("says that another one uses the data directory", async () => {
+    const { WAYGATE_DATA_DIR = "" } = story.settings;
+    const said = await refusal({ WAYGATE_DATA_DIR });
+    expect(said).toMatch(
+      /^The data directory \S+ is in use by process \d+ on \S+\. .*WAYGATE_DATA_DIR[^\n]*$/,
+    );
+  });
+
+  test.each([
+    ["missing", "", "WAYGATE_SECRET_KEY is required with DATABASE_URL"],
+    ["weak", "a".repeat(40), "WAYGATE_SECRET_KEY"],
+    ["short", "x9k2", "WAYGATE_SECRET_KEY"],
+  ])("says that the secret key is %s", async (_, WAYGATE_SECRET_KEY, sentence) => {
+    const said = await refusal({ WAYGATE_SECRET_KEY });
+    expect(said).toContain(sentence);
+    expect(said.split("\n")).toHaveLength(2);
+    if (WAYGATE_SECRET_KEY !== "") expect(said).not.toContain(WAYGATE_SECRET_KEY);
+  });
+
+  test("says that the secret key is not the one of the data", async () => {
+    const said = await refusal({ WAYGATE_SECRET_KEY: "Zm9yZ290dGVuIGtleSBvZiBhbm90aGVyIG5vZGU0MQ" });
+    expect(said).toMatch(
+      /^WAYGATE_SECRET_KEY is not the one that the secrets in this database are sealed with[^\n]*$/,
+    );
+  });
+
+  test("says that the port is taken", async () => {
+    const server = createServer().listen(0, "127.0.0.1");
+    await new Promise((resolve) => server.once("listening", resolve));
+    const { port } = server.address() as AddressInfo;
+    const said = await refusal({ WAYGATE_PORT: String(port) });
+    server.close();
+    expect(said).toMatch(new RegExp(`^Port ${port} on 127.0.0.1 is in use [^\\n]*WAYGATE_PORT[^\\n]*$`));
+  });
+
+  test.each([
+    ["is not there", (url: URL) => Object.assign(url, { port: "9" }), /cannot be reached \(ECONNREFUSED\)/],
+    ["refuses the password", (url: URL) => Object.assign(url, { password: "wrong" }), /refuses: .*\(28P01\)/],
+    [
+      "does not exist",
+      (url: URL) => Object.assign(url, { pathname: "/nobody" }),
+      /refuses: .*nobody.*\(3D000\)/,
+    ],
+  ])("says that the database %s", async (_, change, sentence) => {
+    const said = await refusal({ DATABASE_URL: change(new URL(story.store.url)).href });
+    expect(said).toMatch(/^PostgreSQL at [^\n]*$/);
+    expect(said).toMatch(sentence);
+  });
+
+  test("lists everything that is wrong with its settings at once, without a value", async () => {
+    const said = await refusal({ WAYGATE_PORT: "seven", WAYGATE_QUEUE: "redis", WAYGATE_TYPO: "yes" });
+    expect(said).toMatch(/WAYGATE_PORT.*\n.*WAYGATE_QUEUE.*\n.*WAYGATE_TYPO is not a setting/);
+    expect(said).not.toMatch(/seven|redis/);
+  });
+
+  test("leaves alone the one that runs", async () => {
+    expect((await fetch(`${story.gateway.url}/health`)).status).toBe(200);
+    expect(story.gateway.output()).not.toContain("error");
+  });
+});

@@ -1,0 +1,82 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { waitUntil } from "../gateway.ts";
+import type { Received } from "../receiver.ts";
+import { createE2eStory, type E2eStory, type PairedInstance } from "./e2e-story.ts";
+import { FLAWLESS, planSends, readHistory, sendAll } from "./send-history.ts";
+
+/** Has the program run into a bug when it gets SIGUSR2. */
+const BUGS = {
+  "an exception that nobody catches": "throw new Error('surprise')",
+  "a rejection that nobody handles": "Promise.reject(new Error('surprise'))",
+};
+
+describe("a gateway that is told to stop", () => {
+  let story: E2eStory;
+  let instance: PairedInstance;
+
+  beforeAll(async () => {
+    story = await createE2eStory({ WAYGATE_LOG_LEVEL: "info" });
+    await story.start();
+    instance = await story.pair();
+    await story.gateway.kill();
+  });
+  afterEach(() => story.gateway.kill());
+  afterAll(() => story.end());
+
+  test("by SIGTERM under load ends with code 0, loses nothing and delivers nothing twice", async () => {
+    const { url, kill } = await story.start();
+    const before = story.receiver.received.length;
+    const sending = sendAll(story, instance, planSends("load", 400, 20));
+    await waitUntil(() => story.receiver.received.length > before + 20);
+    const stopping = kill("SIGTERM");
+    const health = async () => (await fetch(`${url}/health`).catch(() => undefined))?.status;
+    await waitUntil(async () => (await health()) === 503);
+    expect(await stopping).toEqual({ code: 0, signal: null });
+    await story.start();
+    const history = await readHistory(story, instance, await sending);
+    expect(history).toMatchObject({ ...FLAWLESS, repeatedIds: 0, repeatedDeliveries: 0 });
+  });
+
+  test("finishes the delivery under way, and answers the sync send that waits", async () => {
+    await story.start();
+    const client = story.clientOf(instance);
+    story.receiver.answer(async (_, response) => {
+      await delay(1_500);
+      response.writeHead(200).end();
+    });
+    const slow = client.sendText({ id: instance.id, number: "5521977770005", text: "slow sync" });
+    await client.sandboxReceive({ id: instance.id, from: "5521955554444", text: "while stopping" });
+    const isIt = (received: Received) => received.body.data.message?.text === "while stopping";
+    await story.receiver.waitFor(isIt);
+    expect(await story.gateway.kill("SIGINT")).toEqual({ code: 0, signal: null });
+    expect((await slow).data?.status).toBe("sent");
+    story.receiver.answer(200);
+    await story.start();
+    await story.drained();
+    expect(story.receiver.received.filter(isIt)).toHaveLength(1);
+  });
+
+  test("twice ends at once", async () => {
+    const { kill, output } = await story.start();
+    const ending = kill("SIGTERM");
+    await waitUntil(() => output().includes('"stopping"'));
+    await delay(300);
+    const askedAt = performance.now();
+    void kill("SIGTERM");
+    expect(await ending).toEqual({ code: 1, signal: null });
+    expect(performance.now() - askedAt).toBeLessThan(1_500);
+  });
+
+  test.each(Object.entries(BUGS))("on %s ends with code 1 and says why", async (_, bug) => {
+    const preload = `data:text/javascript,process.on("SIGUSR2",()=>{${bug}})`;
+    const { kill, output } = await story.start({ NODE_OPTIONS: `--import=${encodeURI(preload)}` });
+    expect(await kill("SIGUSR2")).toEqual({ code: 1, signal: null });
+    const last = output().trim().split("\n").at(-1) ?? "";
+    expect(JSON.parse(last)).toMatchObject({
+      level: "fatal",
+      msg: "a bug ends this process",
+      err: { message: "surprise", stack: expect.stringContaining("surprise") },
+    });
+  });
+});

@@ -1,0 +1,74 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+
+const PROGRAM = fileURLToPath(new URL("../bin/waygate.mjs", import.meta.url));
+const PASSED_ON = ["PATH", "HOME", "TMPDIR", "LANG"];
+const START_WITHIN_MS = 30_000;
+
+export interface Exit {
+  code: number | null;
+  signal: NodeJS.Signals | null;
+}
+
+/** The built program as a process of its own, perhaps not listening yet. */
+export interface LaunchedGateway {
+  readonly pid: number;
+  /** Where it listens; rejects with everything it said when it ends before. */
+  readonly listening: Promise<string>;
+  readonly exited: Promise<Exit>;
+  /** What it has said so far, on both channels. */
+  output(): string;
+  /** Sends a signal and waits for the end. */
+  kill(signal?: NodeJS.Signals): Promise<Exit>;
+}
+
+export interface SpawnedGateway extends LaunchedGateway {
+  readonly url: string;
+}
+
+/** Starts the program with nothing in its environment but these settings. */
+export function launchGateway(settings: Record<string, string>, command = "serve"): LaunchedGateway {
+  const passedOn = PASSED_ON.flatMap((name) => (process.env[name] ? [[name, process.env[name]]] : []));
+  const child = spawn(process.execPath, [PROGRAM, command], {
+    env: { ...Object.fromEntries(passedOn), ...settings },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const endWithUs = (): void => void child.kill("SIGKILL");
+  process.once("exit", endWithUs);
+  const exited = once(child, "close").then(([code, signal]): Exit => {
+    process.off("exit", endWithUs);
+    return { code, signal };
+  });
+  let said = "";
+  const listening = new Promise<string>((resolve, reject) => {
+    const giveUp = (why: string) => reject(new Error(`The gateway ${why}. It said:\n${said}`));
+    const timer = setTimeout(giveUp, START_WITHIN_MS, "was not up in time");
+    for (const channel of [child.stdout, child.stderr]) {
+      channel.setEncoding("utf8").on("data", (text: string) => {
+        said += text;
+        const url = said.match(/^Waygate listens on (http:\S+)/m)?.[1];
+        if (url) resolve(url);
+      });
+    }
+    void exited.then(({ code, signal }) => giveUp(`ended with ${code ?? signal}`));
+    void exited.finally(() => clearTimeout(timer));
+  });
+  listening.catch(() => {});
+  return {
+    pid: child.pid ?? 0,
+    listening,
+    exited,
+    output: () => said,
+    kill(signal = "SIGKILL") {
+      child.kill(signal);
+      return exited;
+    },
+  };
+}
+
+/** Starts the program and waits until it listens. */
+export async function spawnGateway(settings: Record<string, string>): Promise<SpawnedGateway> {
+  const gateway = launchGateway(settings);
+  return { ...gateway, url: await gateway.listening };
+}
