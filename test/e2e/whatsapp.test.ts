@@ -142,7 +142,6 @@ describe("a gateway on WhatsApp", () => {
   test("forgets the pairing on logout, and the phone too", async () => {
     await online();
     await client().logoutInstance({ id: instance.id });
-    (await import("node:fs")).appendFileSync("/tmp/w2-dump.json", "slow logout");
     expect((await network.control.person(instance.phone)).devices).toEqual([]);
     const rows = await story.rows("select 1 from pairing_key union all select 1 from pairing_letter");
     expect(rows).toEqual([]);
