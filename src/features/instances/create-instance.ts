@@ -1,10 +1,10 @@
-import { randomBytes } from "node:crypto";
 import { sql } from "kysely";
 import { addLane } from "../../engine/lanes.ts";
 import type { Db, Trx } from "../../platform/db.ts";
 import { GatewayError } from "../../platform/errors.ts";
 import type { InputOf, OutputOf } from "../../platform/route.ts";
 import type { SecretBox } from "../../platform/secret-box.ts";
+import { newWebhookSecret } from "../../platform/webhook-secret.ts";
 import { issueApiKey } from "./api-keys.ts";
 import type { instancesContract } from "./contract.ts";
 import type { InstanceRow } from "./instance-row.ts";
@@ -96,10 +96,6 @@ async function requireRoom(trx: Trx, account_id: number): Promise<void> {
   throw new GatewayError("QUOTA_EXCEEDED", `The plan allows ${plan.max_instances} instances.`, {
     details: { limit: plan.max_instances, used: count },
   });
-}
-
-function newWebhookSecret(): string {
-  return `whsec_${randomBytes(32).toString("base64")}`;
 }
 
 interface NewInstance {

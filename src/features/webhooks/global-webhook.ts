@@ -5,8 +5,9 @@ import type { Handlers } from "../../platform/handler.ts";
 import type { InputOf } from "../../platform/route.ts";
 import type { SafeFetch } from "../../platform/safe-fetch.ts";
 import type { SecretBox } from "../../platform/secret-box.ts";
+import { newWebhookSecret } from "../../platform/webhook-secret.ts";
 import { expandEvents, type webhooksContract } from "./contract.ts";
-import { bringsSecret, changeWebhook, newWebhookSecret } from "./save-webhook.ts";
+import { bringsSecret, changeWebhook } from "./save-webhook.ts";
 import { toWebhookRecord, type WebhookRow } from "./webhook-record.ts";
 
 interface GlobalDeps {

@@ -1,10 +1,10 @@
-import { randomBytes } from "node:crypto";
 import { sql } from "kysely";
 import { addLane } from "../../engine/lanes.ts";
 import type { Trx } from "../../platform/db.ts";
 import { GatewayError, invalidField } from "../../platform/errors.ts";
 import type { SafeFetch } from "../../platform/safe-fetch.ts";
 import type { SecretBox } from "../../platform/secret-box.ts";
+import { newWebhookSecret } from "../../platform/webhook-secret.ts";
 import { expandEvents, isMaskedSecret } from "./contract.ts";
 import { selectWebhooks } from "./find-webhook.ts";
 import { MASK, openHeaders, type WebhookRow } from "./webhook-record.ts";
@@ -26,11 +26,6 @@ export interface NewWebhook {
 }
 
 const MAX_WEBHOOKS_PER_INSTANCE = 50;
-
-/** A fresh signing secret: 32 random bytes after the prefix. */
-export function newWebhookSecret(): string {
-  return `whsec_${randomBytes(32).toString("base64")}`;
-}
 
 /** Refuses an address that the outgoing policy would refuse at every delivery. */
 export async function requireAllowedUrl(outgoing: SafeFetch, url: string | undefined): Promise<void> {

@@ -1,6 +1,7 @@
 import type { Engine } from "../../engine/engine.ts";
 import { GatewayError } from "../../platform/errors.ts";
 import type { Handlers } from "../../platform/handler.ts";
+import { newWebhookSecret } from "../../platform/webhook-secret.ts";
 import type { webhooksContract } from "./contract.ts";
 import { changeDefaultWebhook } from "./default-webhook.ts";
 import { deliveryLogHandlers } from "./delivery-logs.ts";
@@ -9,13 +10,7 @@ import { globalWebhookHandlers } from "./global-webhook.ts";
 import { recoverDeliveries } from "./recover-webhook.ts";
 import { discardQueued, hideWebhook } from "./remove-webhook.ts";
 import { resendHandlers } from "./resend-event.ts";
-import {
-  bringsSecret,
-  changeWebhook,
-  insertWebhook,
-  newWebhookSecret,
-  requireAllowedUrl,
-} from "./save-webhook.ts";
+import { bringsSecret, changeWebhook, insertWebhook, requireAllowedUrl } from "./save-webhook.ts";
 import { createWebhookTest, type WebhookTestDeps } from "./test-webhook.ts";
 import { toWebhookRecord } from "./webhook-record.ts";
 
