@@ -1,7 +1,16 @@
-/** A chat, group or person on the network, such as `5511999990001@s.whatsapp.net`. Only `ids.ts` makes one from digits. */
-export type Jid = string & { readonly brand: "Jid" };
-/** The network's id of a message; chosen before the first try and the same at every try. */
-export type MessageId = string & { readonly brand: "MessageId" };
+import type {
+  CallResult,
+  ChatCalls,
+  ChatState,
+  ContactCalls,
+  ContactUpdate,
+  GroupCalls,
+  GroupUpdate,
+  ProfileCalls,
+} from "./calls.ts";
+import type { Identity, Jid, MessageId, MessageRef } from "./identity.ts";
+
+export type { Identity, Jid, MessageId, MessageRef } from "./identity.ts";
 
 export type MediaType = "image" | "video" | "audio" | "document" | "sticker" | "ptt";
 
@@ -57,15 +66,6 @@ export type Content = (TextContent | MediaContent | LocationContent | ContactCon
   quoted?: Quoted;
   mentions?: Jid[];
 };
-
-/** One person or chat as the network knows it; a LID is never a phone. */
-export interface Identity {
-  jid: Jid;
-  lid: Jid | null;
-  /** Digits only; null when the network does not tell it. */
-  phone: string | null;
-  push_name: string | null;
-}
 
 export interface NetworkMessage {
   id: MessageId;
@@ -132,7 +132,9 @@ export type NetworkEvent =
       reaction: string;
       at: Date;
     }
-  | { type: "group_updated"; group: Jid; at: Date }
+  | { type: "group_updated"; group: Jid; at: Date; change: GroupUpdate }
+  | { type: "contact_updated"; contact: ContactUpdate }
+  | { type: "chat_updated"; chat: Jid; change: ChatState }
   | { type: "call_received"; from: Identity; call_id: string; video: boolean; at: Date };
 
 /** How far a message has come, in order; a status never goes back. */
@@ -151,15 +153,6 @@ export type SendResult =
 export type RefusalCode = "RECIPIENT_NOT_FOUND" | "REACHOUT_TIMELOCK" | "SEND_FAILED" | "CONFLICT";
 
 export type Presence = "available" | "unavailable" | "typing" | "recording" | "paused";
-
-/** Where a message stands, for an action on it. */
-export interface MessageRef {
-  chat: Jid;
-  id: MessageId;
-  from_me: boolean;
-  /** The writer, in groups. */
-  sender?: Jid;
-}
 
 /** The identity of a pairing, kept by the gateway; the bytes mean something to the driver only. */
 export interface CredentialStore {
@@ -225,8 +218,19 @@ export interface Session {
   react?(target: MessageRef, reaction: string, options: { id: MessageId }): Promise<SendResult>;
   markRead?(chat: Jid, targets: MessageRef[]): Promise<SendResult>;
   setPresence?(presence: Presence, to?: Jid): Promise<SendResult>;
-  /** Bytes of an inbound file by the `ref` of its content; undefined when the network has it no longer. */
-  downloadMedia?(ref: unknown): Promise<Uint8Array | undefined>;
+  /**
+   * An inbound file by the `ref` of its content, piece by piece as it arrives; `gone` when neither the network nor the
+   * phone has it. Rejects when it could not be fetched whole and unchanged: what came is worth nothing then.
+   */
+  downloadMedia?(
+    ref: unknown,
+    onChunk: (chunk: Uint8Array) => Promise<void> | void,
+  ): Promise<"done" | "gone">;
+  rejectCall?(call_id: string, from: Jid): Promise<CallResult<null>>;
+  readonly contacts?: ContactCalls;
+  readonly chats?: ChatCalls;
+  readonly profile?: ProfileCalls;
+  readonly groups?: GroupCalls;
 }
 
 export interface OpenOptions {
@@ -234,6 +238,10 @@ export interface OpenOptions {
   report: (event: NetworkEvent) => Promise<void>;
   /** What was sent under an id, for a recipient who asks for it again. */
   findSent?: (chat: Jid, id: MessageId) => Promise<Content | undefined>;
+  /** `http:`, `https:`, `socks5:` or `socks4:` URL through which everything of this session goes. */
+  proxy?: string;
+  /** Whether the paired account is shown as online while it is connected. */
+  markOnline?: boolean;
 }
 
 /** A network as the gateway sees it. */

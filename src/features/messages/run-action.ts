@@ -7,7 +7,7 @@ import { recordEvents } from "../events/events.ts";
 import { changeMessage, type MessageChange } from "./record-change.ts";
 import { recordReceipts } from "./record-status.ts";
 import { SEND_ERROR, type SendError, toSendError } from "./send-error.ts";
-import { withinTime } from "./within-time.ts";
+import { withinTime } from "../../platform/within-time.ts";
 
 export interface ActionRunnerOptions {
   db: Db;

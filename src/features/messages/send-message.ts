@@ -18,7 +18,7 @@ import {
   unsubmit,
   waitInDoubt,
 } from "./submit-send.ts";
-import { withinTime } from "./within-time.ts";
+import { withinTime } from "../../platform/within-time.ts";
 
 export interface SendRunnerOptions {
   db: Db;

@@ -4,7 +4,7 @@ import { GatewayError } from "../../platform/errors.ts";
 import { SEND_ERROR } from "./send-error.ts";
 import { type ReadInstance, requireConnected } from "./sending-instance.ts";
 import { resolveTarget, type Target } from "./target.ts";
-import { withinTime } from "./within-time.ts";
+import { withinTime } from "../../platform/within-time.ts";
 
 export interface PresenceDeps {
   readInstance: ReadInstance;

@@ -1,0 +1,54 @@
+import type { CallRefusal, CallResult } from "../../network/calls.ts";
+import type { Session } from "../../network/driver.ts";
+import { type ErrorCode, GatewayError } from "../../platform/errors.ts";
+import { withinTime } from "../../platform/within-time.ts";
+
+export interface CallDeps {
+  /** Throws NOT_FOUND or INSTANCE_NOT_CONNECTED. */
+  requireConnected: (instanceId: number) => Promise<unknown>;
+  /** The live session of an instance, while it is connected. */
+  connectedSession: (instanceId: number) => Session | undefined;
+  timeoutMs: number;
+}
+
+/**
+ * Asks something of an instance's live session that leaves no row behind. `undefined` from `call`: the network lacks the
+ * capability (NOT_SUPPORTED). The network's refusal is thrown with the code that it stands for.
+ */
+export type CallSession = <Value>(
+  instanceId: number,
+  call: (session: Session) => Promise<CallResult<Value>> | undefined,
+) => Promise<Value>;
+
+export function createCallSession({ requireConnected, connectedSession, timeoutMs }: CallDeps): CallSession {
+  return async (instanceId, call) => {
+    await requireConnected(instanceId);
+    const session = connectedSession(instanceId);
+    if (!session) throw unreachable();
+    const asked = call(session);
+    if (!asked) throw new GatewayError("NOT_SUPPORTED", "The network of this instance cannot do that.");
+    return settle(await withinTime(asked, timeoutMs));
+  };
+}
+
+function unreachable(): GatewayError {
+  return new GatewayError("UNAVAILABLE", "The session cannot be reached just now.", { retryAfterSeconds: 5 });
+}
+
+function settle<Value>(result: CallResult<Value> | undefined): Value {
+  if (!result) throw new GatewayError("SEND_TIMEOUT", "The network did not answer in time.");
+  if (result.outcome === "done") return result.value;
+  if (result.outcome === "failed") throw new GatewayError("SEND_FAILED", result.reason);
+  const { code, reason, retry_after_seconds } = result;
+  throw new GatewayError(CODE_OF[code], reason, { retryAfterSeconds: retry_after_seconds });
+}
+
+const CODE_OF = {
+  NOT_FOUND: "NOT_FOUND",
+  FORBIDDEN: "FORBIDDEN",
+  RATE_LIMITED: "RATE_LIMITED",
+  RECIPIENT_NOT_FOUND: "RECIPIENT_NOT_FOUND",
+  VALIDATION_ERROR: "VALIDATION_ERROR",
+  CONFLICT: "CONFLICT",
+  SEND_FAILED: "SEND_FAILED",
+} satisfies Record<CallRefusal, ErrorCode>;

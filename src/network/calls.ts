@@ -1,0 +1,163 @@
+import type { Identity, Jid, MessageRef } from "./identity.ts";
+
+/** How a call that leaves no row ended. `refused` is the network's word; `failed`: no answer, and a later try is safe. */
+export type CallResult<Value> =
+  | { outcome: "done"; value: Value }
+  | { outcome: "refused"; code: CallRefusal; reason: string; retry_after_seconds?: number }
+  | { outcome: "failed"; reason: string };
+
+export type CallRefusal =
+  | "NOT_FOUND"
+  | "FORBIDDEN"
+  | "RATE_LIMITED"
+  | "RECIPIENT_NOT_FOUND"
+  | "VALIDATION_ERROR"
+  | "CONFLICT"
+  | "SEND_FAILED";
+
+/** Whether a number is on the network, and who that is. */
+export interface NumberCheck {
+  /** As it was asked: digits only. */
+  number: string;
+  jid: Jid | null;
+  lid: Jid | null;
+  /** Of a business. */
+  verified_name: string | null;
+}
+
+/** Null where the network tells nothing, or may not. */
+export interface ContactInfo extends Identity {
+  verified_name: string | null;
+  is_business: boolean;
+  business: {
+    description?: string;
+    category?: string;
+    email?: string;
+    website?: string[];
+    address?: string;
+  } | null;
+  about: string | null;
+  picture_url: string | null;
+}
+
+/** What became known of somebody: a name in the phone's address book, a name of their own, the other address. */
+export interface ContactUpdate {
+  jid: Jid | null;
+  lid: Jid | null;
+  phone: string | null;
+  /** In the phone's address book; null: nothing was told. */
+  name: string | null;
+  push_name: string | null;
+  verified_name: string | null;
+}
+
+/** What a phone shows of a chat; what is absent has not changed. */
+export interface ChatState {
+  archived?: boolean;
+  pinned?: boolean;
+  /** Null: it is not muted. */
+  muted_until?: Date | null;
+  unread?: boolean;
+}
+
+export interface OwnProfile extends Identity {
+  about: string | null;
+  picture_url: string | null;
+  is_business: boolean;
+  business: ContactInfo["business"];
+  /** By the network's words, such as `last` or `groupadd`. */
+  privacy: Record<string, string>;
+}
+
+export interface GroupParticipant {
+  jid: Jid;
+  lid: Jid | null;
+  phone: string | null;
+  admin: "admin" | "superadmin" | null;
+}
+
+export interface Group {
+  jid: Jid;
+  subject: string;
+  description: string | null;
+  owner: Jid | null;
+  /** Only admins write. */
+  announce: boolean;
+  /** Only admins change the settings. */
+  locked: boolean;
+  created_at: Date | null;
+  participants: GroupParticipant[];
+}
+
+export type ParticipantAction = "add" | "remove" | "promote" | "demote";
+
+/** What changed in a group, as far as the network tells; an empty one says "look again". */
+export interface GroupUpdate {
+  subject?: string;
+  description?: string | null;
+  announce?: boolean;
+  locked?: boolean;
+  participants?: { action: ParticipantAction; who: GroupParticipant[] };
+  /** The whole group as it is now. */
+  group?: Group;
+  /** We are not in it any more. */
+  left?: boolean;
+  by?: Identity;
+}
+
+/** One person's result, by the network's code (200 done, 403 refuses invitations, 404 unknown, 409 is in it already ...). */
+export interface ParticipantResult {
+  jid: Jid;
+  status: number;
+}
+
+/** One change at a time, so that each has a result of its own. */
+export type GroupChange =
+  | { subject: string }
+  | { description: string }
+  | { image: Uint8Array | null }
+  | { announce: boolean }
+  | { locked: boolean };
+
+export interface ContactCalls {
+  /** Digits in, one answer each, in order. */
+  check(numbers: readonly string[]): Promise<CallResult<NumberCheck[]>>;
+  info(jid: Jid): Promise<CallResult<ContactInfo>>;
+  setBlocked(jid: Jid, isBlocked: boolean): Promise<CallResult<null>>;
+  blocked(): Promise<CallResult<Jid[]>>;
+  /** Asks for the phone's address book again; it comes as `contact_updated`. */
+  synchronise(): Promise<CallResult<null>>;
+}
+
+export interface ChatCalls {
+  /** `last`: the newest message of the chat, which the phone's record of some changes names. */
+  setState(chat: Jid, change: ChatState, last?: MessageRef & { at: Date }): Promise<CallResult<null>>;
+}
+
+export interface ProfileCalls {
+  get(): Promise<CallResult<OwnProfile>>;
+  setName(name: string): Promise<CallResult<null>>;
+  setAbout(text: string): Promise<CallResult<null>>;
+  /** JPEG, square; null removes it. */
+  setPicture(image: Uint8Array | null): Promise<CallResult<null>>;
+}
+
+export interface GroupCalls {
+  /** All that the paired phone is in. */
+  list(): Promise<CallResult<Group[]>>;
+  get(group: Jid): Promise<CallResult<Group>>;
+  create(
+    subject: string,
+    participants: readonly Jid[],
+  ): Promise<CallResult<{ group: Group; results: ParticipantResult[] }>>;
+  updateParticipants(
+    group: Jid,
+    action: ParticipantAction,
+    participants: readonly Jid[],
+  ): Promise<CallResult<ParticipantResult[]>>;
+  update(group: Jid, change: GroupChange): Promise<CallResult<null>>;
+  /** The code of the invitation link. */
+  invite(group: Jid): Promise<CallResult<string>>;
+  join(code: string): Promise<CallResult<Jid>>;
+  leave(group: Jid): Promise<CallResult<null>>;
+}
