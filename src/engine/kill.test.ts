@@ -73,7 +73,9 @@ describe("a node that is killed", () => {
     expect((await pool.query("select distinct node from ledger order by node")).rows).toHaveLength(2);
   });
 
-  it("uses up no attempt of a job, even when the same job sees it die 20 times", async () => {
+  it("uses up no attempt of a job, even when the same job sees it die 20 times", {
+    timeout: 120_000,
+  }, async () => {
     await story.lane("k", "one", [{ max_attempts: 3 }]);
     for (let death = 1; death <= 20; death++) {
       const child = startWorker("a", { takeAtOnce: true, jobMs: null });

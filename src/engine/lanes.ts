@@ -62,11 +62,16 @@ async function takeFrom(db: Db | Trx, order: TakeOrder, owners: readonly string[
   return rows;
 }
 
-/** Gives the lanes of this node back, but for those of the kinds to keep. */
-export async function releaseLanes(db: Db, node: string, keep: readonly string[] = []): Promise<void> {
+/** Gives the lanes of this node back: all, only these, or all but those of the kinds to keep. */
+export async function releaseLanes(
+  db: Db,
+  node: string,
+  { keep = [], only }: { keep?: readonly string[]; only?: readonly number[] } = {},
+): Promise<void> {
+  const among = only ? sql`and id = any(${only}::bigint[])` : sql``;
   await sql`
     with ours as (
-      select id from lane where owner = ${node} and kind <> all(${keep}) order by id for update
+      select id from lane where owner = ${node} and kind <> all(${keep}) ${among} order by id for update
     )
     update lane set owner = null from ours where lane.id = ours.id`.execute(db);
 }

@@ -29,7 +29,7 @@ export class OwnershipCheck {
     try {
       await tidyNodes(db);
       // An earlier boot may have had roles that this one has not.
-      if (isPredecessorGone()) await releaseLanes(db, node, kinds());
+      if (isPredecessorGone()) await releaseLanes(db, node, { keep: kinds() });
     } catch (error) {
       outage.note(error);
     }

@@ -18,8 +18,8 @@ export interface TakeOverOptions {
   kinds(): string[];
   dead(): string[];
   held(): number[];
-  /** Lanes that were lost while something of them still runs here. */
-  closing(): number[];
+  /** Lanes that are not for this node now: something of them still runs here, or they were given to others. */
+  leave(): number[];
   /** The boot under which lanes may be taken now, if they may. */
   bootNow(): number | undefined;
   /** Whether earlier boots of this node are gone for sure. */
@@ -106,9 +106,9 @@ export class TakeOver {
 
   /** Answers whether there may be more to take. */
   async #take(own: boolean, among: number[] | undefined): Promise<boolean> {
-    const { db, node, kinds, dead, held, closing, bootNow, adopt, outage } = this.#options;
+    const { db, node, kinds, dead, held, leave, bootNow, adopt, outage } = this.#options;
     const boot = bootNow();
-    const except = own ? [...held(), ...closing()] : closing();
+    const except = own ? [...held(), ...leave()] : leave();
     const lanes = await takeLanes(db, {
       node,
       kinds: kinds(),

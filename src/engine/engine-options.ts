@@ -1,0 +1,20 @@
+import type { Database } from "../platform/db.ts";
+import type { Log } from "../platform/log.ts";
+
+export type Role = "api" | "sessions" | "worker";
+
+export interface EngineOptions {
+  database: Database;
+  log: Log;
+  /** Name of this node, never used by two processes at once. */
+  node_id: string;
+  roles: readonly Role[];
+  /** Where other nodes reach this one. */
+  url?: string;
+  /** The predecessor of this node is proven gone (its data directory is ours): its lanes are taken at the start. */
+  takeAtOnce: boolean;
+  beatMs?: number;
+  deadAfterMs?: number;
+  selfFenceMs?: number;
+  pollMs?: number;
+}
