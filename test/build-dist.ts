@@ -26,8 +26,9 @@ async function build(): Promise<void> {
     "tsconfig.tools.json",
     "--outDir",
     NEXT,
-    "--sourceMap",
-    "false",
+    ...["--sourceMap", "false", "--declaration", "false"],
+    // Type errors are what `npm run check` is for, and checking takes ten times as long as the rest.
+    "--noCheck",
   ];
   const said = await new Promise<string>((resolve) => {
     execFile(process.execPath, args, { cwd: ROOT }, (_, stdout) => resolve(stdout));
@@ -36,8 +37,6 @@ async function build(): Promise<void> {
   // A source may well be saved while the build runs.
   const stale = await findStale(startedAt);
   if (stale !== undefined) throw new Error(`The build left ${stale} out of date:\n${said}`);
-  // Type errors do not stop the emit, and `npm run check` is where they fail.
-  if (said.trim() !== "") process.stderr.write(`dist was built with type errors:\n${said.slice(0, 600)}\n`);
 }
 
 /** File by file at one stroke, since another test run may be starting programs from there. */

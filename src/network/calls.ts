@@ -4,7 +4,9 @@ import type { Identity, Jid, MessageRef } from "./identity.ts";
 export type CallResult<Value> =
   | { outcome: "done"; value: Value }
   | { outcome: "refused"; code: CallRefusal; reason: string; retry_after_seconds?: number }
-  | { outcome: "failed"; reason: string };
+  | { outcome: "failed"; reason: string }
+  /** The process that has the session cannot be asked just now; nothing was done. */
+  | { outcome: "unreachable"; reason: string };
 
 export type CallRefusal =
   | "NOT_FOUND"
@@ -13,6 +15,7 @@ export type CallRefusal =
   | "RECIPIENT_NOT_FOUND"
   | "VALIDATION_ERROR"
   | "CONFLICT"
+  | "NOT_SUPPORTED"
   | "SEND_FAILED";
 
 /** Whether a number is on the network, and who that is. */

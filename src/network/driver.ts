@@ -1,3 +1,4 @@
+import type { LookupFunction } from "node:net";
 import type {
   CallResult,
   ChatCalls,
@@ -83,11 +84,15 @@ export interface NetworkMessage {
   unreadable?: boolean;
 }
 
-/** `closed` and `logged_out`: the gateway asked for it; when the phone unlinks it, the event is `logged_out`. */
+/**
+ * `closed` and `logged_out`: the gateway asked for it; when the phone unlinks it, the event is `logged_out`. `outdated`:
+ * the network does not take this version of its client any more.
+ */
 export type DisconnectReason =
   | "connection_lost"
   | "replaced"
   | "restart_required"
+  | "outdated"
   | "logged_out"
   | "banned"
   | "closed";
@@ -150,7 +155,12 @@ export type SendResult =
   | { outcome: "not_sent"; reason: string }
   | { outcome: "unknown"; reason: string };
 
-export type RefusalCode = "RECIPIENT_NOT_FOUND" | "REACHOUT_TIMELOCK" | "SEND_FAILED" | "CONFLICT";
+export type RefusalCode =
+  | "RECIPIENT_NOT_FOUND"
+  | "REACHOUT_TIMELOCK"
+  | "SEND_FAILED"
+  | "CONFLICT"
+  | "NOT_SUPPORTED";
 
 export type Presence = "available" | "unavailable" | "typing" | "recording" | "paused";
 
@@ -233,6 +243,12 @@ export interface Session {
   readonly groups?: GroupCalls;
 }
 
+/** What may be asked of a session from another process: everything that leaves no row behind. */
+export type SessionCalls = Pick<
+  Session,
+  "setPresence" | "downloadMedia" | "rejectCall" | "contacts" | "chats" | "profile" | "groups"
+>;
+
 export interface OpenOptions {
   credentials: CredentialStore;
   report: (event: NetworkEvent) => Promise<void>;
@@ -240,8 +256,12 @@ export interface OpenOptions {
   findSent?: (chat: Jid, id: MessageId) => Promise<Content | undefined>;
   /** `http:`, `https:`, `socks5:` or `socks4:` URL through which everything of this session goes. */
   proxy?: string;
+  /** Finds the addresses of the proxy's name, and fails for one that may not be dialled. */
+  lookup?: LookupFunction;
   /** Whether the paired account is shown as online while it is connected. */
   markOnline?: boolean;
+  /** When it was used last: where many connect at once, the most recent goes first. */
+  activeAt?: Date;
 }
 
 /** A network as the gateway sees it. */

@@ -38,6 +38,7 @@ function unreachable(): GatewayError {
 function settle<Value>(result: CallResult<Value> | undefined): Value {
   if (!result) throw new GatewayError("SEND_TIMEOUT", "The network did not answer in time.");
   if (result.outcome === "done") return result.value;
+  if (result.outcome === "unreachable") throw unreachable();
   if (result.outcome === "failed") throw new GatewayError("SEND_FAILED", result.reason);
   const { code, reason, retry_after_seconds } = result;
   throw new GatewayError(CODE_OF[code], reason, { retryAfterSeconds: retry_after_seconds });
@@ -50,5 +51,6 @@ const CODE_OF = {
   RECIPIENT_NOT_FOUND: "RECIPIENT_NOT_FOUND",
   VALIDATION_ERROR: "VALIDATION_ERROR",
   CONFLICT: "CONFLICT",
+  NOT_SUPPORTED: "NOT_SUPPORTED",
   SEND_FAILED: "SEND_FAILED",
 } satisfies Record<CallRefusal, ErrorCode>;

@@ -1,0 +1,63 @@
+import { Readable } from "node:stream";
+import type { FastifyInstance } from "fastify";
+import { NODE_CALL_PATH, NODE_HEADERS, NOT_HERE_STATUS } from "./node-calls.ts";
+import { decodeMessage, encodeMessage, isSigned } from "./node-message.ts";
+
+/** Stands for "this node does not have it"; nothing was done. */
+export const NOT_HERE = Symbol("not here");
+
+/** What other nodes may ask of this one, by name: plain data or a stream comes back, or `NOT_HERE`. */
+export type NodeCallHandlers = Record<string, (input: never, context: NodeCallContext) => Promise<unknown>>;
+
+export interface NodeCallContext {
+  /** How long the caller still waits. */
+  timeLeftMs: number;
+  /** Aborted when the caller has gone. */
+  signal: AbortSignal;
+}
+
+export interface NodeCallsRouteOptions {
+  secret: string;
+  handlers: NodeCallHandlers;
+  bodyLimitBytes: number;
+}
+
+const DEFAULT_TIME_LEFT_MS = 20_000;
+
+/** Takes the calls of other nodes, in a room of its own so that its bodies are read as they are. */
+export async function addNodeCallsRoute(app: FastifyInstance, options: NodeCallsRouteOptions): Promise<void> {
+  await app.register(async (room) => {
+    room.removeAllContentTypeParsers();
+    room.addContentTypeParser(
+      "text/plain",
+      { parseAs: "string" },
+      async (_request: unknown, body: string) => body,
+    );
+    room.post(NODE_CALL_PATH, { bodyLimit: options.bodyLimitBytes }, async (request, reply) => {
+      const body = typeof request.body === "string" ? request.body : "";
+      if (!isSigned(options.secret, body, headerOf(request.headers[NODE_HEADERS.signature]))) {
+        return reply.code(401).send();
+      }
+      const gone = new AbortController();
+      reply.raw.once("close", () => gone.abort());
+      const answer = await run(options.handlers, body, {
+        timeLeftMs: Number(headerOf(request.headers[NODE_HEADERS.timeLeft])) || DEFAULT_TIME_LEFT_MS,
+        signal: gone.signal,
+      });
+      if (answer === NOT_HERE) return reply.code(NOT_HERE_STATUS).send();
+      if (answer instanceof Readable) return reply.type("application/octet-stream").send(answer);
+      return reply.type("text/plain").send(encodeMessage(answer ?? null));
+    });
+  });
+}
+
+async function run(handlers: NodeCallHandlers, body: string, context: NodeCallContext): Promise<unknown> {
+  const { name, input } = decodeMessage(body) as { name: string; input: never };
+  const handler = Object.hasOwn(handlers, name) ? handlers[name] : undefined;
+  // An older node does not know what a newer one asks for.
+  return handler ? handler(input, context) : NOT_HERE;
+}
+
+function headerOf(value: string | string[] | undefined): string {
+  return typeof value === "string" ? value : "";
+}

@@ -1,0 +1,86 @@
+import type { Readable } from "node:stream";
+import { Agent, request } from "undici";
+import { decodeMessage, encodeMessage, signMessage } from "./node-message.ts";
+
+/** Where the nodes take each other's calls. */
+export const NODE_CALL_PATH = "/internal/calls";
+export const NODE_HEADERS = {
+  signature: "x-waygate-cluster-signature",
+  hop: "x-waygate-hop",
+  timeLeft: "x-waygate-time-left",
+} as const;
+/** Says that the node does not have what is asked for. */
+export const NOT_HERE_STATUS = 421;
+
+/** How a call ended. `not_here`: nothing was done. `unreachable`: nothing was done where `executed` is false. */
+export type NodeAnswer =
+  | { outcome: "value"; value: unknown }
+  | { outcome: "stream"; body: Readable }
+  | { outcome: "not_here" }
+  | { outcome: "unreachable"; executed: boolean; reason: string };
+
+export interface NodeCall {
+  /** Of the other node. */
+  url: string;
+  name: string;
+  input: unknown;
+  timeoutMs: number;
+  signal?: AbortSignal;
+}
+
+/** Calls of other nodes: one hop, signed with the cluster's secret, bytes and dates kept. */
+export interface NodeCalls {
+  call(call: NodeCall): Promise<NodeAnswer>;
+  close(): Promise<void>;
+}
+
+const CONNECT_MS = 3000;
+const NEVER_ARRIVED = new Set(["ECONNREFUSED", "ENOTFOUND", "EHOSTUNREACH", "UND_ERR_CONNECT_TIMEOUT"]);
+
+export function createNodeCalls({ secret }: { secret: string }): NodeCalls {
+  const agent = new Agent({ connect: { timeout: CONNECT_MS }, keepAliveTimeout: 10_000, bodyTimeout: 0 });
+  return {
+    call: (call) => send(agent, secret, call),
+    close: () => agent.destroy(),
+  };
+}
+
+async function send(agent: Agent, secret: string, call: NodeCall): Promise<NodeAnswer> {
+  const { url, name, input, timeoutMs, signal } = call;
+  const body = encodeMessage({ name, input });
+  const timeout = AbortSignal.timeout(timeoutMs);
+  try {
+    const answer = await request(new URL(NODE_CALL_PATH, url), {
+      method: "POST",
+      dispatcher: agent,
+      headers: {
+        "content-type": "text/plain",
+        [NODE_HEADERS.signature]: signMessage(secret, body),
+        [NODE_HEADERS.hop]: "1",
+        [NODE_HEADERS.timeLeft]: String(timeoutMs),
+      },
+      body,
+      headersTimeout: timeoutMs,
+      signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
+    });
+    return await read(answer);
+  } catch (error) {
+    const { code = "", message } = error as NodeJS.ErrnoException;
+    return { outcome: "unreachable", executed: !NEVER_ARRIVED.has(code), reason: message };
+  }
+}
+
+async function read({ statusCode, headers, body }: Awaited<ReturnType<typeof request>>): Promise<NodeAnswer> {
+  if (statusCode === 200 && headers["content-type"] === "application/octet-stream") {
+    return { outcome: "stream", body };
+  }
+  const text = await body.text();
+  if (statusCode === 200) return { outcome: "value", value: decodeMessage(text) };
+  if (statusCode === NOT_HERE_STATUS) return { outcome: "not_here" };
+  return {
+    outcome: "unreachable",
+    // A node that refuses before it acts says so with 401 or 503.
+    executed: statusCode !== 401 && statusCode !== 503,
+    reason: `the other node answered ${statusCode}`,
+  };
+}
