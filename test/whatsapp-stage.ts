@@ -1,13 +1,15 @@
 import { readFileSync } from "node:fs";
 import tls from "node:tls";
 import { expect } from "vitest";
-import type { ContactControls, PhoneControls, Seen, Stage } from "../src/network/conformance.ts";
+import type { ContactControls, PhoneControls, Seen } from "../src/network/conformance.ts";
+import type { CallStage } from "../src/network/conformance-calls.ts";
 import type { Content, CredentialStore, Jid, Letter, MessageId } from "../src/network/driver.ts";
 import { phoneJid } from "../src/network/ids.ts";
 import { createWhatsAppDriver, type WhatsAppDriverOptions } from "../src/network/whatsapp/driver.ts";
 import type { WhatsAppTiming } from "../src/network/whatsapp/timing.ts";
 import type { Said, WhatsAppControl } from "./whatsapp-server/control.ts";
 import { startWhatsAppServer, type WhatsAppServer } from "./whatsapp-server/server.ts";
+import { worldOf } from "./whatsapp-world.ts";
 
 /** Short times, so that a test need not wait for a real network's. */
 export const QUICK: Partial<WhatsAppTiming> = {
@@ -18,14 +20,16 @@ export const QUICK: Partial<WhatsAppTiming> = {
   retryMs: 50,
   closeMs: 2_000,
   openJitterMs: 0,
+  openGatherMs: 0,
 };
 
-export interface WhatsAppStage extends Stage {
+export interface WhatsAppStage extends CallStage {
   server: WhatsAppServer;
   control: WhatsAppControl;
 }
 
-export interface WhatsAppStageOptions extends Pick<WhatsAppDriverOptions, "timing" | "socket" | "log"> {
+export interface WhatsAppStageOptions
+  extends Pick<WhatsAppDriverOptions, "timing" | "socket" | "log" | "version"> {
   shortQr?: boolean;
 }
 
@@ -43,9 +47,10 @@ export async function startWhatsAppStage(options: WhatsAppStageOptions = {}): Pr
     credentials: keepInMemory,
     phone: phoneOn(control, phone.phone),
     contact: contactOn(control, contact.phone, phone.phone),
+    world: worldOf(control, phone.phone, contact.phone),
     nobody: phoneJid("5511900000000"),
     arrivals: (id) => control.arrivals(id),
-    expireFiles: () => control.expireMedia(),
+    expireFiles: () => control.expireMedia({ phones: true }),
     async stop() {
       driver.abandon();
       const unhandled = await control.unhandled();
@@ -55,7 +60,10 @@ export async function startWhatsAppStage(options: WhatsAppStageOptions = {}): Pr
   };
 }
 
-export function createDriver(server: WhatsAppServer, { shortQr, timing, socket, log }: WhatsAppStageOptions) {
+export function createDriver(
+  server: WhatsAppServer,
+  { shortQr, timing, socket, log, version }: WhatsAppStageOptions,
+) {
   trustAuthority(server.caFile);
   return createWhatsAppDriver({
     url: server.url,
@@ -63,13 +71,14 @@ export function createDriver(server: WhatsAppServer, { shortQr, timing, socket, 
     timing: { ...QUICK, ...(shortQr && { firstQrMs: 60, laterQrMs: 60 }), ...timing },
     socket: { ...(shortQr && { qrTimeout: 60 }), ...socket },
     log,
+    version,
   });
 }
 
 let authority: string | undefined;
 
 /** Files come over HTTPS, with an authority of the test server's own; the process trusts the one named last. */
-function trustAuthority(caFile: string): void {
+export function trustAuthority(caFile: string): void {
   if (authority === undefined) {
     const create = tls.createSecureContext;
     tls.createSecureContext = (options) => {

@@ -7,6 +7,7 @@ import type {
   MediaContent,
   MessageId,
   NetworkEvent,
+  OpenOptions,
   Session,
 } from "./driver.ts";
 import { newMessageId } from "./ids.ts";
@@ -69,6 +70,13 @@ export interface StageOptions {
   shortQr?: boolean;
 }
 
+/** An inbound file in one piece; undefined when it is gone. */
+export async function fetchWhole(session: Session, ref: unknown): Promise<Buffer | undefined> {
+  const chunks: Uint8Array[] = [];
+  const end = await session.downloadMedia?.(ref, (chunk) => void chunks.push(chunk));
+  return end === "done" ? Buffer.concat(chunks) : undefined;
+}
+
 type EventOf<Type extends NetworkEvent["type"]> = Extract<NetworkEvent, { type: Type }>;
 
 const text = (words: string): Content => ({ kind: "text", text: words });
@@ -81,9 +89,10 @@ export class Listener {
   /** Runs before an event counts as stored. */
   gate: (event: NetworkEvent) => Promise<void> = async () => undefined;
 
-  constructor(driver: Driver, credentials: CredentialStore) {
+  constructor(driver: Driver, credentials: CredentialStore, options: Partial<OpenOptions> = {}) {
     this.credentials = credentials;
     this.session = driver.open({
+      ...options,
       credentials,
       report: async (event) => {
         await this.gate(event);
@@ -535,10 +544,9 @@ export function describeDriver(name: string, start: (options?: StageOptions) => 
         const { content } = await listener.message(await stage.contact.says(PICTURE));
         expect(content).toMatchObject({ kind: "media", media_type: "image", caption: "A dot", size: 4 });
         const ref = structuredClone((content as MediaContent).ref);
-        const bytes = await listener.session.downloadMedia?.(ref);
-        expect(Buffer.from(bytes ?? [])).toEqual(Buffer.from(DOT));
+        expect(await fetchWhole(listener.session, ref)).toEqual(Buffer.from(DOT));
         await stage.expireFiles();
-        expect(await listener.session.downloadMedia?.(ref)).toBeUndefined();
+        expect(await fetchWhole(listener.session, ref)).toBeUndefined();
       });
 
       it("reports a reply with what it quotes", async () => {

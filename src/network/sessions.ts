@@ -1,4 +1,13 @@
-import type { Content, CredentialStore, Driver, Jid, MessageId, NetworkEvent, Session } from "./driver.ts";
+import type {
+  Content,
+  CredentialStore,
+  Driver,
+  Jid,
+  MessageId,
+  NetworkEvent,
+  OpenOptions,
+  Session,
+} from "./driver.ts";
 
 export interface SessionsOptions {
   drivers: readonly Driver[];
@@ -9,10 +18,13 @@ export interface SessionsOptions {
   findSent?(instance: number, chat: Jid, id: MessageId): Promise<Content | undefined>;
 }
 
+/** What is of this session alone. */
+export type SessionOptions = Pick<OpenOptions, "proxy" | "lookup" | "markOnline" | "activeAt">;
+
 /** The sessions that this process has open, one per instance at most. */
 export interface Sessions {
-  /** The instance's session, opened on the first call; connecting it is the caller's. */
-  open(instance: number, network: Driver["network"]): Session;
+  /** The instance's session, opened with these options on the first call; connecting it is the caller's. */
+  open(instance: number, network: Driver["network"], options?: SessionOptions): Session;
   get(instance: number): Session | undefined;
   /** Forgets the session and closes its connection; the identity is kept. */
   close(instance: number): Promise<void>;
@@ -28,11 +40,12 @@ interface Life {
 export function createSessions({ drivers, credentials, report, findSent }: SessionsOptions): Sessions {
   const lives = new Map<number, Life>();
 
-  const start = (instance: number, network: Driver["network"]): Life => {
+  const start = (instance: number, network: Driver["network"], options: SessionOptions): Life => {
     const driver = drivers.find((one) => one.network === network);
     if (!driver) throw new Error(`There is no driver for the network ${network}.`);
     const life: Omit<Life, "session"> = { isOver: false };
     const session = driver.open({
+      ...options,
       credentials: credentials(instance),
       report: async (event) => {
         // A late event is refused, so that the network keeps it for the next life.
@@ -53,8 +66,8 @@ export function createSessions({ drivers, credentials, report, findSent }: Sessi
   };
 
   return {
-    open(instance, network) {
-      const life = lives.get(instance) ?? start(instance, network);
+    open(instance, network, options = {}) {
+      const life = lives.get(instance) ?? start(instance, network, options);
       lives.set(instance, life);
       return life.session;
     },

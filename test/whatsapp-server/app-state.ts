@@ -48,13 +48,14 @@ const getKeyOf = (person: Person) => async (id: string) => {
 };
 
 /** Gives the patches that a device lacks, and takes its own. */
-export const appStateQuery: Answer = async ({ iq, companion }) => {
+export const appStateQuery: Answer = async ({ iq, companion, network }) => {
   const { person } = companion;
   const answers: BinaryNode[] = [];
   for (const asked of childrenNamed(child(iq, "sync"), "collection")) {
     const { name = "", version = "0" } = asked.attrs;
     const collection = collectionOf(person, name);
     const patch = child(asked, "patch");
+    if (patch && network.faults.take("setting_conflict", person.phone)) await touch(person, name);
     if (patch && Number(version) !== collection.patches.length) {
       answers.push(
         node("collection", { name, type: "error" }, [node("error", { code: 409, text: "conflict" })]),
@@ -82,12 +83,22 @@ async function take(person: Person, name: WAPatchName, raw: Buffer): Promise<voi
   for (const { index, syncAction } of Object.values(mutationMap)) {
     const action = proto.SyncActionValue.create(syncAction.value ?? {}).toJSON();
     person.appSettings.push({ collection: name, index, action });
+    person.name = syncAction.value?.pushNameSetting?.name ?? person.name;
   }
+}
+
+/** Something that concerns nobody, in the same collection. */
+async function touch(person: Person, name: string): Promise<void> {
+  const create = chatModificationToAppPatch({ pin: true }, "5511900000009@s.whatsapp.net");
+  await write(person, { ...create, type: name as WAPatchName });
 }
 
 /** The phone changes a setting; its devices hear that there is something to fetch. */
 export async function changeAppState(person: Person, change: object, jid: string): Promise<void> {
-  const create = chatModificationToAppPatch(change as ChatModification, jid);
+  await write(person, chatModificationToAppPatch(change as ChatModification, jid));
+}
+
+async function write(person: Person, create: ReturnType<typeof chatModificationToAppPatch>): Promise<void> {
   const key = appStateKeyOf(person);
   const { state } = collectionOf(person, create.type);
   const { patch } = await encodeSyncdPatch(create, keyIdOf(key), state, getKeyOf(person));

@@ -50,7 +50,7 @@ function certificate(subject: Subject, issuer: { name: string; privateKey: KeyOb
 
 export interface Authority {
   pem: string;
-  /** Key and certificate for an IPv4 address. */
+  /** Key and certificate for an IPv4 address of this machine; agents of proxies ask for its name instead. */
   issue(address: string): { key: string; cert: string };
 }
 
@@ -67,10 +67,9 @@ export function makeAuthority(name: string): Authority {
     issue(address) {
       const leaf = generateKeyPairSync("ec", { namedCurve: "P-256" });
       const ip = der(0x87, Buffer.from(address.split(".").map(Number)));
-      const cert = certificate(
-        { name: address, publicKey: leaf.publicKey, extensions: [extension("551d11", sequence(ip), false)] },
-        { name, privateKey },
-      );
+      const names = extension("551d11", sequence(ip, der(0x82, Buffer.from("localhost"))), false);
+      const subject = { name: address, publicKey: leaf.publicKey, extensions: [names] };
+      const cert = certificate(subject, { name, privateKey });
       return { key: leaf.privateKey.export({ type: "pkcs8", format: "pem" }).toString(), cert };
     },
   };

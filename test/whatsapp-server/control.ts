@@ -50,6 +50,22 @@ export interface NewPerson {
   aliases?: string[];
   /** The person can be written to but reads nothing: costs no decryption, for benches. */
   opaque?: boolean;
+  about?: string;
+  picture?: Uint8Array;
+  business?: Business;
+  /** Nobody may put the person into a group. */
+  refusesGroups?: boolean;
+}
+
+/** What a business shows of itself. */
+export interface Business {
+  /** Vouched for by the network. */
+  verified_name?: string;
+  description?: string;
+  category?: string;
+  email?: string;
+  website?: string;
+  address?: string;
 }
 
 export interface PersonInfo {
@@ -58,8 +74,9 @@ export interface PersonInfo {
   lid: string;
   name: string;
   /** Linked devices (companions) by number. */
-  devices: { number: number; online: boolean; waiting: number; pre_keys: number }[];
+  devices: { number: number; online: boolean; presence: string; waiting: number; pre_keys: number }[];
   about: string;
+  has_picture: boolean;
   blocked: string[];
 }
 
@@ -81,6 +98,7 @@ export interface GroupInfo {
   description: string;
   announce: boolean;
   locked: boolean;
+  has_picture: boolean;
   invite: string;
 }
 
@@ -123,10 +141,16 @@ export type Fault = {
   | { fault: "iq_silence"; xmlns: string }
   /** A query is answered with an error. */
   | { fault: "iq_error"; xmlns: string; code: number }
+  /** One part of a question about people is refused, the question itself is not. */
+  | { fault: "usync_error"; part: string; code: number; backoff?: number }
+  /** The phone changes the same settings at the moment in which a device does. */
+  | { fault: "setting_conflict" }
   /** A person cannot read a message and asks for it again. */
   | { fault: "unreadable"; by: string }
   /** An upload or download over HTTPS is answered with this status. */
   | { fault: "media"; method: "upload" | "download"; status: number }
+  /** The seal at the end of a download is another one. */
+  | { fault: "broken_seal" }
   /** HTTPS connections get a certificate of another authority. */
   | { fault: "media_certificate" }
 );
@@ -240,5 +264,10 @@ export interface HistoryChat {
   /** Phone of a person or jid of a group. */
   chat: string;
   name?: string;
+  archived?: boolean;
+  pinned?: boolean;
+  /** Milliseconds since the epoch. */
+  muted_until?: number;
+  unread?: boolean;
   messages: { id: string; text: string; from_me?: boolean; sender?: string; at: number }[];
 }

@@ -1,3 +1,4 @@
+import { certificateOf } from "./business-certificate.ts";
 import type { Companion } from "./companion.ts";
 import type { Group } from "./group.ts";
 import type { Addressing } from "./jid.ts";
@@ -30,7 +31,11 @@ const other = (addressing: Addressing): Addressing => (addressing === "lid" ? "p
 
 /** The stanza that a linked device gets. */
 export function messageStanza(envelope: Envelope, recipient: Companion): BinaryNode {
-  const { id, from, at, type, enc, attrs, peer } = envelope;
+  const { id, from, at, type, attrs, peer } = envelope;
+  const { verified_name } = from.person.business ?? {};
+  const vouched =
+    verified_name === undefined ? [] : [node("verified_name", {}, certificateOf(verified_name))];
+  const enc = [...envelope.enc, ...vouched];
   const common = { id, t: seconds(at), type, ...attrs, notify: from.person.name };
   if (peer) return node("message", { ...common, from: from.person.jid("pn"), category: "peer" }, enc);
   return node("message", { ...common, ...whence(envelope, recipient) }, enc);

@@ -1,4 +1,4 @@
-import { randomBytes } from "node:crypto";
+import { randomBytes, randomInt } from "node:crypto";
 import type { Addressing } from "./jid.ts";
 import type { Device, Person } from "./person.ts";
 
@@ -25,7 +25,7 @@ export class Group {
   invite = newInvite();
 
   constructor(subject: string, owner: Person, addressing: Addressing) {
-    this.jid = `1203630${Date.now()}${Math.floor(Math.random() * 1000)}@g.us`;
+    this.jid = `120363${randomInt(10 ** 11, 10 ** 12)}@g.us`;
     this.subject = subject;
     this.owner = owner;
     this.addressing = addressing;
@@ -41,5 +41,9 @@ export class Group {
     return this.invite;
   }
 }
+
+/** Only admins change what is locked. */
+export const mayChange = (group: Group, person: Person): boolean =>
+  group.members.has(person) && (!group.locked || group.members.get(person) === true);
 
 const newInvite = (): string => randomBytes(11).toString("base64url");

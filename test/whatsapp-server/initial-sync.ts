@@ -5,6 +5,7 @@ import { appStateKeyOf } from "./app-state.ts";
 import type { Companion } from "./companion.ts";
 import type { HistoryChat } from "./control.ts";
 import type { Network } from "./network.ts";
+import { seconds } from "./nodes.ts";
 import type { Person } from "./person.ts";
 import { speak } from "./speak.ts";
 
@@ -65,13 +66,15 @@ export async function peer(
 function conversation(
   network: Network,
   owner: Person,
-  { chat, name, messages }: HistoryChat,
+  { chat, name, messages, archived, pinned, muted_until, unread }: HistoryChat,
 ): proto.IConversation {
   const with_ = network.findPerson(chat);
   const id = with_ ? with_.jid("pn") : chat;
   return {
     id,
     name,
+    ...{ archived, muteEndTime: muted_until, markedAsUnread: unread },
+    ...(pinned && { pinned: seconds() }),
     ...(with_ && { lidJid: with_.jid("lid"), pnJid: with_.jid("pn") }),
     messages: messages.map((message, i) => {
       const sender = message.sender && network.person(message.sender).jid("lid");

@@ -44,16 +44,18 @@ export class LocalControl implements WhatsAppControl {
   }
 
   async person(phone: string): Promise<PersonInfo> {
-    const { companions, name, about, blocked, ...person } = this.#network.person(phone);
+    const { companions, name, about, blocked, picture, ...person } = this.#network.person(phone);
     return {
       phone: person.phone,
       jid: this.#network.person(phone).jid("pn"),
       lid: this.#network.person(phone).jid("lid"),
       name,
       about,
+      has_picture: picture !== undefined,
       blocked: [...blocked],
-      devices: [...companions.values()].map(({ number, connection, waiting, preKeys }) => ({
+      devices: [...companions.values()].map(({ number, connection, presence, waiting, preKeys }) => ({
         number,
+        presence,
         online: connection?.open ?? false,
         waiting,
         pre_keys: preKeys.size,
@@ -74,7 +76,8 @@ export class LocalControl implements WhatsAppControl {
   }
 
   async group(jid: string): Promise<GroupInfo> {
-    const { subject, addressing, members, description, announce, locked, invite } = this.#network.group(jid);
+    const group = this.#network.group(jid);
+    const { subject, addressing, members, description, announce, locked, invite, picture } = group;
     return {
       jid,
       subject,
@@ -82,6 +85,7 @@ export class LocalControl implements WhatsAppControl {
       description,
       announce,
       locked,
+      has_picture: picture !== undefined,
       invite,
       members: [...members].map(([person, admin]) => ({
         phone: person.phone,

@@ -50,7 +50,13 @@ async function answer(network: Network, request: IncomingMessage, response: Serv
   }
   const blob = network.media.get(pathname);
   if (fault || !blob) return void response.writeHead(fault?.status ?? 410).end();
-  ranged(request, response, blob);
+  ranged(request, response, network.faults.take("broken_seal", undefined) ? broken(blob) : blob);
+}
+
+function broken(blob: Buffer): Buffer {
+  const other = Buffer.from(blob);
+  other.writeUInt8((blob.at(-1) ?? 0) ^ 1, blob.length - 1);
+  return other;
 }
 
 /** The token in the path is the hash of what comes. */

@@ -31,6 +31,11 @@ export class MediaStore {
     return { url: `https://${this.host}${path}`, direct_path: path };
   }
 
+  /** A picture of a person or a group, which everybody may see. */
+  picture(image: Uint8Array): { id: string; path: string } {
+    return { id: String(Date.now()), path: this.put("picture", Buffer.from(image)).direct_path };
+  }
+
   get(path: string): Buffer | undefined {
     return this.#blobs.get(path.split("?")[0] ?? "");
   }

@@ -40,6 +40,10 @@ export class Network {
       name: options.name ?? `Person ${phone.slice(-4)}`,
       opaque: options.opaque ?? false,
     });
+    person.about = options.about ?? person.about;
+    person.business = options.business;
+    person.refusesGroups = options.refusesGroups ?? false;
+    if (options.picture) person.picture = this.media.picture(options.picture);
     this.people.set(phone, person);
     this.#lids.set(lid, person);
     for (const alias of options.aliases ?? []) this.#aliases.set(alias, person);

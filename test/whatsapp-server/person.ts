@@ -1,7 +1,7 @@
 import { Curve, type KeyPair, type proto } from "baileys";
 import type { Collection } from "./app-state.ts";
 import type { Companion } from "./companion.ts";
-import type { AppSetting } from "./control.ts";
+import type { AppSetting, Business } from "./control.ts";
 import type { Handset } from "./handset.ts";
 import { type Addressing, withDevice } from "./jid.ts";
 import { SERVER } from "./nodes.ts";
@@ -35,6 +35,8 @@ export class Person {
   picture: { id: string; path: string } | undefined;
   disappearing = 0;
   banned = false;
+  business: Business | undefined;
+  refusesGroups = false;
   restrictedUntil: number | undefined;
   opaque: boolean;
   /** Encrypts the settings that the own devices share. */

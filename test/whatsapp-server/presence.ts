@@ -73,8 +73,8 @@ export function takeCall(
   const first = children(stanza)[0];
   connection.send(node("ack", { class: "call", id: attrs.id, from: attrs.to, type: first?.tag }));
   const other = network.findPerson(attrs.to);
-  if (!other || !first) {
-    network.book.unhandled.push(`call to ${attrs.to}`);
+  if (!other || first?.attrs["call-creator"] !== other.jid("lid")) {
+    network.book.unhandled.push(`call to ${attrs.to} by ${first?.attrs["call-creator"]}`);
     return;
   }
   other.handset.see({

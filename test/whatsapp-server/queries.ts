@@ -43,7 +43,10 @@ export async function takeQuery(
   const fits = (fault: { xmlns: string }): boolean => fault.xmlns === xmlns;
   if (network.faults.take("iq_silence", phone, fits)) return;
   const error = network.faults.take("iq_error", phone, fits);
-  if (error) return connection.send(failure(iq, error.code, "ordered by the test"));
+  if (error)
+    return connection.send(
+      failure(iq, error.code, error.code === 429 ? "rate-overlimit" : "ordered by the test"),
+    );
   const first = children(iq)[0];
   const answer = await ANSWERS[xmlns]?.({ network, connection, companion, iq, first });
   if (!answer) network.book.unhandled.push(describe(iq));

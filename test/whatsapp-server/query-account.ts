@@ -1,8 +1,10 @@
 import { QueryIds, XWAPaths } from "baileys";
 import { appStateQuery } from "./app-state.ts";
+import type { Business } from "./control.ts";
 import { removeDevice } from "./device-news.ts";
+import { Group, mayChange } from "./group.ts";
 import { UPLOAD_AUTH } from "./media-server.ts";
-import { type BinaryNode, bytes, children, failure, node, result, seconds } from "./nodes.ts";
+import { type BinaryNode, bytes, children, childrenNamed, failure, node, result, seconds } from "./nodes.ts";
 import type { Answer, Query } from "./queries.ts";
 
 const props: Answer = ({ iq }) => result(iq, [node("props", { protocol: 1, hash: "test", ab_key: "test" })]);
@@ -36,6 +38,9 @@ const picture: Answer = ({ iq, first, companion, network }) => {
       ? network.findPerson(target)
       : companion.person;
   if (!owner) return failure(iq, 404, "item-not-found");
+  if (iq.attrs.type === "set" && owner instanceof Group && !mayChange(owner, companion.person)) {
+    return failure(iq, 403, "forbidden");
+  }
   if (iq.attrs.type === "get") {
     const { picture } = owner;
     if (!picture) return failure(iq, 404, "item-not-found");
@@ -46,10 +51,31 @@ const picture: Answer = ({ iq, first, companion, network }) => {
     owner.picture = undefined;
     return result(iq);
   }
-  const id = String(Date.now());
-  owner.picture = { id, path: network.media.put("picture", bytes(first)).direct_path };
-  return result(iq, [node("picture", { id })]);
+  owner.picture = network.media.picture(bytes(first));
+  return result(iq, [node("picture", { id: owner.picture.id })]);
 };
+
+const business: Answer = ({ iq, first, network }) => {
+  if (first?.tag !== "business_profile") return undefined;
+  const profiles = childrenNamed(first, "profile").flatMap(({ attrs: { jid } }) => {
+    const { business: shown } = network.findPerson(jid) ?? {};
+    return shown ? [profileNode(jid, shown)] : [];
+  });
+  return result(iq, [node("business_profile", { v: first.attrs.v }, profiles)]);
+};
+
+function profileNode(jid: string | undefined, shown: Business): BinaryNode {
+  const { description, category, email, website, address } = shown;
+  const text = (tag: string, value: string | undefined): BinaryNode[] =>
+    value === undefined ? [] : [node(tag, {}, Buffer.from(value))];
+  return node("profile", { jid }, [
+    ...text("description", description),
+    ...text("email", email),
+    ...text("website", website),
+    ...text("address", address),
+    node("categories", {}, text("category", category)),
+  ]);
+}
 
 const about: Answer = ({ iq, first, companion }) => {
   companion.person.about = bytes(first).toString("utf8");
@@ -112,7 +138,7 @@ export const accountQueries: Record<string, Answer> = {
   md,
   "w:m": media,
   "w:mex": mex,
-  "w:biz": ({ iq }) => result(iq, [node("business_profile")]),
+  "w:biz": business,
   "w:stats": done,
   "urn:xmpp:whatsapp:dirty": done,
   "w:sync:app:state": appStateQuery,

@@ -2,7 +2,17 @@ import type { GroupChange } from "./control.ts";
 import type { Group } from "./group.ts";
 import { announce, changeGroup, groupNode, memberNode } from "./group-changes.ts";
 import type { Network } from "./network.ts";
-import { type BinaryNode, bytes, child, childBytes, childrenNamed, failure, node, result } from "./nodes.ts";
+import {
+  type BinaryNode,
+  bytes,
+  child,
+  childBytes,
+  children,
+  childrenNamed,
+  failure,
+  node,
+  result,
+} from "./nodes.ts";
 import type { Person } from "./person.ts";
 import type { Answer, Query } from "./queries.ts";
 
@@ -25,15 +35,15 @@ function anyGroup({ iq, first, network, companion }: Query): BinaryNode | undefi
       return result(iq, [node("groups", {}, mine.map(groupNode))]);
     }
     case "create":
-      return result(iq, [groupNode(create(network, person, first))]);
+      return result(iq, [create(network, person, first)]);
     case "leave":
-      for (const { attrs } of childrenNamed(first, "group")) {
-        const group = network.groups.get(attrs.id ?? "");
-        if (group?.members.has(person)) {
-          changeGroup(network, group, person, { change: "remove", members: [person.phone] });
-        }
-      }
-      return result(iq, [first]);
+      return result(iq, [
+        node(
+          "leave",
+          {},
+          childrenNamed(first, "group").map((one) => leave(network, person, one)),
+        ),
+      ]);
     case "invite": {
       const group = [...network.groups.values()].find((one) => one.invite === first.attrs.code);
       if (!group) return failure(iq, 406, "not-acceptable");
@@ -46,15 +56,27 @@ function anyGroup({ iq, first, network, companion }: Query): BinaryNode | undefi
   }
 }
 
-function create(network: Network, owner: Person, asked: BinaryNode): Group {
+function leave(network: Network, person: Person, { attrs: { id = "" } }: BinaryNode): BinaryNode {
+  const group = network.groups.get(id);
+  if (!group?.members.has(person)) return node("group", { id, error: 404 });
+  changeGroup(network, group, person, { change: "remove", members: [person.phone] });
+  return node("group", { id });
+}
+
+/** Those who cannot be put into it stand in the answer too, each with the reason. */
+function create(network: Network, owner: Person, asked: BinaryNode): BinaryNode {
   const group = network.addGroup(asked.attrs.subject ?? "", owner, "lid");
+  const refused: BinaryNode[] = [];
   for (const { attrs } of childrenNamed(asked, "participant")) {
+    const error = whyNot(network, group, "add", attrs.jid ?? "");
     const person = network.findPerson(attrs.jid);
-    if (person) group.members.set(person, person === owner);
+    if (error !== undefined) refused.push(node("participant", { jid: attrs.jid, error }));
+    else if (person) group.members.set(person, false);
   }
   const others = [...group.members.keys()].filter((one) => one !== owner);
-  announce(group, owner, node("create", { type: "new" }, [groupNode(group)]), others);
-  return group;
+  const said = groupNode(group);
+  announce(group, owner, node("create", { type: "new" }, [said]), others);
+  return { ...said, content: [...children(said), ...refused] };
 }
 
 function ask({ iq, first }: Query, group: Group): BinaryNode | undefined {
@@ -77,28 +99,34 @@ function change({ iq, first, network, companion }: Query, group: Group): BinaryN
     return failure(iq, 403, "forbidden");
   }
   if (first.tag === "invite") return result(iq, [node("invite", { code: group.renewInvite() })]);
-  const members = childrenNamed(first, "participant").map((one) => one.attrs.jid ?? "");
-  const wanted = changeOf(
-    first,
-    members.filter((jid) => network.findPerson(jid)),
-  );
+  const asked = childrenNamed(first, "participant").map(({ attrs: { jid = "" } }) => {
+    return { jid, error: whyNot(network, group, first.tag, jid) };
+  });
+  const members = asked.flatMap(({ jid, error }) => (error === undefined ? [jid] : []));
+  const wanted = changeOf(first, members);
   if (!wanted) return undefined;
-  changeGroup(network, group, person, wanted);
-  return result(iq, [
-    node(
-      first.tag,
-      {},
-      members.map((jid) => outcomeOf(network, group, jid)),
-    ),
-  ]);
+  if (asked.length === 0 || members.length > 0) changeGroup(network, group, person, wanted);
+  const outcomes = asked.map(({ jid, error }) => outcomeOf(network, group, jid, error));
+  return result(iq, [node(first.tag, {}, outcomes)]);
+}
+
+/** The network's code against putting somebody into a group or changing what they are in it. */
+function whyNot(network: Network, group: Group, action: string, jid: string): number | undefined {
+  const person = network.findPerson(jid);
+  if (!person) return 404;
+  if (action !== "add") return group.members.has(person) ? undefined : 404;
+  if (group.members.has(person)) return 409;
+  return person.refusesGroups ? 403 : undefined;
 }
 
 const isForAdmins = (tag: string): boolean =>
   !["subject", "description", "ephemeral", "not_ephemeral"].includes(tag);
 
-function outcomeOf(network: Network, group: Group, jid: string): BinaryNode {
+function outcomeOf(network: Network, group: Group, jid: string, error: number | undefined): BinaryNode {
   const person = network.findPerson(jid);
-  return person ? memberNode(group, person) : node("participant", { jid, error: 404 });
+  if (!person) return node("participant", { jid, error });
+  const said = memberNode(group, person);
+  return error === undefined ? said : { ...said, attrs: { ...said.attrs, error: String(error) } };
 }
 
 function changeOf(asked: BinaryNode, members: string[]): GroupChange | undefined {

@@ -1,21 +1,35 @@
+import { certificateOf } from "./business-certificate.ts";
 import type { Network } from "./network.ts";
-import { type BinaryNode, bytes, child, children, childrenNamed, node, result, seconds } from "./nodes.ts";
+import {
+  type BinaryNode,
+  bytes,
+  child,
+  childBytes,
+  children,
+  childrenNamed,
+  node,
+  result,
+  seconds,
+} from "./nodes.ts";
 import type { Person } from "./person.ts";
 import type { Answer } from "./queries.ts";
 
 /** Who somebody is: devices, LID, whether there is such a number, what the status says. */
-export const usyncQuery: Answer = ({ network, iq, first }) => {
+export const usyncQuery: Answer = ({ network, iq, first, companion }) => {
   if (first?.tag !== "usync") return undefined;
   const asked = children(child(first, "query")).map((one) => one.tag);
+  const fault = network.faults.take("usync_error", companion.person.phone, ({ part }) =>
+    asked.includes(part),
+  );
   const users = childrenNamed(child(first, "list"), "user").map((user) => answerFor(network, user, asked));
   return result(iq, [
     node("usync", first.attrs, [
       node(
         "result",
         {},
-        asked.map((tag) => node(tag)),
+        asked.map((tag) => node(tag, {}, tag === fault?.part ? [errorNode(fault)] : undefined)),
       ),
-      node("list", {}, users),
+      node("list", {}, fault ? [] : users),
     ]),
   ]);
 };
@@ -24,12 +38,17 @@ function answerFor(network: Network, user: BinaryNode, asked: string[]): BinaryN
   const phone = bytes(child(user, "contact")).toString("utf8").replace(/\D/g, "");
   const person = user.attrs.jid ? network.findPerson(user.attrs.jid) : network.findByNumber(phone);
   const jid = user.attrs.jid ?? `${person?.phone ?? phone}@s.whatsapp.net`;
-  const parts = asked.flatMap((tag) => part(tag, person) ?? []);
+  const parts = asked.flatMap((tag) => part(tag, person, user) ?? []);
   return node("user", { jid }, parts);
 }
 
-function part(tag: string, person: Person | undefined): BinaryNode | undefined {
-  if (tag === "contact") return node("contact", { type: person ? "in" : "out" });
+const errorNode = ({ code, backoff }: { code: number; backoff?: number }): BinaryNode =>
+  node("error", { code, text: code === 429 ? "rate-overlimit" : "ordered by the test", backoff });
+
+function part(tag: string, person: Person | undefined, asked: BinaryNode): BinaryNode | undefined {
+  if (tag === "contact") {
+    return node("contact", { type: person ? "in" : "out" }, childBytes(asked, "contact"));
+  }
   if (!person) return undefined;
   switch (tag) {
     case "devices":
@@ -40,6 +59,12 @@ function part(tag: string, person: Person | undefined): BinaryNode | undefined {
       return node("status", { t: seconds() }, Buffer.from(person.about));
     case "disappearing_mode":
       return node("disappearing_mode", { duration: person.disappearing, t: seconds() });
+    case "business":
+      return person.business?.verified_name === undefined
+        ? undefined
+        : node("business", {}, [
+            node("verified_name", { v: 1 }, certificateOf(person.business.verified_name)),
+          ]);
     default:
       return undefined;
   }

@@ -5,6 +5,8 @@ export interface SocketRecord {
   /** Digits; absent while unpaired. */
   phone?: string;
   device?: number;
+  /** Of the client, such as `2.3000.1`. */
+  version?: string;
   logged_in_at?: number;
   ready_at?: number;
   /** Why the server closed it; absent when the client did. */

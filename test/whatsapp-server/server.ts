@@ -122,6 +122,8 @@ function makeHttp(network: Network, candidates: Candidates, root: NoiseRoot): { 
 function listenerOf(network: Network, candidates: Candidates): ConnectionListener {
   return {
     authenticated(connection, client) {
+      const { primary, secondary, tertiary } = client.payload.userAgent?.appVersion ?? {};
+      connection.record.version = `${primary}.${secondary}.${tertiary}`;
       if (client.payload.devicePairingData) candidates.opened(connection, client);
       else logIn(network, connection, client);
     },

@@ -1,5 +1,6 @@
 import type { WACallEvent } from "baileys";
-import type { NetworkEvent } from "../driver.ts";
+import type { Jid, NetworkEvent } from "../driver.ts";
+import type { CallDesk } from "./call-desk.ts";
 import type { People } from "./people.ts";
 
 /** That somebody rings; undefined for all that happens to a call later. */
@@ -9,4 +10,10 @@ export async function readCall(call: WACallEvent, people: People): Promise<Netwo
   return (
     from && { type: "call_received", from, call_id: call.id, video: call.isVideo ?? false, at: call.date }
   );
+}
+
+/** Under the address from which it rings, which may be another one than that of the person. */
+export async function rejectCall({ sock, ringing }: CallDesk, id: string, from: Jid): Promise<null> {
+  await sock.rejectCall(id, ringing.get(id)?.from ?? from);
+  return null;
 }

@@ -1,24 +1,26 @@
-import type { SocketConfig, WASocket } from "baileys";
+import type { SocketConfig, WACallEvent, WASocket } from "baileys";
 import type { Identity, OpenOptions } from "../driver.ts";
 import { Acks } from "./acks.ts";
+import { askPhones } from "./ask-phones.ts";
 import { atMost } from "./at-most.ts";
 import { Desk, type DeskOptions } from "./desk.ts";
 import { DeviceCache } from "./device-cache.ts";
 import { Directory } from "./directory.ts";
+import { download, type OnChunk } from "./download.ts";
 import { NOT_OURS } from "./endings.ts";
 import { Groups } from "./groups.ts";
 import { Hearing } from "./hearing.ts";
 import type { JournalEntry } from "./journal-entry.ts";
-import { download } from "./media.ts";
+import { type Calls, openCalls } from "./open-calls.ts";
 import { Outbox } from "./outbox.ts";
 import { createRatchets } from "./ratchets.ts";
 import { findAgain } from "./resend.ts";
 import { type Ending, LOST, type OpenSocket, openSocket, SILENT } from "./socket.ts";
 import { keepTrustedTokens } from "./trusted-tokens.ts";
+import { wayOf } from "./way.ts";
 
-export type ConnectionOptions = Omit<DeskOptions, "onLost" | "onPeer"> & {
-  findSent: OpenOptions["findSent"];
-};
+export type ConnectionOptions = Omit<DeskOptions, "onLost" | "onPeer"> &
+  Pick<OpenOptions, "findSent" | "proxy" | "lookup" | "markOnline">;
 
 const LOCK_QUERY_MS = 3_000;
 const STOPPED: Ending = { code: LOST, detail: "closed by us" };
@@ -26,6 +28,7 @@ const STOPPED: Ending = { code: LOST, detail: "closed by us" };
 /** One connection with an identity, from the login to its end; nothing in it outlives it. */
 export class Connection {
   readonly outbox: Outbox;
+  readonly calls: Calls & { endAll(): void };
   /** Resolves with why it is over. */
   readonly closed: Promise<Ending>;
   readonly #options: ConnectionOptions;
@@ -36,6 +39,8 @@ export class Connection {
   readonly #socket: OpenSocket;
   readonly #hearing: Hearing;
   readonly #watch: NodeJS.Timeout;
+  /** Of the requests for files. */
+  readonly #requests: RequestInit;
   #settled: Promise<void> = Promise.resolve();
   #isAbandoned = false;
 
@@ -58,18 +63,23 @@ export class Connection {
   }
 
   private constructor(options: ConnectionOptions, desk: Desk) {
-    const { hub, caches, creds } = options;
+    const { hub, caches, creds, markOnline } = options;
+    const way = wayOf(options);
+    this.#requests = way.options;
     this.#options = options;
     this.#desk = desk;
     this.#groups = new Groups(caches.store("group"));
     this.#devices = new DeviceCache(caches.store("devices"), desk.store);
     this.#acks = new Acks(() => this.#lockedUntil());
-    this.#socket = openSocket({ hub, creds, keys: desk.store, config: this.#config() });
+    this.#socket = openSocket({ hub, creds, keys: desk.store, way, markOnline, config: this.#config() });
     const { sock, closed } = this.#socket;
     keepTrustedTokens(sock.authState.keys, desk.store);
     this.closed = closed;
-    this.#hearing = new Hearing({ sock, desk, acks: this.#acks, groups: this.#groups });
+    const told = caches.store<string>("told");
+    this.#hearing = new Hearing({ sock, desk, acks: this.#acks, groups: this.#groups, told });
     this.outbox = this.#openOutbox(sock);
+    const ringing = caches.store<WACallEvent>("call");
+    this.calls = openCalls({ sock, people: desk.people, groups: this.#groups, ringing, told });
     this.#watch = setInterval(() => this.#listenForLife(), hub.timing.deafMs / 4).unref();
     void closed.then(() => this.#drop());
   }
@@ -90,8 +100,14 @@ export class Connection {
     });
     const isOpen = await Promise.race([open, this.closed.then(() => false)]);
     clearTimeout(late);
-    if (isOpen) this.#hearing.repeatPeers();
+    if (isOpen) this.#greet();
     return isOpen;
+  }
+
+  #greet(): void {
+    this.#hearing.repeatPeers();
+    // The client library itself says nothing as long as it does not know our name.
+    if (this.#options.markOnline && !this.me.push_name) void this.outbox.setPresence("available");
   }
 
   /** Ends it in order: what is under way is reported and kept. */
@@ -138,9 +154,14 @@ export class Connection {
     this.#hearing.onPeer(entry);
   }
 
-  download(ref: unknown): Promise<Uint8Array | undefined> {
+  download(ref: unknown, onChunk: OnChunk): Promise<"done" | "gone"> {
     const { sock } = this.#socket;
-    return download(ref, { host: () => sock.getMediaHost(), options: this.#options.hub.requests });
+    const { timing } = this.#options.hub;
+    return download(ref, onChunk, {
+      host: () => sock.getMediaHost(),
+      requests: this.#requests,
+      askPhones: (lost) => askPhones(sock, lost, timing.phoneMs),
+    });
   }
 
   #config(): Partial<SocketConfig> {
@@ -160,7 +181,7 @@ export class Connection {
   #openOutbox(sock: WASocket): Outbox {
     const { people } = this.#desk;
     const directory = new Directory({ sock, people, devices: this.#devices });
-    return new Outbox({ sock, acks: this.#acks, people, directory, requests: this.#options.hub.requests });
+    return new Outbox({ sock, acks: this.#acks, people, directory, requests: this.#requests });
   }
 
   /** A connection that brings nothing, not even answers to the pings of the client library, is deaf. */
@@ -179,6 +200,7 @@ export class Connection {
   #drop(): void {
     clearInterval(this.#watch);
     this.#acks.endAll();
+    this.calls.endAll();
     this.#settled = this.#isAbandoned ? Promise.resolve() : this.#desk.settle();
   }
 }

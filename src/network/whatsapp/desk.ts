@@ -45,7 +45,8 @@ export class Desk {
       letters: (ids) => keys.letters(ids),
       store: this.store,
       me,
-      deliver: (arrived, isReplay) => this.#deliver(arrived, isReplay),
+      deliver: (stanza, arrived, isReplay) =>
+        this.reports.tell(orderOf(stanza), this.#read(arrived, isReplay)),
       onPeer,
       onFailure,
     });
@@ -78,12 +79,9 @@ export class Desk {
     this.store.close();
   }
 
-  #deliver(arrived: Arrived, isReplay: boolean): Promise<void> {
-    return this.reports.tell(orderOf(arrived.stanza), this.#read(arrived, isReplay));
-  }
-
-  async #read(arrived: Arrived, isReplay: boolean): Promise<NetworkEvent | undefined> {
-    const event = await readArrived(arrived, this.people);
+  async #read(arriving: Promise<Arrived | undefined>, isReplay: boolean): Promise<NetworkEvent | undefined> {
+    const arrived = await arriving;
+    const event = arrived && (await readArrived(arrived, this.people));
     if (event?.type !== "message" || !isReplay) return event;
     return { type: "message", message: { ...event.message, offline: true } };
   }

@@ -1,6 +1,6 @@
 import type { SocketConfig } from "baileys";
 import type { Driver, OpenOptions } from "../driver.ts";
-import { Hub, type WhatsAppLog } from "./hub.ts";
+import { Hub, type Version, type WhatsAppLog } from "./hub.ts";
 import { WhatsAppSession } from "./session.ts";
 import { WHATSAPP_TIMING, type WhatsAppTiming } from "./timing.ts";
 
@@ -9,6 +9,8 @@ export interface WhatsAppDriverOptions {
   url?: string;
   /** Hex; the root of the network's certificates, honoured for a `url` on this machine only. */
   rootKey?: string;
+  /** Of the network's web client that we say we are, such as [2, 3000, 1027934701]; the client library's when absent. */
+  version?: Version;
   log?: WhatsAppLog;
   timing?: Partial<WhatsAppTiming>;
   /** Further options of the client library, for tests. */
@@ -22,8 +24,9 @@ export interface WhatsAppDriver extends Driver {
 
 /** WhatsApp, through its web clients' protocol; nothing is loaded before the first session connects. */
 export function createWhatsAppDriver(options: WhatsAppDriverOptions = {}): WhatsAppDriver {
-  const { url, rootKey, log, socket = {} } = options;
-  const hub = new Hub({ url, rootKey, log, socket, timing: { ...WHATSAPP_TIMING, ...options.timing } });
+  const { url, rootKey, version, log, socket = {} } = options;
+  const timing = { ...WHATSAPP_TIMING, ...options.timing };
+  const hub = new Hub({ url, rootKey, version, log, socket, timing });
   return {
     network: "whatsapp",
     open: (opened: OpenOptions) => new WhatsAppSession(hub, opened),

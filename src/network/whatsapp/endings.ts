@@ -6,15 +6,21 @@ export const NOT_OURS = -1;
 /**
  * What follows from the end of a connection. `at_once`: the network wants us anew; `later`: we try again after a while;
  * `replaced`: somebody else has the identity, whom we do not fight; `unlinked`: the identity is void and forgotten;
- * `banned`: it is kept, and nothing helps.
+ * `banned`: it is kept, and nothing helps; `outdated`: the network does not take our version of its client any more.
  */
-export type Follow = "at_once" | "later" | "replaced" | "unlinked" | "banned";
+export type Follow = "at_once" | "later" | "replaced" | "unlinked" | "banned" | "outdated";
+
+export const BANNED_FOR_A_WHILE = 402;
 
 /** The one table from the network's code to what happens; any other code is `later`. */
 const FOLLOWS: Readonly<Record<number, Follow>> = {
   401: "unlinked",
+  [BANNED_FOR_A_WHILE]: "banned",
   403: "banned",
+  405: "outdated",
+  406: "banned",
   408: "later",
+  409: "outdated",
   428: "later",
   440: "replaced",
   500: "later",
@@ -26,7 +32,9 @@ export function followOf(code: number): Follow {
   return FOLLOWS[code] ?? "later";
 }
 
-export const REASONS: Readonly<Record<Exclude<Follow, "unlinked" | "banned">, DisconnectReason>> = {
+export const REASONS: Readonly<
+  Record<Exclude<Follow, "unlinked" | "banned" | "outdated">, DisconnectReason>
+> = {
   at_once: "restart_required",
   later: "connection_lost",
   replaced: "replaced",

@@ -78,6 +78,32 @@ describe("the end of a connection", () => {
     expect((await Promise.all(kept)).map((one) => one !== undefined)).toEqual([false, true, true]);
   });
 
+  it.each([405, 409])("by %i says that this client is too old, and is not tried again", async (reason) => {
+    const listener = await pair();
+    await listener.session.disconnect();
+    listener.events.length = 0;
+    await stage.control.fault({ fault: "login", reason });
+    listener.session.connect();
+    const told = await listener.heard("disconnected");
+    expect(told).toMatchObject({ reason: "outdated", will_retry: false });
+    expect(told.detail).toContain("WAYGATE_WHATSAPP_VERSION");
+    expect(await listener.credentials.load()).toBeDefined();
+    listener.session.connect();
+    await listener.heard("connected");
+  });
+
+  it.each([
+    [402, "banned_for_a_while"],
+    [406, "banned"],
+  ])("by %i is a ban", async (code, reason) => {
+    const listener = await pair();
+    await listener.session.disconnect();
+    await stage.control.fault({ fault: "login", reason: code });
+    listener.session.connect();
+    expect(await listener.heard("banned")).toMatchObject({ reason });
+    expect(await listener.credentials.load()).toBeDefined();
+  });
+
   it("is tried again and again, and says which try it is", async () => {
     const listener = await pair();
     await stage.control.fault({ fault: "login", reason: 503, times: 2 });
@@ -109,6 +135,8 @@ describe("the end of a connection", () => {
     expect(detail).toContain("nothing was heard");
     await listener.heard("connected", 2);
     await listener.message(await stage.contact.says(text("there again")));
+    expect(listener.all("qr")).toHaveLength(1);
+    expect((await stage.control.person(stage.phone.number)).devices).toHaveLength(1);
   });
 
   it("comes soon when there is no pairing and no network", async () => {
@@ -120,6 +148,32 @@ describe("the end of a connection", () => {
     await stage.control.clearFaults();
     listener.session.connect();
     await listener.heard("qr");
+  });
+});
+
+describe("a session", () => {
+  it("logs in as the version that it is told to be", async () => {
+    const driver = createDriver(stage.server, { version: [2, 3000, 7] });
+    const listener = new Listener(driver, keepInMemory());
+    listeners.push(listener);
+    listener.session.connect();
+    await stage.phone.scan((await listener.heard("qr")).qr);
+    await listener.heard("connected");
+    const { sockets } = await stage.control.ledger();
+    expect(new Set(sockets.map(({ version }) => version))).toEqual(new Set(["2.3000.7"]));
+  });
+
+  it.each([true, false])("shows the account as online only when it is told to: %s", async (markOnline) => {
+    const listener = new Listener(createDriver(stage.server, {}), keepInMemory(), { markOnline });
+    listeners.push(listener);
+    listener.session.connect();
+    await stage.phone.scan((await listener.heard("qr")).qr);
+    await listener.heard("connected");
+    await send(listener, "after it");
+    await eventually(async () => {
+      const { devices } = await stage.control.person(stage.phone.number);
+      expect(devices).toMatchObject([{ presence: markOnline ? "available" : "unavailable" }]);
+    });
   });
 });
 
@@ -270,22 +324,6 @@ describe("a send", () => {
 });
 
 describe("a file", () => {
-  it("is refused when it is not the one that was sent", async () => {
-    const listener = await pair();
-    const bytes = new Uint8Array([1, 2, 3]);
-    const id = await stage.contact.says({
-      ...{ kind: "media", media_type: "document", mime_type: "text/plain", file_name: "a.txt" },
-      ...{ size: 3, bytes },
-    });
-    const { content } = await listener.message(id);
-    const ref = content.kind === "media" ? (content.ref as Record<string, unknown>) : {};
-    expect(Buffer.from((await listener.session.downloadMedia?.(ref)) ?? [])).toEqual(Buffer.from(bytes));
-    const other = { ...ref, sha256: Buffer.alloc(32).toString("base64") };
-    await expect(listener.session.downloadMedia?.(other)).rejects.toThrow(/not the one/);
-    await stage.control.fault({ fault: "media", method: "download", status: 500 });
-    await expect(listener.session.downloadMedia?.(ref)).rejects.toThrow();
-  });
-
   it.each(["video", "audio", "ptt", "document", "sticker"] as const)(
     "of kind %s goes both ways",
     async (kind) => {

@@ -1,7 +1,8 @@
-import { normalizeMessageContent, proto, type WAMessage } from "baileys";
-import type { Identity, Jid, MessageId, NetworkEvent } from "../driver.ts";
+import { normalizeMessageContent, proto, type WAMessage, type WAMessageKey } from "baileys";
+import type { Content, Identity, Jid, MessageId, NetworkEvent } from "../driver.ts";
 import { isGroupJid } from "../ids.ts";
 import type { Arrived } from "./inbox.ts";
+import type { MessageName } from "./media-ref.ts";
 import type { People } from "./people.ts";
 import { readContent, textOf } from "./read-content.ts";
 import { timeOf } from "./stanza.ts";
@@ -27,8 +28,9 @@ export async function readArrived(
   if (!frame) return undefined;
   if (body.reactionMessage) return readReaction(frame, body.reactionMessage);
   if (body.protocolMessage) return readProtocol(frame, body.protocolMessage);
-  const content = readContent(body, (jid) => people.isMe(jid));
-  if (!content) return undefined;
+  const read = readContent(body, (jid) => people.isMe(jid), nameOf(message.key));
+  if (!read) return undefined;
+  const content = await withKnownMentions(read, people);
   const { chat, id, from_me, sender, at } = frame;
   const offline = stanza.offline !== undefined;
   return {
@@ -37,6 +39,22 @@ export async function readArrived(
       ...{ id, chat, chat_type: isGroupJid(chat) ? "group" : "contact", from_me, sender, content, at },
       ...(offline && { offline }),
     },
+  };
+}
+
+/** Groups mention people by their LIDs; whose number is known is named by it. */
+async function withKnownMentions(content: Content, people: People): Promise<Content> {
+  if (!content.mentions) return content;
+  const found = await people.identifyAll(content.mentions.map((address) => ({ address })));
+  return { ...content, mentions: found.flatMap((person) => person?.jid ?? []) };
+}
+
+function nameOf({ remoteJid, id, fromMe, participant }: WAMessageKey): MessageName {
+  return {
+    remoteJid: remoteJid ?? "",
+    id: id ?? "",
+    fromMe: fromMe === true,
+    ...(participant && { participant }),
   };
 }
 

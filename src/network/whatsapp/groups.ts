@@ -17,6 +17,12 @@ export class Groups {
     return fetching;
   }
 
+  /** Told as a whole without being asked for. */
+  keep(metadata: GroupMetadata): void {
+    this.forget(metadata.id);
+    this.#cache.set(metadata.id, metadata);
+  }
+
   forget(group: string): void {
     this.#cache.del(group);
     this.#fetching.delete(group);

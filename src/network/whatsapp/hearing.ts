@@ -1,20 +1,23 @@
-import { type BinaryNode, proto, type WAMessage, type WASocket } from "baileys";
-import type { Jid, NetworkEvent } from "../driver.ts";
+import { type BaileysEventMap, type BinaryNode, proto, type WAMessage, type WASocket } from "baileys";
+import type { NetworkEvent } from "../driver.ts";
 import type { Acks } from "./acks.ts";
 import { readCall } from "./calls.ts";
 import { type Desk, orderOf } from "./desk.ts";
 import { readArrived, readPlaceholder } from "./from-network.ts";
 import type { Groups } from "./groups.ts";
 import { reportHistory, stanzaOf } from "./history.ts";
+import { handleInTurn } from "./in-turn.ts";
 import { isHistory, type JournalEntry } from "./journal-entry.ts";
+import type { ItemCache } from "./key-cache.ts";
+import { News } from "./news.ts";
 import { readReceipt } from "./receipts.ts";
-import { timeOf } from "./stanza.ts";
 
 export interface HearingOptions {
   sock: WASocket;
   desk: Desk;
   acks: Acks;
   groups: Groups;
+  told: ItemCache<string>;
 }
 
 const CIPHERTEXT = proto.WebMessageInfo.StubType.CIPHERTEXT;
@@ -22,12 +25,14 @@ const CIPHERTEXT = proto.WebMessageInfo.StubType.CIPHERTEXT;
 /** Listens to one socket; messages themselves come from the inbox. */
 export class Hearing {
   readonly #options: HearingOptions;
+  readonly #news: News;
   #history: JournalEntry[] = [];
   /** When the last stanza came, on the clock of `performance`. */
   heardAt = performance.now();
 
   constructor(options: HearingOptions) {
     this.#options = options;
+    this.#news = new News(options);
     this.#listenToStanzas(options);
     this.#listenToEvents(options);
   }
@@ -44,7 +49,9 @@ export class Hearing {
     for (const entry of desk.inbox.openPeerEntries()) sock.ws.emit("CB:message", desk.inbox.toStanza(entry));
   }
 
-  #listenToStanzas({ sock: { ws }, desk, acks, groups }: HearingOptions): void {
+  #listenToStanzas({ sock, desk, acks }: HearingOptions): void {
+    const { ws } = sock;
+    handleInTurn(sock, orderOf);
     ws.prependListener("CB:message", (node: BinaryNode) => desk.inbox.expect(node));
     ws.on("frame", () => {
       this.heardAt = performance.now();
@@ -55,11 +62,6 @@ export class Hearing {
       if (attrs.type !== "retry") desk.inbox.receipted(attrs.id ?? "");
     });
     ws.on("CB:receipt", (node: BinaryNode) => desk.tell(orderOf(node.attrs), readReceipt(node, desk.people)));
-    ws.on("CB:notification,type:w:gp2", ({ attrs }: BinaryNode) => {
-      const group = (attrs.from ?? "") as Jid;
-      groups.forget(group);
-      desk.tell(group, Promise.resolve({ type: "group_updated", group, at: timeOf(attrs.t) }));
-    });
   }
 
   #listenToEvents({ sock: { ev }, desk }: HearingOptions): void {
@@ -70,7 +72,7 @@ export class Hearing {
     ev.on("messages.upsert", ({ messages, requestId }) => {
       for (const message of messages) this.#hearMessage(message, requestId !== undefined);
     });
-    ev.on("messaging-history.set", ({ messages }) => void this.#hearHistory(messages));
+    ev.on("messaging-history.set", (history) => void this.#hearHistory(history));
   }
 
   /** Messages that have no entry in the inbox: what could not be decrypted, and what our phone sends in its place. */
@@ -83,12 +85,13 @@ export class Hearing {
     else if (isUnreadable) desk.tell(orderOf(stanza), readPlaceholder(message, desk.people));
   }
 
-  async #hearHistory(messages: readonly WAMessage[]): Promise<void> {
+  async #hearHistory(history: BaileysEventMap["messaging-history.set"]): Promise<void> {
     const { desk } = this.#options;
     const entries = this.#history.splice(0);
     const tell = (event: NetworkEvent) => desk.reports.tell("history", Promise.resolve(event));
     try {
-      await reportHistory(messages, desk.people, tell);
+      await reportHistory(history.messages, desk.people, tell);
+      await this.#news.tellHistory(history);
     } catch {
       // Told again with the next connection.
       return;

@@ -9,9 +9,13 @@ export interface WhatsAppLog {
   info(fields: object, message: string): void;
 }
 
+export type Version = [number, number, number];
+
 export interface HubOptions {
   url: string | undefined;
   rootKey: string | undefined;
+  /** Of the network's web client, in place of the client library's. */
+  version: Version | undefined;
   timing: WhatsAppTiming;
   log: WhatsAppLog | undefined;
   socket: Partial<SocketConfig>;
@@ -21,6 +25,7 @@ export interface HubOptions {
 export class Hub {
   /** Of the network; its own when absent. */
   readonly url: string | undefined;
+  readonly version: Version | undefined;
   readonly timing: WhatsAppTiming;
   readonly log: WhatsAppLog | undefined;
   readonly caches = new SharedCaches();
@@ -31,18 +36,15 @@ export class Hub {
   readonly #rootKey: string | undefined;
   #library: Promise<Library> | undefined;
 
-  constructor({ url, rootKey, timing, log, socket }: HubOptions) {
+  constructor({ url, rootKey, version, timing, log, socket }: HubOptions) {
     this.url = url;
+    this.version = version;
     this.#rootKey = rootKey;
     this.timing = timing;
     this.log = log;
     this.socket = socket;
-    this.opening = new OpeningQueue({ atOnce: timing.openAtOnce, jitterMs: timing.openJitterMs });
-  }
-
-  /** Of the requests for files. */
-  get requests(): RequestInit {
-    return this.socket.options ?? {};
+    const { openAtOnce: atOnce, openJitterMs: jitterMs, openGatherMs: gatherMs } = timing;
+    this.opening = new OpeningQueue({ atOnce, jitterMs, gatherMs });
   }
 
   /** Loaded when the first session connects. */

@@ -23,8 +23,12 @@ export interface InboxOptions {
   letters: PairingKeys["letters"];
   store: KeyStore;
   me(): { id: string; lid?: string };
-  /** Resolves once the message is reported; never rejects. */
-  deliver(arrived: Arrived, isReplay: boolean): Promise<void>;
+  /** Resolves once the message is reported, in its place in the chat from the call on. */
+  deliver(
+    stanza: Record<string, string>,
+    arrived: Promise<Arrived | undefined>,
+    isReplay: boolean,
+  ): Promise<void>;
   /** Something that our own phone told is kept, and its effect is not. */
   onPeer(entry: JournalEntry): void;
   onFailure(error: unknown): void;
@@ -166,9 +170,9 @@ export class Inbox {
 
   async #deliver(key: string, entries: JournalEntry[], isReplay: boolean): Promise<void> {
     const { deliver, me, onFailure } = this.#options;
+    const [first] = entries;
     try {
-      const arrived = await readStanza(entries, me());
-      if (arrived) await deliver(arrived, isReplay);
+      await deliver(first?.stanza ?? {}, readStanza(entries, me()), isReplay);
     } catch (error) {
       // A message that nobody can make sense of must not come back for ever.
       onFailure(error);

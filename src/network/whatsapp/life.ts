@@ -2,7 +2,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { CredentialStore, NetworkEvent, OpenOptions, PairingKeys } from "../driver.ts";
 import { atMost } from "./at-most.ts";
 import type { Connection } from "./connection.ts";
-import { backoffMs, followOf, NOT_OURS, REASONS } from "./endings.ts";
+import { BANNED_FOR_A_WHILE, backoffMs, followOf, NOT_OURS, REASONS } from "./endings.ts";
 import type { Hub } from "./hub.ts";
 import type { SessionCaches } from "./key-cache.ts";
 import type { Library } from "./load-library.ts";
@@ -112,7 +112,7 @@ export class Life {
   async #pair({ pair }: Library): Promise<Next> {
     const { signal } = this.#stop;
     const result = await pair({
-      hub: this.#hub,
+      ...this.#options,
       store: this.#credentials,
       phone: this.#options.pairingPhone,
       shown: this.#shownQrs,
@@ -137,8 +137,9 @@ export class Life {
   }
 
   /** Without a pairing nothing is tried for ever. */
-  async #afterPairing(shown: number, { detail }: Ending): Promise<Next> {
+  async #afterPairing(shown: number, { code, detail }: Ending): Promise<Next> {
     const { qrAttempts, pairingTries } = this.#hub.timing;
+    if (followOf(code) === "outdated") return this.#tellOutdated();
     this.#tries = shown > this.#shownQrs ? 1 : this.#tries + 1;
     this.#shownQrs = shown;
     if (shown >= qrAttempts) {
@@ -151,13 +152,12 @@ export class Life {
   }
 
   async #logIn({ Connection, readCredentials }: Library, kept: Uint8Array): Promise<Next> {
-    const leave = await this.#hub.opening.enter();
+    const leave = await this.#hub.opening.enter(this.#options.activeAt);
     try {
       if (this.#isStopped()) return "end";
-      const { hub, report, findSent } = this.#options;
       const creds = readCredentials(kept);
       const keys = keysOf(this.#credentials);
-      const connection = await Connection.begin({ hub, caches: this.#caches, keys, creds, report, findSent });
+      const connection = await Connection.begin({ ...this.#options, caches: this.#caches, keys, creds });
       this.#opening = connection;
       if (this.#isStopped()) await connection.close();
       if (await connection.opened()) {
@@ -190,9 +190,13 @@ export class Life {
       return "end";
     }
     if (follow === "banned") {
-      await this.#tell({ type: "banned", reason: "banned" });
+      await this.#tell({
+        type: "banned",
+        reason: code === BANNED_FOR_A_WHILE ? "banned_for_a_while" : "banned",
+      });
       return "end";
     }
+    if (follow === "outdated") return this.#tellOutdated();
     const will_retry = follow !== "replaced";
     if (will_retry) this.#tries++;
     const told = `${detail} (${code}), try ${this.#tries}`;
@@ -203,6 +207,11 @@ export class Life {
       ...(will_retry && { detail: told }),
     });
     return follow === "replaced" ? "end" : follow;
+  }
+
+  async #tellOutdated(): Promise<Next> {
+    await this.#tell({ type: "disconnected", reason: "outdated", will_retry: false, detail: OUTDATED });
+    return "end";
   }
 
   /** The identity is void; whoever cannot forget it now hears the same at the next login. */
@@ -239,6 +248,9 @@ export class Life {
 
 const PASSKEY =
   "WhatsApp wants this account to confirm new devices with its passkey, which only a browser on web.whatsapp.com can do, so this gateway cannot link it.";
+
+const OUTDATED =
+  "WhatsApp does not take this version of its web client any more: update Waygate, or set WAYGATE_WHATSAPP_VERSION to a current one.";
 
 function keysOf({ keys }: CredentialStore): PairingKeys {
   if (!keys) throw new Error("The credentials have no room for keys.");

@@ -20,6 +20,15 @@ export interface MediaRef {
   size: number;
   /** Seconds since the epoch. */
   key_at?: number;
+  /** The message that it came with, as the network names it: by this the phones are asked for the file again. */
+  message?: MessageName;
+}
+
+export interface MessageName {
+  remoteJid: string;
+  id: string;
+  fromMe: boolean;
+  participant?: string;
 }
 
 export function toRef(file: MediaProto, type: MediaType): MediaRef {

@@ -1,34 +1,62 @@
 import { setTimeout as pause } from "node:timers/promises";
 
-/** Lets a few connections open at the same time, each a little later than the one before. */
-export class OpeningQueue {
-  readonly #atOnce: number;
-  readonly #jitterMs: number;
-  readonly #waiting: (() => void)[] = [];
-  #open = 0;
+export interface OpeningQueueOptions {
+  atOnce: number;
+  jitterMs: number;
+  /** The first one waits so long for others that may be more urgent. */
+  gatherMs: number;
+}
 
-  constructor({ atOnce, jitterMs }: { atOnce: number; jitterMs: number }) {
-    this.#atOnce = atOnce;
-    this.#jitterMs = jitterMs;
+interface Waiting {
+  activeAt: number;
+  begin(): void;
+}
+
+/** Lets a few connections open at the same time, each a little later than the one before, the last used ones first. */
+export class OpeningQueue {
+  readonly #options: OpeningQueueOptions;
+  readonly #waiting: Waiting[] = [];
+  #open = 0;
+  #gathering: NodeJS.Timeout | undefined;
+
+  constructor(options: OpeningQueueOptions) {
+    this.#options = options;
   }
 
   /** Resolves when it may begin, with what is to be called when it has ended; the second call does nothing. */
-  async enter(): Promise<() => void> {
-    if (this.#open >= this.#atOnce) {
-      await new Promise<void>((resolve) => this.#waiting.push(resolve));
-      await pause(Math.random() * this.#jitterMs);
-    } else this.#open++;
+  async enter(activeAt: Date | undefined): Promise<() => void> {
+    const { gatherMs } = this.#options;
+    await new Promise<void>((begin) => {
+      this.#waiting.push({ activeAt: activeAt?.getTime() ?? 0, begin });
+      if (this.#open === 0) this.#gathering ??= setTimeout(() => this.#gathered(), gatherMs);
+      else this.#admit();
+    });
     let isInside = true;
     return () => {
-      if (isInside) this.#leave();
+      if (isInside) this.#open--;
       isInside = false;
+      this.#admit();
     };
   }
 
-  /** Whoever waits takes over the place. */
-  #leave(): void {
-    const next = this.#waiting.shift();
-    if (next) next();
-    else this.#open--;
+  #gathered(): void {
+    this.#gathering = undefined;
+    this.#admit();
   }
+
+  #admit(): void {
+    const { atOnce, jitterMs } = this.#options;
+    while (!this.#gathering && this.#open < atOnce && this.#waiting.length > 0) {
+      const isCrowded = ++this.#open > 1;
+      const { begin } = takeNewest(this.#waiting);
+      if (isCrowded) void pause(Math.random() * jitterMs).then(begin);
+      else begin();
+    }
+  }
+}
+
+function takeNewest(waiting: Waiting[]): Waiting {
+  const newest = waiting.reduce((best, one) => (one.activeAt > best.activeAt ? one : best));
+  waiting.splice(waiting.indexOf(newest), 1);
+  return newest;
 }

@@ -3,8 +3,9 @@ import type { CredentialStore, NetworkEvent } from "../driver.ts";
 import { type Credentials, newCredentials, writeCredentials } from "./credentials.ts";
 import type { Hub } from "./hub.ts";
 import { type Ending, type OpenSocket, openSocket, SILENT } from "./socket.ts";
+import { type WayOptions, wayOf } from "./way.ts";
 
-export interface PairingOptions {
+export interface PairingOptions extends WayOptions {
   hub: Hub;
   store: CredentialStore;
   /** Digits; asks for a pairing code in place of QRs. */
@@ -43,7 +44,7 @@ class Pairing {
     this.#options = options;
     this.#shown = options.shown;
     const { hub } = options;
-    this.#socket = openSocket({ hub, creds: this.#creds, keys: NO_KEYS });
+    this.#socket = openSocket({ hub, creds: this.#creds, keys: NO_KEYS, way: wayOf(options) });
   }
 
   async run(): Promise<Paired> {

@@ -50,6 +50,18 @@ export class People {
     };
   }
 
+  /** As `identify`, for many with one look at what is known. */
+  async identifyAll(
+    asked: readonly { address: string; other?: string | null | undefined }[],
+  ): Promise<(Identity | undefined)[]> {
+    const ids = asked.flatMap(({ address, other }) => {
+      const jid = other ? undefined : plainJid(address);
+      return jid ? [mappingId(jid)] : [];
+    });
+    if (ids.length > 0) await this.#options.keys.get("lid-mapping", ids);
+    return Promise.all(asked.map(({ address, other }) => this.identify(address, other)));
+  }
+
   /** The one address under which a chat is kept: by phone when that is known. */
   async chatOf(address: string, other?: string | null): Promise<Jid | undefined> {
     const chat = (await this.identify(address, other))?.jid;
@@ -63,10 +75,14 @@ export class People {
   }
 
   async #otherOf(jid: Jid): Promise<Jid | undefined> {
-    const isLid = isLidJid(jid);
-    const id = isLid ? `${userOf(jid)}_reverse` : userOf(jid);
+    const id = mappingId(jid);
     const { [id]: user } = await this.#options.keys.get("lid-mapping", [id]);
     if (!user) return undefined;
-    return isLid ? phoneJid(user) : lidJid(user);
+    return isLidJid(jid) ? phoneJid(user) : lidJid(user);
   }
+}
+
+/** Under which the client library keeps the other address of somebody. */
+function mappingId(jid: Jid): string {
+  return isLidJid(jid) ? `${userOf(jid)}_reverse` : userOf(jid);
 }

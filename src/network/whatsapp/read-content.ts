@@ -1,17 +1,18 @@
 import { normalizeMessageContent, type proto, toNumber } from "baileys";
 import type { Content, MediaType, MessageId, Quoted } from "../driver.ts";
 import { plainJid } from "./jids.ts";
-import { type MediaProto, toRef } from "./media-ref.ts";
+import { type MediaProto, type MessageName, toRef } from "./media-ref.ts";
 
 type Message = proto.IMessage;
 type Context = proto.IContextInfo;
 
-/** What a message says; undefined when it says nothing to people. */
+/** What a message says; undefined when it says nothing to people. `name`: how the network calls it. */
 export function readContent(
   message: Message,
   isMe: (jid: string | null | undefined) => boolean,
+  name: MessageName,
 ): Content | undefined {
-  const found = findContent(message);
+  const found = findContent(message, name);
   if (!found) return undefined;
   const context = contextOf(message);
   const quoted = context && readQuoted(context, isMe);
@@ -20,10 +21,10 @@ export function readContent(
 }
 
 /** In the order of how often they come. */
-function findContent(message: Message): Content | undefined {
+function findContent(message: Message, name?: MessageName): Content | undefined {
   return (
     readText(message) ??
-    readMedia(message) ??
+    readMedia(message, name) ??
     readLocation(message) ??
     readContact(message) ??
     readPoll(message) ??
@@ -46,9 +47,9 @@ const MEDIA: [keyof Message, MediaType][] = [
   ["stickerMessage", "sticker"],
 ];
 
-function readMedia(message: Message): Content | undefined {
-  for (const [name, kind] of MEDIA) {
-    const file = message[name] as MediaProto | null | undefined;
+function readMedia(message: Message, name: MessageName | undefined): Content | undefined {
+  for (const [field, kind] of MEDIA) {
+    const file = message[field] as MediaProto | null | undefined;
     if (!file) continue;
     const type = file.ptt ? "ptt" : kind;
     const sha256 = file.fileSha256 && Buffer.from(file.fileSha256).toString("hex");
@@ -61,7 +62,7 @@ function readMedia(message: Message): Content | undefined {
       ...(file.caption && { caption: file.caption }),
       ...(sha256 && { sha256 }),
       ...(file.seconds && { seconds: file.seconds }),
-      ref: toRef(file, type),
+      ref: { ...toRef(file, type), ...(name && { message: name }) },
     };
   }
   return undefined;

@@ -10,9 +10,11 @@ import type {
   Session,
 } from "../driver.ts";
 import { atMost } from "./at-most.ts";
+import type { OnChunk } from "./download.ts";
 import type { Hub } from "./hub.ts";
 import { Life } from "./life.ts";
 import type { Outbox } from "./outbox.ts";
+import { sessionCalls } from "./session-calls.ts";
 
 const NOT_CONNECTED: SendResult = { outcome: "not_sent", reason: "The session is not connected." };
 
@@ -24,6 +26,12 @@ interface ActOptions {
 export class WhatsAppSession implements Session {
   readonly #hub: Hub;
   readonly #options: OpenOptions;
+  readonly #calls = sessionCalls(() => this.#life?.connection?.calls);
+  readonly contacts = this.#calls.contacts;
+  readonly chats = this.#calls.chats;
+  readonly profile = this.#calls.profile;
+  readonly groups = this.#calls.groups;
+  readonly rejectCall = this.#calls.rejectCall;
   #life: Life | undefined;
   /** The end of the life before, which the next one waits for. */
   #ending: Promise<void> = Promise.resolve();
@@ -86,10 +94,10 @@ export class WhatsAppSession implements Session {
     return this.#out((outbox) => outbox.setPresence(presence, to));
   }
 
-  async downloadMedia(ref: unknown): Promise<Uint8Array | undefined> {
+  async downloadMedia(ref: unknown, onChunk: OnChunk): Promise<"done" | "gone"> {
     const connection = this.#life?.connection;
     if (!connection) throw new Error("The session is not connected.");
-    return connection.download(ref);
+    return connection.download(ref, onChunk);
   }
 
   async #out(act: (outbox: Outbox) => Promise<SendResult>): Promise<SendResult> {

@@ -3,6 +3,7 @@ import type { Credentials } from "./credentials.ts";
 import type { Hub } from "./hub.ts";
 import { libraryLog } from "./library-log.ts";
 import { poolStorages } from "./pooled-storage.ts";
+import type { wayOf } from "./way.ts";
 
 /** Why a connection ended: the network's code, or one of ours for what it never said. */
 export interface Ending {
@@ -25,11 +26,13 @@ export interface SocketOptions {
   hub: Hub;
   creds: Credentials;
   keys: SignalKeyStore;
+  way: ReturnType<typeof wayOf>;
+  markOnline?: boolean;
   config?: Partial<SocketConfig>;
 }
 
 /** A socket of the client library that ends for certain: also when the network never answers, or answers in HTTP. */
-export function openSocket({ hub, creds, keys, config }: SocketOptions): OpenSocket {
+export function openSocket({ hub, creds, keys, way, markOnline, config }: SocketOptions): OpenSocket {
   const { timing, url } = hub;
   const sock = poolStorages(() =>
     makeWASocket({
@@ -37,13 +40,15 @@ export function openSocket({ hub, creds, keys, config }: SocketOptions): OpenSoc
       auth: { creds, keys },
       logger: libraryLog,
       emitOwnEvents: false,
-      markOnlineOnConnect: false,
+      markOnlineOnConnect: markOnline ?? false,
       syncFullHistory: false,
       generateHighQualityLinkPreview: false,
       connectTimeoutMs: timing.connectMs,
       keepAliveIntervalMs: timing.pingMs,
       // The key store waits by itself, and what it gives up is over for good.
       transactionOpts: { maxCommitRetries: 1, delayBetweenTriesMs: 0 },
+      ...(hub.version && { version: hub.version }),
+      ...way,
       ...hub.socket,
       ...config,
     }),
@@ -63,7 +68,7 @@ function catchFailures({ ws }: WASocket, onMalformed: (error: unknown) => void):
     const onFailure = name === "message" ? onMalformed : () => {};
     ws.removeAllListeners(name);
     for (const listener of listeners) {
-      ws.on(name, (...args: unknown[]) => void (async () => listener(...args))().catch(onFailure));
+      ws.on(name, (...args: unknown[]) => (async () => listener(...args))().catch(onFailure));
     }
   }
 }

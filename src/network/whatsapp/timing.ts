@@ -25,9 +25,13 @@ export interface WhatsAppTiming {
   /** For an orderly end: reports and writes under way, the word of the network. */
   closeMs: number;
   logoutMs: number;
+  /** For a phone to upload a file again that the network has no longer. */
+  phoneMs: number;
   /** Connections that open at the same time, and how far apart they begin at most. */
   openAtOnce: number;
   openJitterMs: number;
+  /** Before the first of many, so that the one used last goes first. */
+  openGatherMs: number;
 }
 
 export const WHATSAPP_TIMING: WhatsAppTiming = {
@@ -45,6 +49,8 @@ export const WHATSAPP_TIMING: WhatsAppTiming = {
   retryMs: 1_000,
   closeMs: 3_000,
   logoutMs: 5_000,
+  phoneMs: 60_000,
   openAtOnce: 10,
   openJitterMs: 100,
+  openGatherMs: 50,
 };

@@ -1,0 +1,23 @@
+import type { BinaryNode, WASocket } from "baileys";
+import { Locks } from "./locks.ts";
+
+const MESSAGE = "CB:message";
+
+type Handle = (node: BinaryNode) => unknown;
+
+/**
+ * The client library takes up messages side by side and looks up keys for each before it gets in line, so that one can
+ * overtake another; and those that waited in the network's queue stand in a line of their own. Here each waits until the
+ * one before it in its chat has been handled.
+ */
+export function handleInTurn({ ws }: WASocket, chatOf: (stanza: Record<string, string>) => string): void {
+  const chats = new Locks();
+  const handles = ws.listeners(MESSAGE) as Handle[];
+  ws.removeAllListeners(MESSAGE);
+  ws.on(MESSAGE, (node: BinaryNode) => {
+    const { offline: _, ...attrs } = node.attrs;
+    void chats.run(chatOf(attrs), async () => {
+      for (const handle of handles) await handle({ ...node, attrs });
+    });
+  });
+}

@@ -1,0 +1,119 @@
+import type { BaileysEventMap, BinaryNode, Chat, Contact, GroupMetadata, WASocket } from "baileys";
+import type { Jid, NetworkEvent } from "../driver.ts";
+import { readSettingsAgain } from "./app-patch.ts";
+import type { Desk } from "./desk.ts";
+import type { Groups } from "./groups.ts";
+import type { ItemCache } from "./key-cache.ts";
+import { readChat, readHistoryChat } from "./read-chat.ts";
+import { readContact } from "./read-contact.ts";
+import { readGroupChange, readWholeGroup } from "./read-group-change.ts";
+
+export interface NewsOptions {
+  sock: WASocket;
+  desk: Desk;
+  groups: Groups;
+  /** What every message brings along and was told before. */
+  told: ItemCache<string>;
+}
+
+/** All contacts keep one order, as none of them waits for long. */
+const CONTACTS = "contacts";
+
+/** What one socket brings of contacts, chats and groups. */
+export class News {
+  readonly #options: NewsOptions;
+  /** The network has asked to look at all groups again. */
+  #areGroupsDirty = false;
+
+  constructor(options: NewsOptions) {
+    this.#options = options;
+    const { ev, ws } = options.sock;
+    ev.on("contacts.upsert", (contacts) => this.#tellContacts(contacts));
+    ev.on("contacts.update", (contacts) => this.#tellContacts(contacts.filter((one) => this.#isNew(one))));
+    ev.on("lid-mapping.update", ({ lid, pn }) => this.#tellPair({ id: pn, lid }));
+    ev.on("chats.update", (chats) => this.#tellChats(chats));
+    ev.on("groups.upsert", (groups) => this.#tellGroups(groups));
+    ev.on("groups.update", (groups) => this.#hearGroups(groups));
+    ev.on("creds.update", ({ accountSyncCounter }) => {
+      if (accountSyncCounter !== undefined) void this.#readChatsAgain();
+    });
+    ws.on("CB:notification,type:w:gp2", (node: BinaryNode) => this.#hearGroup(node));
+    ws.on("CB:ib,,dirty", (node: BinaryNode) => this.#hearDirt(node));
+  }
+
+  /** Names and chats from before; resolves once all of it is stored. */
+  async tellHistory({ contacts, chats }: BaileysEventMap["messaging-history.set"]): Promise<void> {
+    const { reports, people } = this.#options.desk;
+    for (const contact of contacts) await reports.tell(CONTACTS, readContact(contact, people));
+    for (const chat of chats) await reports.tell(chat.id ?? "", readHistoryChat(chat, people));
+  }
+
+  #tellContacts(contacts: readonly Partial<Contact>[]): void {
+    const { desk } = this.#options;
+    for (const contact of contacts) desk.tell(CONTACTS, readContact(contact, desk.people));
+  }
+
+  /** Each entry of the address book tells the pair of addresses once more. */
+  #tellPair(pair: { id: string; lid: string }): void {
+    const { told } = this.#options;
+    const key = `pair ${pair.id}`;
+    if (told.get(key) === pair.lid) return;
+    told.set(key, pair.lid);
+    this.#tellContacts([pair]);
+  }
+
+  /** Every message tells the name of its writer again. */
+  #isNew({ id, notify, verifiedName }: Partial<Contact>): boolean {
+    const { told } = this.#options;
+    if (!id) return false;
+    const names = JSON.stringify([notify, verifiedName]);
+    if (told.get(id) === names) return false;
+    told.set(id, names);
+    return true;
+  }
+
+  #tellChats(chats: readonly Partial<Chat>[]): void {
+    const { desk, told } = this.#options;
+    for (const chat of chats) desk.tell(chat.id ?? "", readChat(chat, desk.people, told));
+  }
+
+  /** The client library's first reading of them loses what is about chats that the history has not brought yet. */
+  async #readChatsAgain(): Promise<void> {
+    const { sock } = this.#options;
+    // Should it fail they come with the next change.
+    await readSettingsAgain(sock, ["regular_low", "regular_high"]).catch(() => {});
+  }
+
+  #hearGroup(node: BinaryNode): void {
+    const { desk, groups } = this.#options;
+    const group = (node.attrs.from ?? "") as Jid;
+    groups.forget(group);
+    desk.tell(group, readGroupChange(node, desk.people));
+  }
+
+  #hearDirt({ content }: BinaryNode): void {
+    const [dirty] = Array.isArray(content) ? content : [];
+    if (dirty?.attrs.type === "groups") this.#areGroupsDirty = true;
+  }
+
+  /** The client library tells this also of what we asked for, and in pieces of what the notification told. */
+  #hearGroups(updates: readonly Partial<GroupMetadata>[]): void {
+    const whole = updates.filter(isWhole);
+    if (!this.#areGroupsDirty || whole.length === 0) return;
+    this.#areGroupsDirty = false;
+    this.#tellGroups(whole);
+  }
+
+  #tellGroups(metadata: readonly GroupMetadata[]): void {
+    const { desk, groups } = this.#options;
+    for (const group of metadata) {
+      groups.keep(group);
+      const event: Promise<NetworkEvent | undefined> = readWholeGroup(group, desk.people);
+      desk.tell(group.id, event);
+    }
+  }
+}
+
+function isWhole(update: Partial<GroupMetadata>): update is GroupMetadata {
+  return update.id !== undefined && update.participants !== undefined;
+}

@@ -1,0 +1,38 @@
+import type { OwnProfile, ProfileCalls } from "../calls.ts";
+import { changeSetting } from "./app-patch.ts";
+import type { CallDesk } from "./call-desk.ts";
+import { aboutOf, businessOf, pictureOf } from "./contact-calls.ts";
+import { setPicture } from "./picture.ts";
+
+export function profileCalls(desk: CallDesk): ProfileCalls {
+  const { line, sock } = desk;
+  return {
+    get: () => line.ask(() => profileOf(desk)),
+    setName: (name) => line.ask(() => setName(desk, name)),
+    setAbout: (text) =>
+      line.ask(async () => {
+        await sock.updateProfileStatus(text);
+        return null;
+      }),
+    setPicture: (image) => line.ask(() => setPicture(sock, image)),
+  };
+}
+
+async function profileOf({ sock, people }: CallDesk): Promise<OwnProfile> {
+  const { me } = people;
+  const [about, picture_url, business, privacy] = await Promise.all([
+    aboutOf(sock, me.jid),
+    pictureOf(sock, me.jid),
+    businessOf(sock, me.jid),
+    sock.fetchPrivacySettings(true),
+  ]);
+  return { ...me, about, picture_url, is_business: business !== null, business, privacy };
+}
+
+async function setName({ sock }: CallDesk, name: string): Promise<null> {
+  await changeSetting(sock, { pushNameSetting: name }, "");
+  // Our own change does not come back; the client library tells everybody of the name that it finds here.
+  const { me } = sock.authState.creds;
+  if (me) sock.ev.emit("creds.update", { me: { ...me, name } });
+  return null;
+}

@@ -1,0 +1,42 @@
+import type { GroupMetadata } from "baileys";
+import type { Group, GroupParticipant } from "../calls.ts";
+import { groupJid } from "../ids.ts";
+import { plainJid } from "./jids.ts";
+import type { People } from "./people.ts";
+
+interface Member {
+  id: string;
+  phoneNumber?: string;
+  lid?: string;
+  admin?: string | null;
+}
+
+/** A group as the gateway knows it. */
+export async function toGroup(metadata: GroupMetadata, people: People): Promise<Group> {
+  const { id, subject, desc, owner, ownerPn, announce, restrict, creation } = metadata;
+  return {
+    jid: plainJid(id) ?? groupJid(id),
+    subject,
+    description: desc || null,
+    owner: owner ? ((await people.identify(owner, ownerPn))?.jid ?? null) : null,
+    announce: announce === true,
+    locked: restrict === true,
+    created_at: creation ? new Date(creation * 1000) : null,
+    participants: await toParticipants(metadata.participants, people),
+  };
+}
+
+export async function toParticipants(
+  members: readonly Member[],
+  people: People,
+): Promise<GroupParticipant[]> {
+  const found = await people.identifyAll(
+    members.map(({ id, phoneNumber, lid }) => ({ address: id, other: phoneNumber ?? lid })),
+  );
+  return found.flatMap((person, i) => {
+    if (!person) return [];
+    const admin = members[i]?.admin;
+    const { jid, lid, phone } = person;
+    return [{ jid, lid, phone, admin: admin === "admin" || admin === "superadmin" ? admin : null }];
+  });
+}

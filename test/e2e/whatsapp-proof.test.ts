@@ -1,0 +1,123 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { newPhone, waitUntil } from "../gateway.ts";
+import { sendAll } from "./send-history.ts";
+import { startWhatsAppStory, type WhatsAppStory } from "./whatsapp-story.ts";
+
+/** `WAYGATE_PROOF=full`: as much as the promise says, which takes ten minutes. */
+const IS_FULL = process.env.WAYGATE_PROOF === "full";
+const KILLED = IS_FULL ? { messages: 300, kills: 50 } : { messages: 40, kills: 3 };
+const MANY = IS_FULL ? 2_000 : 200;
+const CHATS = 10;
+const PATIENCE_MS = IS_FULL ? 1_800_000 : 60_000;
+
+describe("messages between a gateway and WhatsApp", () => {
+  let on: WhatsAppStory;
+  let people: string[];
+
+  beforeAll(async () => {
+    on = await startWhatsAppStory();
+    people = [];
+    for (let i = 0; i < CHATS; i++)
+      people.push((await on.network.control.addPerson({ phone: newPhone() })).phone);
+    await on.start();
+    await on.pair();
+    // Who opens a conversation at the same moment as the other side makes the other ask again, here as on phones.
+    for (const phone of people) {
+      await on.network.control.say(phone, on.instance.phone, "hello");
+      await waitUntil(() => on.told("message.received").some((message) => message.phone === phone));
+      await on.client().sendText({ id: on.instance.id, number: phone, text: "hello" });
+    }
+  });
+
+  afterAll(() => on.end());
+
+  /** What somebody's phone shows of a chat, in order. */
+  async function shown(phone: string, prefix: string): Promise<string[]> {
+    const seen = (await on.network.control.seen(phone)).filter((one) => one.type === "message");
+    const texts = seen.flatMap(({ content }) => (content.kind === "text" ? [content.text] : []));
+    return texts.filter((text) => text.startsWith(prefix));
+  }
+
+  const heard = (prefix: string): string[] =>
+    on.told("message.received").flatMap(({ text }) => (text?.startsWith(prefix) ? [text] : []));
+
+  async function expectNothingUnreadable(since: number): Promise<void> {
+    const { decryptions, deliveries } = await on.network.control.ledger();
+    expect(decryptions.filter(({ error }) => error !== undefined)).toEqual([]);
+    const own = deliveries.filter(({ phone, at }) => phone === on.instance.phone && at > since);
+    expect(own.filter(({ retries }) => retries > 0)).toEqual([]);
+    expect(on.story.receiver.of("instance.qr").length).toBeLessThanOrEqual(1);
+  }
+
+  test.each([
+    ["person", false],
+    ["group", true],
+  ])(
+    "of a %s are all there once while the gateway is killed and its database goes away",
+    { timeout: PATIENCE_MS },
+    async (name, isGroup) => {
+      const [contact = ""] = people;
+      const { network, story, instance } = on;
+      const group = isGroup && (await network.control.addGroup("Team", [contact, instance.phone])).jid;
+      const since = Date.now();
+      const texts = Array.from({ length: KILLED.messages }, (_, i) => `${name}-in-${i}`);
+      const arriving = (async () => {
+        for (const text of texts) {
+          await network.control.say(contact, group || instance.phone, text);
+          await delay(Math.random() * 60);
+        }
+      })();
+      const plan = texts.map((_, i) => ({ text: `${name}-out-${i}`, number: group || contact }));
+      const leaving = sendAll(story, instance, plan);
+      for (let i = 0; i < KILLED.kills; i++) {
+        await delay(300 + Math.random() * 900);
+        if (i === Math.floor(KILLED.kills / 2)) await on.withoutDatabase(() => delay(1_500));
+        await story.gateway.kill();
+        await on.start();
+      }
+      const accepted = await leaving;
+      await arriving;
+      const inbound = `${name}-in-`;
+      await waitUntil(() => new Set(heard(inbound)).size === texts.length, PATIENCE_MS);
+      await story.drained(PATIENCE_MS);
+      expect(heard(inbound).sort()).toEqual(texts.toSorted());
+      expect((await shown(contact, `${name}-out-`)).sort()).toEqual(plan.map(({ text }) => text).sort());
+      const ids = new Set(accepted.map(({ message_id }) => message_id));
+      const outcomes = on.told("message.sent").filter(({ message_id }) => ids.has(message_id));
+      expect(outcomes).toHaveLength(accepted.length);
+      await expectNothingUnreadable(since);
+    },
+  );
+
+  test(`are none lost, none twice and in the order of their chat, ${MANY} each way with a kill in between`, {
+    timeout: PATIENCE_MS,
+  }, async () => {
+    const { network, story, instance } = on;
+    const since = Date.now();
+    const numbers = Array.from({ length: MANY }, (_, i) => i);
+    const textsOf = (what: string, chat: number) =>
+      numbers.filter((i) => i % CHATS === chat).map((i) => `${what}-${chat}-${i}`);
+    const arriving = people.map(async (phone, chat) => {
+      for (const text of textsOf("many-in", chat)) await network.control.say(phone, instance.phone, text);
+    });
+    const leaving = people.map((number, chat) =>
+      // One after the other: what is asked for at the same time has no order.
+      textsOf("many-out", chat).reduce(
+        (before, text) => before.then(() => sendAll(story, instance, [{ text, number }])).then(() => {}),
+        Promise.resolve(),
+      ),
+    );
+    await waitUntil(() => heard("many-in").length > MANY / 3, PATIENCE_MS);
+    await story.gateway.kill();
+    await on.start();
+    await Promise.all([...arriving, ...leaving]);
+    await waitUntil(() => heard("many-in").length === MANY, PATIENCE_MS);
+    await story.drained(PATIENCE_MS);
+    for (const [chat, phone] of people.entries()) {
+      expect(heard(`many-in-${chat}-`)).toEqual(textsOf("many-in", chat));
+      expect(await shown(phone, "many-out")).toEqual(textsOf("many-out", chat));
+    }
+    await expectNothingUnreadable(since);
+  });
+});

@@ -1,0 +1,73 @@
+import { join } from "node:path";
+import { expect } from "vitest";
+import type { Client } from "../../src/client.ts";
+import { packageRoot } from "../../src/platform/version.ts";
+import { layCable } from "../engine-story.ts";
+import { newPhone, waitUntil } from "../gateway.ts";
+import type { WhatsAppServer } from "../whatsapp-server/server.ts";
+import { spawnWhatsAppServer } from "../whatsapp-server/server-process.ts";
+import { createE2eStory, type E2eStory, type PairedInstance } from "./e2e-story.ts";
+
+/** A gateway on a WhatsApp of its own, each in a process of its own. */
+export interface WhatsAppStory {
+  readonly network: WhatsAppServer;
+  readonly story: E2eStory;
+  /** Its phone is on the network; paired once `pair` was called. */
+  readonly instance: PairedInstance;
+  client(): Client;
+  /** Starts the gateway, with a way to its database that can be cut. */
+  start(): Promise<void>;
+  /** The gateway has no database as long as `work` lasts. */
+  withoutDatabase(work: () => Promise<void>): Promise<void>;
+  /** Makes the instance and scans its QR, all through the API. */
+  pair(): Promise<void>;
+  online(): Promise<void>;
+  /** Messages of webhooks with this event, each once, in the order of their arrival. */
+  // biome-ignore lint/suspicious/noExplicitAny: a story reads what it needs of the payload
+  told(event: string): any[];
+  end(): Promise<void>;
+}
+
+export async function startWhatsAppStory(): Promise<WhatsAppStory> {
+  const network = await spawnWhatsAppServer(join(packageRoot(), "dist/test/whatsapp-server/main.js"));
+  const story = await createE2eStory({
+    WAYGATE_WHATSAPP_URL: network.url,
+    WAYGATE_WHATSAPP_ROOT_KEY: network.rootKeyHex,
+    NODE_EXTRA_CA_CERTS: network.caFile,
+  });
+  const { phone } = await network.control.addPerson({ phone: newPhone() });
+  const instance: PairedInstance = { id: 0, phone, api_key: "" };
+  const cable = await layCable(story.store.url);
+  const client = () => story.clientOf(instance);
+  const online = () => waitUntil(async () => story.isConnected(instance).catch(() => false));
+  return {
+    ...{ network, story, instance, client, online },
+    start: async () => void (await story.start({ DATABASE_URL: cable.url })),
+    async withoutDatabase(work) {
+      cable.cut();
+      await work().finally(() => cable.mend());
+    },
+    async pair() {
+      const owner = await story.signIn();
+      const webhook_url = story.receiver.url;
+      const { data } = await owner.createInstance({ name: "Sales", network: "whatsapp", webhook_url });
+      story.receiver.trust(data.webhook_secret);
+      Object.assign(instance, { id: data.id, api_key: data.api_key });
+      const { data: connecting } = await client().connectInstance({ id: instance.id });
+      expect(connecting.qr_code).toContain("https://wa.me/");
+      await network.control.scan(phone, connecting.qr_code ?? "");
+      await online();
+    },
+    told(event) {
+      const first = new Map(story.receiver.of(event).map(({ body }) => [body.event_id, body.data.message]));
+      return [...first.values()];
+    },
+    async end() {
+      await cable.close();
+      await story.end();
+      const unhandled = await network.control.unhandled();
+      await network.close();
+      expect(unhandled).toEqual([]);
+    },
+  };
+}

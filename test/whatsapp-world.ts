@@ -1,0 +1,82 @@
+import type { ChatState } from "../src/network/calls.ts";
+import type { MemberChange, NewPerson, World } from "../src/network/conformance-calls.ts";
+import type { Jid } from "../src/network/driver.ts";
+import { phoneJid } from "../src/network/ids.ts";
+import type { AppSetting, GroupChange, WhatsAppControl } from "./whatsapp-server/control.ts";
+
+/** The rest of the network around a paired phone and a contact, both by digits. */
+export function worldOf(control: WhatsAppControl, phone: string, contact: string): World {
+  return {
+    async addPerson(person: NewPerson = {}) {
+      const { phone: number } = await control.addPerson(person);
+      return { number, jid: phoneJid(number) };
+    },
+    addGroup: async (subject, members) => (await control.addGroup(subject, members)).jid as Jid,
+    async group(jid) {
+      const { members, description, ...group } = await control.group(jid);
+      return {
+        ...group,
+        description: description || null,
+        members: Object.fromEntries(members.map(({ phone: number, admin }) => [number, admin])),
+      };
+    },
+    async changeGroup(by, group, change) {
+      for (const one of toGroupChanges(change)) await control.changeGroup(by, group, one);
+    },
+    phone: () => control.person(phone),
+    async chat(chat) {
+      const { lid } = chat.endsWith("@g.us") ? { lid: chat } : await control.person(chat);
+      const settings = await control.appSettings(phone);
+      return Object.assign(
+        {},
+        ...settings.filter(({ index }) => [chat, lid].includes(index[1] ?? "")).map(stateIn),
+      );
+    },
+    async changeChat(chat, change) {
+      for (const one of toModifications(change)) await control.changeSetting(phone, one, chat);
+    },
+    async nameContact(number, name) {
+      const { lid, jid } = await control.person(number);
+      await control.changeSetting(phone, { contact: { fullName: name, lidJid: lid } }, jid);
+    },
+    async rejectedCalls() {
+      const seen = await control.seen(contact);
+      return seen.flatMap((one) => (one.type === "call" && one.state === "reject" ? [one.id] : []));
+    },
+  };
+}
+
+function toGroupChanges(change: MemberChange): GroupChange[] {
+  if ("action" in change) return [{ change: change.action, members: change.who }];
+  if ("subject" in change) return [{ change: "subject", subject: change.subject }];
+  if ("description" in change) return [{ change: "description", description: change.description }];
+  if ("announce" in change) return [{ change: change.announce ? "announcement" : "not_announcement" }];
+  if ("locked" in change) return [{ change: change.locked ? "locked" : "unlocked" }];
+  throw new Error("The phone changes no pictures.");
+}
+
+function toModifications({ archived, pinned, muted_until, unread }: ChatState): Record<string, unknown>[] {
+  return [
+    ...(archived === undefined ? [] : [{ archive: archived, lastMessages: [] }]),
+    ...(pinned === undefined ? [] : [{ pin: pinned }]),
+    ...(muted_until === undefined ? [] : [{ mute: muted_until?.getTime() ?? null }]),
+    ...(unread === undefined ? [] : [{ markRead: !unread, lastMessages: [] }]),
+  ];
+}
+
+interface Action {
+  archiveChatAction?: { archived: boolean };
+  pinAction?: { pinned: boolean };
+  muteAction?: { muted: boolean; muteEndTimestamp?: string };
+  markChatAsReadAction?: { read: boolean };
+}
+
+function stateIn({ action }: AppSetting): ChatState {
+  const { archiveChatAction, pinAction, muteAction, markChatAsReadAction } = action as Action;
+  if (archiveChatAction) return { archived: archiveChatAction.archived };
+  if (pinAction) return { pinned: pinAction.pinned };
+  if (muteAction) {
+    return { muted_until: muteAction.muted ? new Date(Number(muteAction.muteEndTimestamp)) : null };
+  }
+  return markChatAsReadAction ? { unread: !markChatAsReadAction.read } : {};
+}
