@@ -1,3 +1,5 @@
+import { crc32, deflateSync } from "node:zlib";
+
 /** The smallest files that are told by their content. */
 export const SAMPLE = {
   png: Buffer.from(
@@ -35,4 +37,29 @@ export const SAMPLE = {
 
 export function inBase64(file: Buffer): string {
   return file.toString("base64");
+}
+
+/** A sound PNG of this many pixels each way, black and small as a file. */
+export function blackPng(side: number): Buffer {
+  const header = Buffer.alloc(13);
+  header.writeUInt32BE(side, 0);
+  header.writeUInt32BE(side, 4);
+  // One bit for each pixel.
+  header[8] = 1;
+  const rows = deflateSync(Buffer.alloc(side * (1 + Math.ceil(side / 8))), { level: 1 });
+  const signature = Buffer.from("\x89PNG\r\n\x1a\n", "latin1");
+  return Buffer.concat([
+    signature,
+    chunk("IHDR", header),
+    chunk("IDAT", rows),
+    chunk("IEND", Buffer.alloc(0)),
+  ]);
+}
+
+function chunk(type: string, data: Buffer): Buffer {
+  const named = Buffer.concat([Buffer.from(type, "latin1"), data]);
+  const [length, sum] = [Buffer.alloc(4), Buffer.alloc(4)];
+  length.writeUInt32BE(data.length);
+  sum.writeUInt32BE(crc32(named));
+  return Buffer.concat([length, named, sum]);
 }

@@ -48,7 +48,8 @@ export async function startSandboxNetwork({
 
 async function emptyNetwork({ database }: TestDatabase): Promise<void> {
   await database.pool.query(
-    "truncate sandbox.device, sandbox.pairing, sandbox.mailbox, sandbox.message, sandbox.media, sandbox.ledger",
+    `truncate sandbox.device, sandbox.pairing, sandbox.mailbox, sandbox.message, sandbox.media, sandbox.ledger,
+       sandbox.profile, sandbox.picture, sandbox.contact, sandbox.chat, sandbox.group_chat, sandbox.group_member`,
   );
 }
 

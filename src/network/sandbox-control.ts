@@ -1,3 +1,11 @@
+import type {
+  CallResult,
+  ChatState,
+  ContactInfo,
+  GroupChange,
+  ParticipantAction,
+  ParticipantResult,
+} from "./calls.ts";
 import type { Content, Jid, MessageId } from "./driver.ts";
 
 /** Who acts, and in which chat of the paired phone. */
@@ -25,6 +33,37 @@ export type Scan =
   | { outcome: "not_found" }
   | { outcome: "refused"; reason: string };
 
+/** What is to be known of somebody; what is absent stays. */
+export interface PersonChange {
+  /** In the address book of the paired phone. */
+  name?: string | null;
+  /** The name that they go by. */
+  push_name?: string | null;
+  about?: string | null;
+  picture_url?: string | null;
+  /** Of a business. */
+  verified_name?: string | null;
+  business?: ContactInfo["business"];
+  /** Which of their addresses the paired phone is told. */
+  known?: "both" | "phone" | "lid";
+}
+
+/** Somebody as the network and the paired phone have them. */
+export interface PersonView extends Required<PersonChange> {
+  jid: Jid;
+  lid: Jid;
+  is_blocked: boolean;
+}
+
+/** A group that somebody makes; people are named by their digits. */
+export interface NewGroup {
+  from: string;
+  subject: string;
+  participants: string[];
+  /** Those of them who are admins, beside who made it. */
+  admins: string[];
+}
+
 /** What phones and contacts do. `phone` is the paired number; false or undefined: no session is paired with it. */
 export interface SandboxControl {
   /** Scans a QR, or enters a pairing code; without a phone with a unique number. */
@@ -41,4 +80,21 @@ export interface SandboxControl {
   ban(phone: string): Promise<boolean>;
   /** Unlinks the gateway on the phone. */
   unlink(phone: string): Promise<boolean>;
+  /** Changes what is known of somebody, and tells the paired phone. */
+  setPerson(phone: string, from: string, change: PersonChange): Promise<PersonView | undefined>;
+  /** The phone itself changes what it shows of a chat; answers all that it shows. */
+  changeChat(phone: string, chat: Jid, change: ChatState): Promise<Required<ChatState> | undefined>;
+  /** Somebody makes a group. */
+  createGroup(group: NewGroup): Promise<Jid>;
+  /** Somebody changes who is in a group. */
+  changeParticipants(
+    group: Jid,
+    from: string,
+    action: ParticipantAction,
+    participants: string[],
+  ): Promise<CallResult<ParticipantResult[]>>;
+  /** Somebody changes one setting of a group. */
+  changeGroup(group: Jid, from: string, change: GroupChange): Promise<CallResult<null>>;
+  /** The bytes of a picture that the network keeps. */
+  picture(id: string): Promise<Uint8Array | undefined>;
 }

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { route } from "../../platform/route.ts";
+import { route, time } from "../../platform/route.ts";
 import { instanceId } from "../events/contract.ts";
 
 const digits = z.coerce
@@ -81,7 +81,43 @@ const readInput = z
 const from = ["number", "phone", "jid"];
 const message_id = ["messageId", "key.id"];
 const actorAliases = { from, push_name: ["pushName"], group_jid: ["groupJid"], from_me: ["fromMe"] };
+const groupAliases = { from: ["number", "phone"], group_jid: ["groupJid", "jid"] };
 const messageAliases = { ...actorAliases, message_id };
+
+const text = (max: number) => z.string().trim().min(1).max(max);
+
+const person = {
+  name: text(100).nullable().optional().describe("In the address book of the paired phone."),
+  push_name: text(100).nullable().optional().describe("The name that they go by."),
+  about: text(139).nullable().optional(),
+  picture_url: z
+    .url({ protocol: /^https?$/ })
+    .max(2048)
+    .nullable()
+    .optional(),
+  verified_name: text(100).nullable().optional().describe("Of a business."),
+  business: z
+    .object({
+      description: z.string().max(512).optional(),
+      category: z.string().max(100).optional(),
+      email: z.string().max(254).optional(),
+      website: z.array(z.string().max(256)).max(5).optional(),
+      address: z.string().max(512).optional(),
+    })
+    .nullable()
+    .optional(),
+  known: z
+    .enum(["both", "phone", "lid"])
+    .optional()
+    .describe("Which of their addresses the instance is told from now on: `both` makes a hidden one known."),
+};
+
+const chatState = {
+  archived: z.boolean().optional(),
+  pinned: z.boolean().optional(),
+  muted_until: z.coerce.date().nullable().optional().describe("null: not muted."),
+  unread: z.boolean().optional(),
+};
 
 const message = z.object({ message_id: z.string() });
 const tag = "Sandbox";
@@ -184,5 +220,102 @@ export const sandboxContract = {
     message: "Number banned",
     input: z.object({ id: instanceId }),
     output: z.object({ phone: z.string() }),
+  }),
+  sandboxContact: route({
+    http: "POST /api/v1/instances/:id/sandbox/contact",
+    access,
+    tag,
+    summary: "Change what the network and the paired phone know of somebody; the instance is told",
+    message: "Contact changed",
+    aliases: { from },
+    input: z.object({ id: instanceId, from: digits, ...person }),
+    output: z.object({
+      jid: z.string(),
+      lid: z.string(),
+      name: z.string().nullable(),
+      push_name: z.string().nullable(),
+      about: z.string().nullable(),
+      picture_url: z.string().nullable(),
+      verified_name: z.string().nullable(),
+      business: z.unknown(),
+      known: z.enum(["both", "phone", "lid"]),
+      is_blocked: z.boolean().describe("By the paired phone."),
+    }),
+  }),
+  sandboxChat: route({
+    http: "POST /api/v1/instances/:id/sandbox/chat",
+    access,
+    tag,
+    summary: "Change on the phone what it shows of a chat, or look at it; the instance is told",
+    message: "Chat as the phone shows it",
+    aliases: { from, group_jid: actorAliases.group_jid },
+    input: z
+      .object({ id: instanceId, from: optional(digits), group_jid: optional(groupJid), ...chatState })
+      .refine((input) => input.from ?? input.group_jid, "one of from and group_jid is required"),
+    output: z.object({
+      archived: z.boolean(),
+      pinned: z.boolean(),
+      muted_until: time.nullable(),
+      unread: z.boolean(),
+    }),
+  }),
+  sandboxGroup: route({
+    http: "POST /api/v1/instances/:id/sandbox/group",
+    access,
+    tag,
+    summary: "Let somebody make a group with the instance in it",
+    message: "Group made",
+    aliases: { from, subject: ["name"] },
+    input: z.object({
+      id: instanceId,
+      from: digits.describe("Who makes it, and is its admin."),
+      subject: text(100),
+      participants: z.array(digits).max(1022).default([]).describe("Who else is in it."),
+      admin: z.boolean().default(false).describe("The instance is an admin too."),
+    }),
+    output: z.object({ jid: z.string() }),
+  }),
+  sandboxGroupParticipants: route({
+    http: "POST /api/v1/instances/:id/sandbox/group-participants",
+    access,
+    tag,
+    summary: "Let an admin of a group add, remove, promote or demote people, the instance too",
+    message: "Group changed",
+    aliases: groupAliases,
+    input: z.object({
+      id: instanceId,
+      from: digits,
+      group_jid: groupJid,
+      action: z.enum(["add", "remove", "promote", "demote"]),
+      participants: z.array(digits).min(1).max(1024),
+    }),
+    output: z.array(z.object({ jid: z.string(), status: z.number() })),
+  }),
+  sandboxGroupSettings: route({
+    http: "POST /api/v1/instances/:id/sandbox/group-settings",
+    access,
+    tag,
+    summary: "Let a member of a group change its settings",
+    message: "Group changed",
+    aliases: { ...groupAliases, subject: ["name"] },
+    input: z.object({
+      id: instanceId,
+      from: digits,
+      group_jid: groupJid,
+      subject: text(100).optional(),
+      description: z.string().max(2048).optional(),
+      announce: z.boolean().optional(),
+      locked: z.boolean().optional(),
+    }),
+    output: z.object({ jid: z.string() }),
+  }),
+  getSandboxPicture: route({
+    http: "GET /sandbox/pictures/:pictureId",
+    access: "public",
+    tag,
+    summary: "Get a picture that somebody on the sandbox network shows",
+    input: z.object({ pictureId: z.string().max(64) }),
+    output: z.never(),
+    raw: "image/jpeg",
   }),
 };

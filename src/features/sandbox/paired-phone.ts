@@ -38,3 +38,9 @@ export function notPaired(status?: InstanceStatus): GatewayError {
     details: status && { status },
   });
 }
+
+/** What came of an act on the network, which needs a paired phone to happen. Throws INSTANCE_NOT_CONNECTED. */
+export function happened<T extends string | object | true>(result: T | false | undefined): T {
+  if (!result) throw notPaired();
+  return result;
+}

@@ -1,7 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { keepInMemory, type SandboxNetwork, startSandboxNetwork } from "../../../test/sandbox-network.ts";
 import { type Served, serveFeature } from "../../../test/serve-feature.ts";
-import { Listener } from "../../network/conformance.ts";
+import { fetchWhole, Listener } from "../../network/conformance.ts";
+import type { Jid } from "../../network/driver.ts";
 import { type Database, openDatabase } from "../../platform/db.ts";
 import { GatewayError } from "../../platform/errors.ts";
 import { sandboxContract } from "./contract.ts";
@@ -195,7 +196,7 @@ describe("what somebody does", () => {
     const { content } = await listener.message(body.data.message_id);
     expect(content).toMatchObject({ kind: "media", media_type, size: bytes.length });
     const ref = content.kind === "media" && content.ref;
-    expect(Buffer.from((await listener.session.downloadMedia?.(ref)) ?? []).toString()).toBe(bytes);
+    expect((await fetchWhole(listener.session, ref))?.toString()).toBe(bytes);
   });
 
   test("a location and a contact", async () => {
@@ -245,6 +246,72 @@ describe("what somebody does", () => {
     await listener.heard("connected", 2);
     expect((await post("ban")).status).toBe(200);
     await listener.heard("banned");
+  });
+});
+
+describe("what happens beside messages", () => {
+  beforeEach(async () => {
+    await pair();
+  });
+
+  test("somebody is named, and shows more of themselves", async () => {
+    const person = { name: "Zé", push_name: "José", about: "At sea", picture_url: "https://a.example/z.jpg" };
+    const { body } = await post("contact", { from: FRIEND, ...person });
+    expect(body.data).toMatchObject({ jid: `${FRIEND}@s.whatsapp.net`, ...person, is_blocked: false });
+    const { contact } = await listener.heard("contact_updated");
+    expect(contact).toMatchObject({ phone: FRIEND, name: "Zé", push_name: "José" });
+    await listener.session.contacts?.setBlocked(contact.jid as Jid, true);
+    await post("receive", { from: FRIEND, text: "unwanted" });
+    await post("receive", { from: "5511966662222", text: "wanted" });
+    const { message } = await listener.heard("message");
+    expect(message.content).toMatchObject({ text: "wanted" });
+    expect((await post("contact", { from: FRIEND })).body.data).toMatchObject({
+      name: "Zé",
+      is_blocked: true,
+    });
+  });
+
+  test("somebody is hidden behind a LID until their phone becomes known", async () => {
+    const stranger = "5511966663333";
+    const { lid } = (await post("contact", { from: stranger, known: "lid" })).body.data;
+    await post("receive", { from: stranger, text: "who am I?" });
+    const { message } = await listener.heard("message");
+    expect([message.chat, message.sender]).toMatchObject([lid, { jid: lid, lid, phone: null }]);
+    await post("contact", { from: stranger, known: "both" });
+    const { contact } = await listener.heard("contact_updated", 2);
+    expect(contact).toMatchObject({ jid: `${stranger}@s.whatsapp.net`, lid, phone: stranger });
+    await post("contact", { from: stranger, known: "phone" });
+    expect((await listener.heard("contact_updated", 3)).contact).toMatchObject({
+      phone: stranger,
+      lid: null,
+    });
+  });
+
+  test("the phone archives a chat, and shows how it stands", async () => {
+    const until = "2030-01-01T00:00:00.000Z";
+    const { body } = await post("chat", { from: FRIEND, archived: true, muted_until: until });
+    expect(body.data).toEqual({ archived: true, pinned: false, muted_until: until, unread: false });
+    const { change } = await listener.heard("chat_updated");
+    expect(change).toEqual({ archived: true, muted_until: new Date(until) });
+    expect((await post("chat", { from: FRIEND })).body.data).toEqual(body.data);
+  });
+
+  test("somebody makes a group, changes it and who is in it", async () => {
+    const made = await post("group", { from: FRIEND, subject: "Theirs", participants: ["5511966664444"] });
+    const { jid } = made.body.data;
+    const { change } = await listener.heard("group_updated");
+    expect(change.group?.participants.map((one) => one.phone)).toEqual([FRIEND, PHONE, "5511966664444"]);
+    const by = { from: FRIEND, group_jid: jid };
+    await post("group-settings", { ...by, subject: "Renamed", locked: true });
+    expect((await listener.heard("group_updated", 2)).change).toMatchObject({ subject: "Renamed" });
+    expect((await listener.heard("group_updated", 3)).change).toMatchObject({ locked: true });
+    const { body } = await post("group-participants", { ...by, action: "remove", participants: [PHONE] });
+    expect(body.data).toEqual([{ jid: `${PHONE}@s.whatsapp.net`, status: 200 }]);
+    expect((await listener.heard("group_updated", 4)).change).toMatchObject({ left: true });
+    const refused = await post("group-settings", { from: PHONE, group_jid: jid, subject: "Mine" });
+    expect([refused.status, refused.body.code]).toEqual([403, "FORBIDDEN"]);
+    const nowhere = await post("group-settings", { ...by, group_jid: "120363999999999999", subject: "A" });
+    expect([nowhere.status, nowhere.body.code]).toEqual([404, "NOT_FOUND"]);
   });
 });
 

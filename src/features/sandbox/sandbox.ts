@@ -3,9 +3,10 @@ import { groupJid } from "../../network/ids.ts";
 import type { Actor } from "../../network/sandbox-control.ts";
 import type { Handlers } from "../../platform/handler.ts";
 import type { sandboxContract } from "./contract.ts";
-import { getPairedPhone, notPaired } from "./paired-phone.ts";
+import { getPairedPhone, happened } from "./paired-phone.ts";
 import { type ScanDeps, scanPendingPairing } from "./scan-pending-pairing.ts";
 import { type FetchMedia, toContent } from "./to-content.ts";
+import { worldHandlers } from "./world.ts";
 
 export interface SandboxDeps extends ScanDeps {
   fetchMedia: FetchMedia;
@@ -17,6 +18,7 @@ export function sandboxHandlers(deps: SandboxDeps): Handlers<typeof sandboxContr
     sandboxScan: ({ input: { id, phone } }) => scanPendingPairing(deps, id, phone),
     ...messageHandlers(deps),
     ...phoneHandlers(deps),
+    ...worldHandlers(deps),
   };
 }
 
@@ -97,9 +99,4 @@ interface ActorInput {
 
 function actorIn({ from, push_name, group_jid, from_me }: ActorInput): Actor {
   return { from, push_name, group_jid: group_jid === undefined ? undefined : groupJid(group_jid), from_me };
-}
-
-function happened<T extends string | boolean>(result: T | undefined): T {
-  if (!result) throw notPaired();
-  return result;
 }

@@ -1,5 +1,5 @@
 import type { Content, Jid, MessageId, MessageRef, Quoted } from "../driver.ts";
-import { newMessageId, phoneJid } from "../ids.ts";
+import { isGroupJid, newMessageId, phoneJid } from "../ids.ts";
 import type { Letter } from "./letter.ts";
 import type { Me } from "./login.ts";
 import { behaviourOf, type Person, phoneOf } from "./numbers.ts";
@@ -48,9 +48,7 @@ export function sendArrival(way: Way, content: Content, id: MessageId): Arrival 
   const at = new Date().toISOString();
   const text = textOf(content);
   const message = { id, sender: personOf(me), at };
-  const peerContent = content.quoted
-    ? { ...content, quoted: quotedForPeer(content.quoted, me.phone) }
-    : content;
+  const peerContent = content.quoted ? { ...content, quoted: quotedForPeer(content.quoted, way) } : content;
   return {
     ...arrivalOf(way, "send", id),
     kind: content.kind === "media" ? content.media_type : content.kind,
@@ -167,10 +165,10 @@ export function textOf(content: Content): string | null {
   }
 }
 
-// The one who reads a quote sees themselves where the writer saw the other.
-function quotedForPeer(quoted: Quoted, me: string): Quoted {
-  if (quoted.from_me) return { ...quoted, from_me: false, sender: phoneJid(me) };
-  return { ...quoted, from_me: true, sender: undefined };
+// The one who reads a quote sees themselves where the writer saw the other; in a group there are several others.
+function quotedForPeer(quoted: Quoted, { me, to }: Way): Quoted {
+  if (quoted.from_me) return { ...quoted, from_me: false, sender: phoneJid(me.phone) };
+  return isGroupJid(to) ? quoted : { ...quoted, from_me: true, sender: undefined };
 }
 
 function personOf({ phone, push_name }: Me): Person {

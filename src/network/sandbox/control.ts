@@ -4,76 +4,99 @@ import type { Jid, MessageId, Quoted } from "../driver.ts";
 import { newMessageId, phoneJid } from "../ids.ts";
 import type { Actor, Incoming, SandboxControl } from "../sandbox-control.ts";
 import { textOf } from "./arrival.ts";
+import { ensureMembers } from "./groups.ts";
 import { keepAlive } from "./keep-alive.ts";
 import type { Letter } from "./letter.ts";
 import { postLetter } from "./mailbox.ts";
 import { storeMedia } from "./media.ts";
-import { ownerOf, type Person } from "./numbers.ts";
+import { lidOf, type Person } from "./numbers.ts";
+import { findContacts, findOwner, findProfile, personTo } from "./people.ts";
 import { scan } from "./scan.ts";
 import { wakesOf } from "./wakes.ts";
+import { createWorld } from "./world-control.ts";
 
 /** Acts from any process; sessions elsewhere hear of it within their poll. */
 export function createSandboxControl(pool: Pool): SandboxControl {
   keepAlive(pool);
-  const post = async (phone: string, actor: Actor, letter: Letter): Promise<boolean> => {
-    const devices = await postLetter(pool, phone, chatOf(actor), letter);
+  const post = async (phone: string, { chat, writer }: Scene, letter: Letter): Promise<boolean> => {
+    const devices = await postLetter(pool, phone, chat, letter, writer.phone);
     for (const device of devices) wakesOf(pool).device(device);
     return devices.length > 0;
   };
   return {
+    ...createWorld(pool),
+    ...createCuts(pool),
     scan: (qrOrCode, phone) => scan(pool, qrOrCode, phone),
     async receive(phone, message) {
-      const letter = await write(pool, phone, message);
-      return (await post(phone, message, letter)) ? letter.body.id : undefined;
+      const scene = await sceneOf(pool, phone, message);
+      const letter = await write(pool, phone, message, scene);
+      return (await post(phone, scene, letter)) ? letter.body.id : undefined;
     },
     async react(phone, act) {
+      const scene = await sceneOf(pool, phone, act);
       const from_me = (await findMessage(pool, act.message_id, [phone])) !== undefined;
-      const body = { id: act.message_id, from_me, by: writerOf(phone, act), reaction: act.reaction };
-      return post(phone, act, { kind: "reaction", body });
+      const body = { id: act.message_id, from_me, by: scene.writer, reaction: act.reaction };
+      return post(phone, scene, { kind: "reaction", body });
     },
-    edit(phone, act) {
-      const body = { id: act.message_id, from_me: act.from_me ?? false, by: writerOf(phone, act) };
-      return post(phone, act, { kind: "edited", body: { ...body, text: act.text } });
+    async edit(phone, act) {
+      const scene = await sceneOf(pool, phone, act);
+      const body = { id: act.message_id, from_me: act.from_me ?? false, by: scene.writer, text: act.text };
+      return post(phone, scene, { kind: "edited", body });
     },
-    delete(phone, act) {
-      const body = { id: act.message_id, from_me: act.from_me ?? false, by: writerOf(phone, act) };
-      return post(phone, act, { kind: "deleted", body });
+    async delete(phone, act) {
+      const scene = await sceneOf(pool, phone, act);
+      const body = { id: act.message_id, from_me: act.from_me ?? false, by: scene.writer };
+      return post(phone, scene, { kind: "deleted", body });
     },
-    read(phone, act) {
+    async read(phone, act) {
       const body = { ids: act.message_ids, from_me: !act.from_me, status: "read" as const };
-      return post(phone, act, { kind: "status", body });
+      return post(phone, await sceneOf(pool, phone, act), { kind: "status", body });
     },
     async call(phone, act) {
+      const scene = await sceneOf(pool, phone, act);
       const call_id = randomBytes(16).toString("hex").toUpperCase();
-      const body = { from: writerOf(phone, act), call_id, video: act.video ?? false };
-      return (await post(phone, act, { kind: "call", body })) ? call_id : undefined;
+      const body = { from: scene.writer, call_id, video: act.video ?? false };
+      return (await post(phone, scene, { kind: "call", body })) ? call_id : undefined;
     },
+  };
+}
+
+function createCuts(pool: Pool): Pick<SandboxControl, "drop" | "ban" | "unlink"> {
+  return {
     drop: (phone) => cut(pool, phone, "drop"),
     ban: (phone) => cut(pool, phone, "ban"),
     unlink: (phone) => cut(pool, phone, "unlink"),
   };
 }
 
-function chatOf({ from, group_jid }: Actor): Jid {
-  return group_jid ?? phoneJid(from);
+/** Where something happens, and who does it, as the paired phone sees them. */
+interface Scene {
+  chat: Jid;
+  writer: Person;
 }
 
-function writerOf(phone: string, { from, push_name, from_me }: Actor): Person {
-  return from_me ? ownerOf(phone) : { phone: from, push_name: push_name ?? null };
+async function sceneOf(pool: Pool, phone: string, actor: Actor): Promise<Scene> {
+  const { from, group_jid, push_name, from_me } = actor;
+  const [contact] = await findContacts(pool, phone, [from]);
+  const chat = group_jid ?? (contact?.known === "lid" ? lidOf(from) : phoneJid(from));
+  if (from_me) return { chat, writer: await findOwner(pool, phone) };
+  const { name } = await findProfile(pool, from);
+  return { chat, writer: personTo(contact ?? { phone: from, known: "both" }, push_name ?? name) };
 }
 
 async function write(
   pool: Pool,
   phone: string,
   message: Incoming,
+  { chat, writer: sender }: Scene,
 ): Promise<Extract<Letter, { kind: "message" }>> {
-  const { id = newMessageId(), reply_to, from_me = false } = message;
-  const sender = writerOf(phone, message);
+  const { id = newMessageId(), reply_to, from_me = false, group_jid } = message;
+  if (group_jid) await ensureMembers(pool, group_jid, [message.from, phone]);
   const content = await storeMedia(pool, `${sender.phone}/${id}`, message.content);
   const quoted = reply_to && (await quote(pool, reply_to, phone, message.from));
   await pool.query(
     "insert into sandbox.message (phone, id, chat, body) values ($1, $2, $3, left($4, 1000)) on conflict do nothing",
-    [sender.phone, id, chatOf(message), textOf(content)],
+    [sender.phone, id, chat, textOf(content)],
   );
   const body = { id, from_me, sender, content: { ...content, ...(quoted && { quoted }) } };
   return { kind: "message", body: { ...body, at: new Date().toISOString() } };

@@ -1,15 +1,18 @@
-import { afterAll, beforeAll } from "vitest";
+import type { Pool } from "pg";
+import { afterAll, beforeAll, expect } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../../../test/database.ts";
 import { keepInMemory, startSandboxNetwork } from "../../../test/sandbox-network.ts";
 import {
   type ContactControls,
   describeDriver,
+  fetchWhole,
   type Listener,
   type PhoneControls,
   type Seen,
-  type Stage,
+  type StageOptions,
 } from "../conformance.ts";
-import type { MediaContent, MessageId, NetworkEvent } from "../driver.ts";
+import { type CallStage, describeCalls, type GroupView, type World } from "../conformance-calls.ts";
+import type { Jid, MediaContent, MessageId, NetworkEvent } from "../driver.ts";
 import { groupJid, newMessageId, phoneJid } from "../ids.ts";
 import type { SandboxControl } from "../sandbox-control.ts";
 
@@ -25,7 +28,7 @@ beforeAll(async () => {
 
 afterAll(() => store.drop());
 
-describeDriver("sandbox", async ({ shortQr } = {}): Promise<Stage> => {
+async function startStage({ shortQr }: StageOptions = {}): Promise<CallStage> {
   const { driver, control, pool, pair, open, stop } = await startSandboxNetwork({
     store,
     ...(shortQr && { firstQrMs: 60, laterQrMs: 20 }),
@@ -36,6 +39,7 @@ describeDriver("sandbox", async ({ shortQr } = {}): Promise<Stage> => {
     phone: phoneOn(control),
     contact: contactOn(shortQr ? open() : await pair(CONTACT), control),
     nobody: phoneJid("5511900000000"),
+    world: worldOf(control, pool),
     async arrivals(id) {
       const sends = "select from sandbox.ledger where action = 'send' and message_id = $1";
       return (await pool.query(sends, [id])).rows.length;
@@ -45,7 +49,10 @@ describeDriver("sandbox", async ({ shortQr } = {}): Promise<Stage> => {
     },
     stop,
   };
-});
+}
+
+describeDriver("sandbox", startStage);
+describeCalls("sandbox", startStage);
 
 function phoneOn(control: SandboxControl): PhoneControls {
   return {
@@ -82,7 +89,7 @@ function contactOn({ session, events }: Listener, control: SandboxControl): Cont
     async file(id) {
       const event = events.find((one) => one.type === "message" && one.message.id === id);
       const content = event?.type === "message" ? (event.message.content as MediaContent) : undefined;
-      return session.downloadMedia?.(content?.ref);
+      return fetchWhole(session, content?.ref);
     },
   };
 }
@@ -102,4 +109,71 @@ function seenIn(event: NetworkEvent): Seen[] {
     default:
       return [];
   }
+}
+
+let people = 0;
+
+function worldOf(control: SandboxControl, pool: Pool): World {
+  const ask = async <Row extends object>(sql: string, ...values: unknown[]) =>
+    (await pool.query<Row>(sql, values)).rows;
+  return {
+    async addPerson({ about, picture, refusesGroups } = {}) {
+      people += 1;
+      const number = `55119${String(60_000 + people).padStart(4, "0")}${refusesGroups ? "0006" : "1234"}`;
+      const picture_url = picture && "https://pictures.example/1.jpg";
+      await control.setPerson(PHONE, number, { about, picture_url });
+      return { number, jid: phoneJid(number) };
+    },
+    addGroup: (subject, [from = "", ...participants]) =>
+      control.createGroup({ from, subject, participants, admins: [] }),
+    group: (group) => viewGroup(ask, group),
+    async changeGroup(by, group, change) {
+      const result =
+        "action" in change
+          ? await control.changeParticipants(group, by, change.action, change.who)
+          : await control.changeGroup(group, by, change);
+      expect(result.outcome).toBe("done");
+    },
+    async phone() {
+      const [profile] = await ask<{ name: string; about: string | null; picture: string | null }>(
+        "select name, about, picture from sandbox.profile where phone = $1",
+        PHONE,
+      );
+      const blocked = await ask<{ phone: string }>(
+        "select phone from sandbox.contact where owner = $1 and is_blocked",
+        PHONE,
+      );
+      const { name = null, about = null, picture = null } = profile ?? {};
+      return { name, about, has_picture: picture !== null, blocked: blocked.map((row) => row.phone) };
+    },
+    chat: async (chat) => (await control.changeChat(PHONE, chat, {})) ?? {},
+    changeChat: async (chat, change) => void (await control.changeChat(PHONE, chat, change)),
+    nameContact: async (number, name) => void (await control.setPerson(PHONE, number, { name })),
+    rejectedCalls: async () =>
+      (
+        await ask<{ target_id: string }>(
+          "select target_id from sandbox.ledger where action = 'reject_call' and phone = $1",
+          PHONE,
+        )
+      ).map((row) => row.target_id),
+  };
+}
+
+type Ask = <Row extends object>(sql: string, ...values: unknown[]) => Promise<Row[]>;
+
+async function viewGroup(ask: Ask, jid: Jid): Promise<GroupView> {
+  const [group] = await ask<GroupView>(
+    `select subject, description, announce, locked, invite, picture is not null as has_picture
+     from sandbox.group_chat where jid = $1`,
+    jid,
+  );
+  if (!group) throw new Error(`There is no group ${jid}.`);
+  const members = await ask<{ phone: string; admin: string | null }>(
+    "select phone, admin from sandbox.group_member where group_jid = $1",
+    jid,
+  );
+  return {
+    ...group,
+    members: Object.fromEntries(members.map((one) => [one.phone, one.admin !== null])),
+  };
 }

@@ -10,6 +10,8 @@ export interface SandboxDriverOptions {
   pool: Pool;
   log?: SandboxLog;
   timing?: Partial<SandboxTiming>;
+  /** Where the pictures of people and groups are given out, up to their id. */
+  pictureBase?: string;
 }
 
 export interface SandboxDriver extends Driver {
@@ -18,12 +20,19 @@ export interface SandboxDriver extends Driver {
 }
 
 /** The network without phones; its state is in the schema `sandbox`, so it is one network for all processes. */
-export function createSandboxDriver({ pool, log, timing }: SandboxDriverOptions): SandboxDriver {
+export function createSandboxDriver({
+  pool,
+  log,
+  timing,
+  pictureBase = "https://pictures.sandbox.invalid/",
+}: SandboxDriverOptions): SandboxDriver {
   keepAlive(pool);
   const hub = new Hub(pool, { ...SANDBOX_TIMING, ...timing }, log);
+  const pictureUrl = (picture: string | null) =>
+    picture === null || /^https?:/.test(picture) ? picture : `${pictureBase}${picture}`;
   return {
     network: "sandbox",
-    open: (options: OpenOptions): Session => new SandboxSession(hub, options),
+    open: (options: OpenOptions): Session => new SandboxSession(hub, options, pictureUrl),
     abandon: () => hub.abandon(),
   };
 }

@@ -1,5 +1,7 @@
+import type { ChatState } from "../calls.ts";
 import type { Content, Jid, MessageId, MessageStatus, NetworkEvent } from "../driver.ts";
 import { isGroupJid } from "../ids.ts";
+import { type GroupNews, toGroupUpdate } from "./group-letter.ts";
 import { identityOf, type Person } from "./numbers.ts";
 
 /** What lies in a device's mailbox, by kind; the chat and the time stand beside it. */
@@ -20,7 +22,13 @@ export type Letter =
   | { kind: "edited"; body: { id: MessageId; from_me: boolean; by: Person; text: string } }
   | { kind: "deleted"; body: { id: MessageId; from_me: boolean; by: Person } }
   | { kind: "reaction"; body: { id: MessageId; from_me: boolean; by: Person; reaction: string } }
-  | { kind: "call"; body: { from: Person; call_id: string; video: boolean } };
+  | { kind: "call"; body: { from: Person; call_id: string; video: boolean } }
+  | { kind: "group"; body: GroupNews }
+  | { kind: "contact"; body: Person & { name: string | null; verified_name: string | null } }
+  | { kind: "chat"; body: ChatNews };
+
+/** What changed in a chat; the time is text in a letter. */
+export type ChatNews = Omit<ChatState, "muted_until"> & { muted_until?: string | Date | null };
 
 /** A letter as it was read from the mailbox. */
 export type Mail = Letter & { id: number; chat: Jid; at: Date; offline: boolean };
@@ -68,7 +76,28 @@ function eventOf(mail: Mail): NetworkEvent {
       return { type: "message_reaction", chat, at, ...mail.body, by: identityOf(mail.body.by) };
     case "call":
       return { type: "call_received", at, ...mail.body, from: identityOf(mail.body.from) };
+    case "group":
+      return { type: "group_updated", group: chat, at, change: toGroupUpdate(mail.body) };
+    case "contact":
+      return contactEvent(mail.body);
+    case "chat":
+      return { type: "chat_updated", chat, change: toChatState(mail.body) };
   }
+}
+
+function contactEvent({
+  name,
+  verified_name,
+  ...person
+}: Extract<Mail, { kind: "contact" }>["body"]): NetworkEvent {
+  const { jid, lid, phone, push_name } = identityOf(person);
+  const contact = { jid: phone === null ? null : jid, lid, phone, name, push_name, verified_name };
+  return { type: "contact_updated", contact };
+}
+
+export function toChatState({ muted_until, ...news }: ChatNews): ChatState {
+  if (muted_until === undefined) return news;
+  return { ...news, muted_until: muted_until === null ? null : new Date(muted_until) };
 }
 
 function messageEvent(mail: Extract<Mail, { kind: "message" }>): NetworkEvent {

@@ -95,16 +95,26 @@ export async function takeMails(pool: Pool, mails: number[]): Promise<number[]> 
   return rows.map((row) => row.device);
 }
 
-/** Puts a letter into the mailbox of every device of a phone; returns those devices. */
-export async function postLetter(pool: Pool, phone: string, chat: Jid, letter: Letter): Promise<number[]> {
+/** Puts a letter into the mailbox of every device of a phone, unless it has blocked the writer; returns those devices. */
+export async function postLetter(
+  pool: Pool,
+  phone: string,
+  chat: Jid,
+  letter: Letter,
+  writer: string,
+): Promise<number[]> {
   const { rows } = await pool.query<{ device: number }>({
     name: "sandbox-post",
     text: `
-      insert into sandbox.mailbox (device, chat, kind, body)
-      select id, $2, $3, $4 from sandbox.device
-      where phone = $1 and linked_at is not null and unlinked_at is null
-      returning device::float8 as device`,
-    values: [phone, chat, letter.kind, JSON.stringify(letter.body)],
+      with reached as (
+        select id from sandbox.device where phone = $1 and linked_at is not null and unlinked_at is null
+      ), posted as (
+        insert into sandbox.mailbox (device, chat, kind, body)
+        select id, $2, $3, $4 from reached
+        where not exists (select from sandbox.contact where owner = $1 and phone = $5 and is_blocked)
+      )
+      select id::float8 as device from reached`,
+    values: [phone, chat, letter.kind, JSON.stringify(letter.body), writer],
   });
   return rows.map((row) => row.device);
 }

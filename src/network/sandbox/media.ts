@@ -19,13 +19,26 @@ export async function storeMedia(pool: Pool, id: string, content: Content): Prom
   return { ...described, size: bytes.byteLength, ref } satisfies MediaContent;
 }
 
-/** The bytes of a file; undefined when it has expired or never was. */
-export async function loadMedia(pool: Pool, ref: unknown): Promise<Uint8Array | undefined> {
+const PIECE_BYTES = 256 * 1024;
+
+/** Hands a file on piece by piece; `gone` when it has expired or never was. */
+export async function loadMedia(
+  pool: Pool,
+  ref: unknown,
+  onChunk: (chunk: Uint8Array) => Promise<void> | void,
+): Promise<"done" | "gone"> {
   const id = typeof ref === "object" && ref !== null && "media" in ref ? ref.media : undefined;
-  if (typeof id !== "string") return undefined;
-  const { rows } = await pool.query<{ bytes: Buffer }>(
-    "select bytes from sandbox.media where id = $1 and expires_at > now()",
-    [id],
-  );
-  return rows[0]?.bytes;
+  if (typeof id !== "string") return "gone";
+  for (let start = 0, size = 1; start < size; start += PIECE_BYTES) {
+    const { rows } = await pool.query<{ piece: Buffer; size: number }>(
+      `select substring(bytes from $2 for $3) as piece, length(bytes) as size
+        from sandbox.media where id = $1 and expires_at > now()`,
+      [id, start + 1, PIECE_BYTES],
+    );
+    const found = rows[0];
+    if (!found) return "gone";
+    size = found.size;
+    await onChunk(found.piece);
+  }
+  return "done";
 }

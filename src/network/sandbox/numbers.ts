@@ -6,6 +6,8 @@ import type { SandboxTiming } from "./timing.ts";
 export interface Person {
   phone: string;
   push_name: string | null;
+  /** All that is told of them to whoever reads it: not the LID, or not the phone. */
+  known?: "phone" | "lid";
 }
 
 /** What becomes of a message to a number that nobody has paired. */
@@ -19,9 +21,8 @@ export interface Behaviour {
 /** The fixed behaviours by the last four digits, in the manner of payment test cards. */
 export function behaviourOf(phone: string | null, timing: SandboxTiming): Behaviour {
   const { deliveredMs, readMs, echoMs, slowAckMs } = timing;
+  if (phone !== null && !isOnNetwork(phone)) return { rule: "missing" };
   switch (phone?.slice(-4)) {
-    case "0000":
-      return { rule: "missing" };
     case "0001":
       return { rule: "refused" };
     case "0002":
@@ -37,14 +38,20 @@ export function behaviourOf(phone: string | null, timing: SandboxTiming): Behavi
   }
 }
 
-/** The person with every name that the network has for them. */
-export function identityOf(person: Person): Identity {
-  return {
-    jid: phoneJid(person.phone),
-    lid: lidOf(person.phone),
-    phone: person.phone,
-    push_name: person.push_name,
-  };
+/** Nobody has a number that ends in 0000; a Brazilian one in 0007 is known without the ninth digit only. */
+export function isOnNetwork(phone: string): boolean {
+  return !phone.endsWith("0000") && !/^55\d{2}9\d{4}0007$/.test(phone);
+}
+
+/** Whether the person lets nobody put them into a group. */
+export function refusesGroups(phone: string): boolean {
+  return phone.endsWith("0006");
+}
+
+/** The person with every name that is told of them. */
+export function identityOf({ phone, push_name, known }: Person): Identity {
+  if (known === "lid") return { jid: lidOf(phone), lid: lidOf(phone), phone: null, push_name };
+  return { jid: phoneJid(phone), lid: known === "phone" ? null : lidOf(phone), phone, push_name };
 }
 
 // A permutation of the numbers below 2^54: stable, different for each phone, and undone without a table.

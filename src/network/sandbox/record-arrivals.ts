@@ -16,17 +16,26 @@ export interface Arrived {
  */
 const RECORD_ARRIVALS = `
   with item as (
-    select i.*, d.id is not null as is_open, exists (
+    select i.*, d.id is not null as is_open, g.jid is not null as is_group, exists (
         select from sandbox.device o
         where o.phone = i.phone and o.phone <> i.me and o.linked_at is not null and o.unlinked_at is null
-      ) as is_paired
+      ) or exists (
+        select from sandbox.group_member m
+        join sandbox.device o on o.phone = m.phone and o.linked_at is not null and o.unlinked_at is null
+        where m.group_jid = g.jid and m.phone <> i.me
+      ) as is_paired, g.jid is not null and not exists (
+        select from sandbox.group_member m
+        where m.group_jid = g.jid and m.phone = i.me and (m.admin is not null or not g.announce)
+      ) as is_barred
     from jsonb_to_recordset($1) as i (
       ord int, device bigint, session text, me text, my_chat text, action text, message_id text, target_id text, chat text,
       phone text, kind text, content jsonb, text text, rule text, peer jsonb, own jsonb, answers jsonb)
     left join sandbox.device d on d.id = i.device and d.session = i.session
       and d.unlinked_at is null and d.banned_at is null
+    left join sandbox.group_chat g on g.jid = i.chat
   ), arrived as materialized (
-    select *, case when not is_open then 'closed' when is_paired then 'accepted' else rule end as outcome from item
+    select *, case when not is_open then 'closed' when is_barred then 'refused' when is_paired then 'accepted'
+      else rule end as outcome from item
   ), entered as (
     insert into sandbox.ledger
       (device, phone, session, action, outcome, message_id, target_id, chat, kind, content)
@@ -48,6 +57,12 @@ const RECORD_ARRIVALS = `
     select ord, 0 as nth, o.id as device, my_chat as chat, peer as letter, 0 as after_ms
     from passed p join sandbox.device o on o.phone = p.phone and o.phone <> p.me
       and o.linked_at is not null and o.unlinked_at is null
+    where peer is not null and not exists (
+      select from sandbox.contact b where b.owner = o.phone and b.phone = p.me and b.is_blocked)
+    union all
+    select ord, 0, o.id, p.chat, peer, 0
+    from passed p join sandbox.group_member m on m.group_jid = p.chat and m.phone <> p.me
+    join sandbox.device o on o.phone = m.phone and o.linked_at is not null and o.unlinked_at is null
     where peer is not null
     union all
     select ord, 1, o.id, chat, own, 0

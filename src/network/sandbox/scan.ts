@@ -3,8 +3,9 @@ import type { Pool, PoolClient } from "pg";
 import type { Scan } from "../sandbox-control.ts";
 import { HOST_LOCK } from "./host.ts";
 import { inTransaction } from "./login.ts";
-import { numberGivenOut, ownerOf } from "./numbers.ts";
+import { numberGivenOut } from "./numbers.ts";
 import { pairingOf } from "./pairing.ts";
+import { findOwner } from "./people.ts";
 import { wakesOf } from "./wakes.ts";
 
 /** Scans a QR, or enters a pairing code, with a phone of this number; without one the network gives a unique number out. */
@@ -42,7 +43,7 @@ async function pairWith(client: PoolClient, pairing: PairingRow, wanted: string 
   const phone = wanted ?? pairing.phone ?? (await uniqueNumber(client));
   const { rows } = await client.query<{ id: number }>(
     "insert into sandbox.device (phone, token, push_name) values ($1, $2, $3) returning id::float8 as id",
-    [phone, randomBytes(32).toString("base64url"), ownerOf(phone).push_name],
+    [phone, randomBytes(32).toString("base64url"), (await findOwner(client, phone)).push_name],
   );
   const device = rows[0]?.id ?? 0;
   await client.query("update sandbox.pairing set device = $2 where id = $1", [pairing.id, device]);

@@ -1,3 +1,4 @@
+import type { CallResult, ChatCalls, ContactCalls, GroupCalls, ProfileCalls } from "../calls.ts";
 import type {
   Content,
   Jid,
@@ -9,6 +10,7 @@ import type {
   SendResult,
   Session,
 } from "../driver.ts";
+import { type Ask, createAsk, done } from "./acting.ts";
 import {
   type Arrival,
   deleteArrival,
@@ -18,13 +20,17 @@ import {
   sendArrival,
   type Way,
 } from "./arrival.ts";
+import { chatCalls } from "./chats.ts";
 import type { Connection } from "./connection.ts";
+import { contactCalls, type PictureUrl } from "./contact-calls.ts";
+import { groupCalls } from "./group-calls.ts";
 import type { Hub } from "./hub.ts";
 import { Life } from "./life.ts";
 import { unlinkDevice } from "./login.ts";
 import { loadMedia, storeMedia } from "./media.ts";
 import { phoneOf } from "./numbers.ts";
 import { tokenOf } from "./pairing.ts";
+import { profileCalls } from "./profile-calls.ts";
 import { recordReading } from "./record-arrivals.ts";
 import { failureOf, NOT_CONNECTED } from "./results.ts";
 
@@ -34,15 +40,25 @@ interface ActOptions {
 
 /** A session of the sandbox network; each connect() after an end is a new life. */
 export class SandboxSession implements Session {
+  readonly contacts: ContactCalls;
+  readonly chats: ChatCalls;
+  readonly profile: ProfileCalls;
+  readonly groups: GroupCalls;
   readonly #hub: Hub;
   readonly #options: OpenOptions;
+  readonly #ask: Ask;
   #life: Life | undefined;
   /** The end of the life before, which the next one waits for. */
   #ending: Promise<void> = Promise.resolve();
 
-  constructor(hub: Hub, options: OpenOptions) {
+  constructor(hub: Hub, options: OpenOptions, pictureUrl: PictureUrl) {
     this.#hub = hub;
     this.#options = options;
+    this.#ask = createAsk(hub.pool, () => this.#life?.connection);
+    this.contacts = contactCalls(this.#ask, pictureUrl);
+    this.chats = chatCalls(this.#ask);
+    this.profile = profileCalls(this.#ask, pictureUrl);
+    this.groups = groupCalls(this.#ask);
   }
 
   connect({ pairingPhone }: { pairingPhone?: string } = {}): void {
@@ -123,8 +139,15 @@ export class SandboxSession implements Session {
     return connection.act(presenceArrival({ me, session, timing: this.#hub.timing }, presence, to));
   }
 
-  downloadMedia(ref: unknown): Promise<Uint8Array | undefined> {
-    return loadMedia(this.#hub.pool, ref);
+  downloadMedia(
+    ref: unknown,
+    onChunk: (chunk: Uint8Array) => Promise<void> | void,
+  ): Promise<"done" | "gone"> {
+    return loadMedia(this.#hub.pool, ref, onChunk);
+  }
+
+  rejectCall(call_id: string, from: Jid): Promise<CallResult<null>> {
+    return this.#ask({ action: "reject_call", chat: from, target_id: call_id }, async () => done(null));
   }
 
   async #act(to: Jid, arrival: (way: Way) => Arrival): Promise<SendResult> {

@@ -1,0 +1,68 @@
+import type { GroupChange } from "../../network/calls.ts";
+import type { Jid } from "../../network/driver.ts";
+import type { Db } from "../../platform/db.ts";
+import { type ErrorCode, GatewayError } from "../../platform/errors.ts";
+import type { CallSession } from "../calls/calls.ts";
+import { changeGroup, type GroupOwner } from "./group-store.ts";
+
+export interface SettingsResult {
+  applied: string[];
+  errors: { setting: string; code: string; message: string }[];
+}
+
+/** Nothing can be told of what follows, so it is not tried. */
+const HOPELESS: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  "INSTANCE_NOT_CONNECTED",
+  "NOT_SUPPORTED",
+  "RATE_LIMITED",
+  "SEND_TIMEOUT",
+  "UNAVAILABLE",
+]);
+
+/** Changes one setting after the other, and tells of each what became of it. */
+export async function changeSettings(
+  { db, callSession }: { db: Db; callSession: CallSession },
+  owner: GroupOwner,
+  jid: Jid,
+  changes: readonly GroupChange[],
+): Promise<SettingsResult & { refusals: GatewayError[] }> {
+  const result = { applied: [] as string[], errors: [] as SettingsResult["errors"] };
+  const refusals: GatewayError[] = [];
+  for (const change of changes) {
+    const setting = nameOf(change);
+    const last = refusals.at(-1);
+    const refusal =
+      last && HOPELESS.has(last.code) ? last : await changeOne({ db, callSession }, owner, jid, change);
+    if (refusal) {
+      refusals.push(refusal);
+      result.errors.push({ setting, code: refusal.code, message: refusal.message });
+    } else {
+      result.applied.push(setting);
+    }
+  }
+  return { ...result, refusals };
+}
+
+async function changeOne(
+  { db, callSession }: { db: Db; callSession: CallSession },
+  owner: GroupOwner,
+  jid: Jid,
+  change: GroupChange,
+): Promise<GatewayError | undefined> {
+  try {
+    await callSession(owner.id, (session) => session.groups?.update(jid, change));
+  } catch (error) {
+    if (error instanceof GatewayError) return error;
+    throw error;
+  }
+  if ("image" in change) return undefined;
+  const told = "description" in change ? { description: change.description || null } : change;
+  await db.transaction().execute((trx) => changeGroup(trx, owner, jid, told));
+  return undefined;
+}
+
+/** As requests call it. */
+function nameOf(change: GroupChange): string {
+  const [field = ""] = Object.keys(change);
+  return field === "subject" ? "name" : field;
+}

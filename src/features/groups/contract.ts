@@ -1,0 +1,214 @@
+import { z } from "zod";
+import { page, pagination, route, rowId, time, type UploadedFile } from "../../platform/route.ts";
+import { digitsOrJid, queryFlag } from "../contacts/contract.ts";
+
+const id = rowId.describe("Numeric instance id.");
+
+/** Room for the largest picture, as base64 too. */
+const PICTURE_BODY_BYTES = 24 * 1024 * 1024;
+
+/** As on the network. */
+const MAX_MEMBERS = 1024;
+
+const groupJid = z.coerce
+  .string()
+  .trim()
+  .max(120)
+  .transform((given) => given.replace(/@g\.us$/i, ""))
+  .pipe(z.string().regex(/^\d{5,25}(-\d{1,15})?$/, "must be the jid of a group"))
+  .transform((digits) => `${digits}@g.us`);
+
+const jid = groupJid.describe("Of the group.");
+
+const name = z.string().trim().min(1, "must not be empty").max(100, "is longer than 100 characters");
+const description = z.string().max(2048, "is longer than 2048 characters");
+
+const participants = z
+  .array(z.union([digitsOrJid, z.object({ id: digitsOrJid }).transform((person) => person.id)]))
+  .min(1, "must name somebody")
+  .max(MAX_MEMBERS, `may name ${MAX_MEMBERS} people`)
+  .describe("Digits with country and area code, or jids.");
+
+const image = z
+  .union([z.string(), z.custom<UploadedFile>(isUpload, "must be a file, an address or base64")])
+  .nullable()
+  .optional()
+  .describe("Address, base64, data URI, or a part of a form; cut to a square. null removes it.");
+
+function isUpload(value: unknown): boolean {
+  return typeof value === "object" && value !== null && "bytes" in value && value.bytes instanceof Uint8Array;
+}
+
+const jidAliases = [
+  "groupJid",
+  "groupjid",
+  "group_jid",
+  "group_id",
+  "groupId",
+  "chatId",
+  "chat_id",
+  "remoteJid",
+  "recipient",
+  "number",
+  "phone",
+  "Phone",
+  "to",
+];
+const nameAliases = ["subject", "groupName"];
+const participantAliases = ["numbers", "phones"];
+
+const participant = z.object({
+  jid: z.string(),
+  lid: z.string().nullable(),
+  phone: z.string().nullable(),
+  admin: z.enum(["admin", "superadmin"]).nullable(),
+});
+
+const group = z.object({
+  jid: z.string(),
+  name: z.string(),
+  subject: z.string().describe("As `name`."),
+  description: z.string().nullable(),
+  owner: z.string().nullable(),
+  size: z.number(),
+  announce: z.boolean().describe("Only admins write."),
+  locked: z.boolean().describe("Only admins change name, description and image."),
+  created_at: time.nullable(),
+  participants: z.array(participant),
+  refreshed_at: time.describe(
+    "When the network was last asked; changes since then are in it as they were told.",
+  ),
+});
+
+const personResult = z.object({
+  jid: z.string(),
+  status: z
+    .number()
+    .describe("The network's: 200 done, 403 refuses invitations, 404 unknown, 409 is in it already."),
+  success: z.boolean(),
+  error: z.string().nullable(),
+});
+
+const settingError = z.object({ setting: z.string(), code: z.string(), message: z.string() });
+
+const tag = "Groups";
+const access = "instance";
+
+export const groupsContract = {
+  listGroups: route({
+    http: "GET /api/v1/instances/:id/groups",
+    access,
+    tag,
+    summary: "List the groups that the instance is in, as they are known; `refresh=true` asks the network",
+    description:
+      "The network is asked once a minute at most; until then the answer is what is known, with its age.",
+    message: "Groups",
+    aliases: { participants: ["getParticipants", "get_participants"] },
+    input: z.object({
+      id,
+      ...page,
+      refresh: queryFlag.default(false),
+      participants: queryFlag.default(true).describe("false: without them."),
+    }),
+    output: z.array(group),
+    beside: z.object({ pagination, refreshed_at: time.nullable() }),
+  }),
+  getGroup: route({
+    http: "GET /api/v1/instances/:id/groups/:jid",
+    access,
+    tag,
+    summary: "Get one group as it is known; `refresh=true` asks the network, once a minute at most",
+    message: "Group",
+    input: z.object({ id, jid, refresh: queryFlag.default(false) }),
+    output: group,
+  }),
+  createGroup: route({
+    http: "POST /api/v1/instances/:id/groups",
+    access,
+    tag,
+    summary: "Make a group; each person has a result of their own",
+    message: "Group made",
+    aliases: { name: nameAliases, participants: participantAliases, description: ["desc", "topic"] },
+    input: z.object({ id, name, participants, description: description.optional() }),
+    output: group.extend({
+      results: z.array(personResult),
+      errors: z.array(settingError).describe("What could not be set of a group that was made."),
+    }),
+  }),
+  updateGroupParticipants: route({
+    http: "POST /api/v1/instances/:id/groups/participants",
+    access,
+    tag,
+    summary: "Add, remove, promote or demote people; each has a result of their own",
+    message: "Participants",
+    aliases: { jid: jidAliases, participants: participantAliases },
+    input: z.object({ id, jid, action: z.enum(["add", "remove", "promote", "demote"]), participants }),
+    output: z.array(personResult),
+  }),
+  updateGroupSettings: route({
+    http: "POST /api/v1/instances/:id/groups/settings",
+    access,
+    tag,
+    summary: "Change name, description, image or who may do what; tells which were applied and which refused",
+    message: "Settings",
+    upload: "image",
+    bodyLimitBytes: PICTURE_BODY_BYTES,
+    aliases: {
+      jid: jidAliases,
+      name: nameAliases,
+      description: ["desc", "topic"],
+      image: ["picture", "photo", "url", "base64", "file"],
+    },
+    input: z
+      .object({
+        id,
+        jid,
+        name: name.optional(),
+        description: description.optional().describe("Empty removes it."),
+        image,
+        announce: z.boolean().optional().describe("Only admins write."),
+        locked: z.boolean().optional().describe("Only admins change name, description and image."),
+      })
+      .refine(
+        ({ id: _, jid: __, ...settings }) => Object.values(settings).some((value) => value !== undefined),
+        "one of name, description, image, announce and locked is required",
+      ),
+    output: z.object({ jid: z.string(), applied: z.array(z.string()), errors: z.array(settingError) }),
+  }),
+  getGroupInvite: route({
+    http: "GET /api/v1/instances/:id/groups/:jid/invite",
+    access,
+    tag,
+    summary: "Get the invitation link of a group",
+    message: "Invitation",
+    input: z.object({ id, jid }),
+    output: z.object({ jid: z.string(), code: z.string(), url: z.string() }),
+  }),
+  joinGroup: route({
+    http: "POST /api/v1/instances/:id/groups/join",
+    access,
+    tag,
+    summary: "Join a group by its invitation link or the code of it",
+    message: "Joined",
+    aliases: { code: ["invite", "invite_code", "inviteCode", "invitecode", "url", "link"] },
+    input: z.object({
+      id,
+      code: z
+        .string()
+        .trim()
+        .transform((given) => given.replace(/^(https?:\/\/)?chat\.whatsapp\.com\/(invite\/)?/i, ""))
+        .pipe(z.string().regex(/^[\w-]{10,64}$/, "is not an invitation")),
+    }),
+    output: z.object({ jid: z.string() }),
+  }),
+  leaveGroup: route({
+    http: "POST /api/v1/instances/:id/groups/leave",
+    access,
+    tag,
+    summary: "Leave a group",
+    message: "Left",
+    aliases: { jid: jidAliases },
+    input: z.object({ id, jid }),
+    output: z.object({ jid: z.string() }),
+  }),
+};

@@ -1,0 +1,517 @@
+import sharp from "sharp";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { type FileServer, file, startFileServer } from "../../../test/file-server.ts";
+import { newPhone, type TestInstance, waitUntil } from "../../../test/gateway.ts";
+import { type MessagingStory, startMessagingStory } from "../../../test/messaging-story.ts";
+import { blackPng, inBase64, SAMPLE } from "../../../test/sample-files.ts";
+import { createClient } from "../../client.ts";
+import { createAccount } from "../accounts/create-account.ts";
+
+const ANA = "5511988881111";
+const SHY = "5511988880006";
+const NOBODY = "5511988880000";
+const ADMIN = "5511988882222";
+const PNG = inBase64(SAMPLE.png);
+
+let story: MessagingStory;
+let files: FileServer;
+let sales: TestInstance;
+let friend: TestInstance;
+
+beforeAll(async () => {
+  story = await startMessagingStory();
+  ({ sales, friend } = story);
+  await sales.client.updateDefaultWebhook({ id: sales.id, events: ["message.*", "group.updated"] });
+  files = await startFileServer();
+  files.serve("/photo.png", file(SAMPLE.png, "image/png"));
+  files.serve("/huge.png", file(blackPng(20_000), "image/png"));
+});
+
+afterAll(async () => {
+  await files.close();
+  await story.stop();
+});
+
+const jidOf = (phone: string) => `${phone}@s.whatsapp.net`;
+
+const call = (http: string, body?: object) => {
+  const [method, path] = http.split(" ");
+  return story.call(`${method} /api/v1/instances/${sales.id}/${path}`, body);
+};
+
+/** A group of the shop, with these people. */
+async function makeGroup(...participants: string[]) {
+  const { data } = await sales.client.createGroup({
+    id: sales.id,
+    name: "Team",
+    participants: [ANA, ...participants],
+  });
+  return data;
+}
+
+/** A group that somebody else has made with the shop in it. */
+async function otherGroup(input: { admin?: boolean; participants?: string[] } = {}) {
+  const made = { id: sales.id, from: ADMIN, subject: "Theirs", ...input };
+  const { jid } = (await sales.client.sandboxGroup(made)).data;
+  const known = "select from group_chat where instance_id = $1 and jid = $2";
+  await waitUntil(async () => (await story.gateway.database.pool.query(known, [sales.id, jid])).rowCount);
+  return jid;
+}
+
+const getGroup = async (jid: string, refresh = false) =>
+  (await sales.client.getGroup({ id: sales.id, jid, refresh })).data;
+
+/** Questions about groups that have reached the network. */
+const asked = async (action: string) => (await story.ledger({ action })).length;
+
+/** As if so much time had passed since the network was asked. */
+const age = (minutes: number) =>
+  story.gateway.database.pool.query(
+    `with list as (update group_list set read_at = read_at - $1 * interval '1 minute')
+     update group_chat set read_at = read_at - $1 * interval '1 minute'`,
+    [minutes],
+  );
+
+const roles = (group: { participants: { phone: string | null; admin: string | null }[] }) =>
+  Object.fromEntries(group.participants.map(({ phone, admin }) => [phone, admin]));
+
+describe("making a group", () => {
+  test("answers it with a result for each person", async () => {
+    const { data } = await sales.client.createGroup({
+      id: sales.id,
+      name: "Trip",
+      description: "To the sea",
+      participants: [`+${ANA}`, jidOf(ANA), SHY, NOBODY],
+    });
+    expect(data).toMatchObject({
+      jid: expect.stringMatching(/^\d+@g\.us$/),
+      name: "Trip",
+      subject: "Trip",
+      description: "To the sea",
+      owner: jidOf(sales.phone),
+      size: 2,
+      announce: false,
+      locked: false,
+      created_at: expect.any(String),
+      errors: [],
+    });
+    expect(roles(data)).toEqual({ [sales.phone]: "superadmin", [ANA]: null });
+    expect(data.results).toEqual([
+      { jid: jidOf(ANA), status: 200, success: true, error: null },
+      { jid: jidOf(SHY), status: 403, success: false, error: expect.stringContaining("invitation") },
+      { jid: jidOf(NOBODY), status: 404, success: false, error: expect.any(String) },
+    ]);
+    expect(await getGroup(data.jid)).toMatchObject({ name: "Trip", description: "To the sea" });
+  });
+
+  test("takes Brazilian numbers with and without the ninth digit", async () => {
+    const checks = await asked("check");
+    const participants = ["5521988880007", "5521977770007", "552196666000"];
+    const { data } = await sales.client.createGroup({ id: sales.id, name: "Rio", participants });
+    expect(data.results.map(({ jid, status }) => [jid, status])).toEqual([
+      [jidOf("552188880007"), 200],
+      [jidOf("552177770007"), 200],
+      [jidOf("552196666000"), 200],
+    ]);
+    expect(await asked("check")).toBe(checks + 1);
+  });
+
+  test.each<[string, object, string]>([
+    ["without a name", { participants: [ANA] }, "name"],
+    ["with an empty name", { name: " ", participants: [ANA] }, "name"],
+    ["with a name of 101 characters", { name: "x".repeat(101), participants: [ANA] }, "name"],
+    ["without people", { name: "A", participants: [] }, "participants"],
+    ["with 10,000 people", { name: "A", participants: Array(10_000).fill(ANA) }, "participants"],
+    ["with a word for a person", { name: "A", participants: [ANA, "Bia"] }, "participants.1"],
+    ["with a group for a person", { name: "A", participants: ["120363000000000001@g.us"] }, "participants.0"],
+  ])("%s is refused, and nothing is made", async (_, body, field) => {
+    const before = await asked("group_create");
+    const { status, body: answer } = await call("POST groups", body);
+    expect([status, answer.code, answer.details.fields[0].field]).toEqual([400, "VALIDATION_ERROR", field]);
+    expect(await asked("group_create")).toBe(before);
+  });
+
+  test("takes the names that other products use", async () => {
+    const { body } = await call("POST groups", { subject: "WAHA", participants: [{ id: `${ANA}@c.us` }] });
+    expect(body.data).toMatchObject({ name: "WAHA", size: 2 });
+    const added = await call("POST groups/participants", {
+      groupJid: body.data.jid,
+      action: "add",
+      participants: [friend.phone],
+    });
+    expect(added.body.data).toEqual([{ jid: jidOf(friend.phone), status: 200, success: true, error: null }]);
+  });
+});
+
+describe("people of a group", () => {
+  test("are added, promoted, demoted and removed, each with a result", async () => {
+    const { jid } = await makeGroup();
+    const act = async (action: "add" | "promote" | "demote" | "remove", ...participants: string[]) => {
+      const { data } = await sales.client.updateGroupParticipants({
+        id: sales.id,
+        jid,
+        action,
+        participants,
+      });
+      return data.map(({ status, success }) => [status, success]);
+    };
+    expect(await act("add", friend.phone, ANA, SHY, NOBODY)).toEqual([
+      [200, true],
+      [409, false],
+      [403, false],
+      [404, false],
+    ]);
+    expect(await act("promote", friend.phone, SHY)).toEqual([
+      [200, true],
+      [404, false],
+    ]);
+    expect(roles(await getGroup(jid))).toEqual({
+      [sales.phone]: "superadmin",
+      [ANA]: null,
+      [friend.phone]: "admin",
+    });
+    expect(await act("demote", friend.phone)).toEqual([[200, true]]);
+    expect(await act("remove", ANA, sales.phone)).toEqual([
+      [200, true],
+      [405, false],
+    ]);
+    expect(roles(await getGroup(jid))).toEqual({ [sales.phone]: "superadmin", [friend.phone]: null });
+  });
+
+  test("are changed by an admin only", async () => {
+    const jid = await otherGroup();
+    const { status, body } = await call("POST groups/participants", {
+      jid,
+      action: "add",
+      participants: [ANA],
+    });
+    expect([status, body.code]).toEqual([403, "FORBIDDEN"]);
+    expect(roles(await getGroup(jid))).toEqual({ [ADMIN]: "superadmin", [sales.phone]: null });
+  });
+
+  test.each<[string, object, number, string]>([
+    ["an unknown group", { jid: "120363999999999999@g.us" }, 404, "NOT_FOUND"],
+    ["a person in place of a group", { jid: jidOf(ANA) }, 400, "VALIDATION_ERROR"],
+    ["10,000 people", { participants: Array(10_000).fill(ANA) }, 400, "VALIDATION_ERROR"],
+    ["an unknown action", { action: "kick" }, 400, "VALIDATION_ERROR"],
+  ])("%s: refused with a clear code", async (_, change, status, code) => {
+    const { jid } = await makeGroup();
+    const asking = { jid, action: "add", participants: [ANA], ...change };
+    const answer = await call("POST groups/participants", asking);
+    expect([answer.status, answer.body.code]).toEqual([status, code]);
+  });
+});
+
+describe("settings of a group", () => {
+  test("are changed together, and the answer says which", async () => {
+    const { jid } = await makeGroup();
+    const settings = { name: "New", description: "Why", announce: true, locked: true };
+    const { data } = await sales.client.updateGroupSettings({ id: sales.id, jid, ...settings, image: PNG });
+    expect(data).toEqual({
+      jid,
+      applied: ["name", "description", "image", "announce", "locked"],
+      errors: [],
+    });
+    expect(await getGroup(jid)).toMatchObject(settings);
+    await sales.client.updateGroupSettings({ id: sales.id, jid, description: "", image: null });
+    expect((await getGroup(jid)).description).toBeNull();
+  });
+
+  test.each<[string, () => unknown]>([
+    ["an address", () => files.at("/photo.png")],
+    ["base64", () => PNG],
+    ["a data URI", () => `data:image/png;base64,${PNG}`],
+  ])("take an image by %s, as a square", async (_, image) => {
+    const { jid } = await makeGroup();
+    const { body } = await call("POST groups/settings", { jid, image: image() });
+    expect(body.data.applied).toEqual(["image"]);
+    const { rows } = await story.gateway.database.pool.query(
+      "select bytes from sandbox.picture p join sandbox.group_chat g on g.picture = p.id where g.jid = $1",
+      [jid],
+    );
+    expect(await sharp(rows[0].bytes).metadata()).toMatchObject({ format: "jpeg", width: 640, height: 640 });
+  });
+
+  test("take an image as a part of a form", async () => {
+    const { jid } = await makeGroup();
+    const image = { bytes: SAMPLE.png, file_name: "a.png" };
+    const { data } = await sales.client.updateGroupSettings({ id: sales.id, jid, locked: true, image });
+    expect(data.applied).toEqual(["image", "locked"]);
+  });
+
+  test.each<[string, () => unknown, number, string]>([
+    ["that is none", () => inBase64(SAMPLE.text), 400, "VALIDATION_ERROR"],
+    ["of 20,000 by 20,000 pixels", () => files.at("/huge.png"), 400, "VALIDATION_ERROR"],
+    ["that is a drawing", () => inBase64(SAMPLE.svg), 400, "VALIDATION_ERROR"],
+    ["that is not base64", () => "no picture!", 400, "VALIDATION_ERROR"],
+    ["that is not there", () => files.at("/missing.png"), 502, "MEDIA_DOWNLOAD_FAILED"],
+    ["at an address inside", () => "http://169.254.169.254/a.png", 400, "VALIDATION_ERROR"],
+  ])("with an image %s are refused whole", async (_, image, status, code) => {
+    const { jid } = await makeGroup();
+    const answer = await call("POST groups/settings", { jid, name: "Half", image: image() });
+    expect([answer.status, answer.body.code]).toEqual([status, code]);
+    if (status === 400) expect(answer.body.details.fields[0].field).toBe("image");
+    expect((await getGroup(jid)).name).toBe("Team");
+  });
+
+  test("that are refused one by one are told one by one", async () => {
+    const jid = await otherGroup();
+    const { body, status } = await call("POST groups/settings", { jid, name: "Ours", announce: true });
+    expect([status, body.message]).toEqual([200, "Some settings were refused"]);
+    expect(body.data).toEqual({
+      jid,
+      applied: ["name"],
+      errors: [{ setting: "announce", code: "FORBIDDEN", message: expect.any(String) }],
+    });
+    expect(await getGroup(jid)).toMatchObject({ name: "Ours", announce: false });
+  });
+
+  test("of which none is taken are an error with all of them", async () => {
+    const jid = await otherGroup();
+    const { body, status } = await call("POST groups/settings", { jid, locked: true, announce: true });
+    expect([status, body.code, body.details.applied]).toEqual([403, "FORBIDDEN", []]);
+    expect(body.details.errors.map((one: { setting: string }) => one.setting)).toEqual([
+      "announce",
+      "locked",
+    ]);
+    const nothing = await call("POST groups/settings", { jid });
+    expect([nothing.status, nothing.body.code]).toEqual([400, "VALIDATION_ERROR"]);
+  });
+});
+
+describe("invitations", () => {
+  test("are shown to admins, and let another instance join by link or code", async () => {
+    const { jid } = await makeGroup();
+    const { data } = await sales.client.getGroupInvite({ id: sales.id, jid });
+    expect(data).toEqual({ jid, code: data.code, url: `https://chat.whatsapp.com/${data.code}` });
+    const joined = await friend.client.joinGroup({ id: friend.id, code: `${data.url}` });
+    expect(joined.data).toEqual({ jid });
+    expect(roles((await friend.client.getGroup({ id: friend.id, jid })).data)).toHaveProperty(
+      [friend.phone],
+      null,
+    );
+    await expect(friend.client.getGroupInvite({ id: friend.id, jid })).rejects.toMatchObject({
+      code: "FORBIDDEN",
+    });
+    await waitUntil(async () => friend.phone in roles(await getGroup(jid)));
+    expect((await friend.client.leaveGroup({ id: friend.id, jid })).data).toEqual({ jid });
+    await waitUntil(async () => !(friend.phone in roles(await getGroup(jid))));
+    await expect(friend.client.getGroup({ id: friend.id, jid })).rejects.toMatchObject({ code: "FORBIDDEN" });
+  });
+
+  test.each<[string, string, number, string]>([
+    ["that is unknown", "NoSuchInvitation123", 404, "NOT_FOUND"],
+    ["that is none", "no", 400, "VALIDATION_ERROR"],
+  ])("%s: refused", async (_, code, status, expected) => {
+    const answer = await call("POST groups/join", { code });
+    expect([answer.status, answer.body.code]).toEqual([status, expected]);
+  });
+
+  test("are not needed to leave, but being in it is", async () => {
+    const { body, status } = await call("POST groups/leave", { jid: "120363999999999999@g.us" });
+    expect([status, body.code]).toEqual([404, "NOT_FOUND"]);
+  });
+});
+
+describe("what happens in a group", () => {
+  const told = (jid: string, change: string) =>
+    story.receiver.waitFor(({ body }) => {
+      if (body.event !== "group.updated" || body.data.jid !== jid) return false;
+      return change in body.data.change;
+    });
+
+  test("is told as an event, and in the group from then on without a question to the network", async () => {
+    const jid = await otherGroup();
+    await getGroup(jid);
+    const questions = await asked("group");
+    const settings = { id: sales.id, from: ADMIN, group_jid: jid };
+    await sales.client.sandboxGroupSettings({ ...settings, subject: "Renamed", announce: true });
+    const [event] = await told(jid, "subject");
+    expect(event?.body.data).toMatchObject({
+      jid,
+      at: expect.any(String),
+      by: { jid: jidOf(ADMIN), phone: ADMIN },
+      change: { subject: "Renamed" },
+    });
+    await told(jid, "announce");
+    await sales.client.sandboxGroupParticipants({ ...settings, action: "add", participants: [ANA, SHY] });
+    const [added] = await told(jid, "participants");
+    expect(added?.body.data.change.participants).toMatchObject({
+      action: "add",
+      who: [{ phone: ANA, admin: null }],
+    });
+    await sales.client.sandboxGroupParticipants({ ...settings, action: "promote", participants: [ANA] });
+    await waitUntil(async () => roles(await getGroup(jid))[ANA] === "admin");
+    expect(await getGroup(jid)).toMatchObject({ name: "Renamed", announce: true, size: 3 });
+    expect(await asked("group")).toBe(questions);
+  });
+
+  test("ends with the instance's removal, and begins when it is added again", async () => {
+    const jid = await otherGroup();
+    await getGroup(jid);
+    const change = { id: sales.id, from: ADMIN, group_jid: jid, participants: [sales.phone] };
+    await sales.client.sandboxGroupParticipants({ ...change, action: "remove" });
+    await told(jid, "left");
+    await expect(getGroup(jid)).rejects.toMatchObject({ code: "FORBIDDEN" });
+    const { data } = await sales.client.listGroups({ id: sales.id, limit: 200 });
+    expect(data.map((one) => one.jid)).not.toContain(jid);
+    await sales.client.sandboxGroupParticipants({ ...change, action: "add" });
+    await waitUntil(async () => (await sales.client.listGroups({ id: sales.id })).data[0]?.jid === jid);
+  });
+
+  test("gives its conversation the name of the group", async () => {
+    const { jid } = await makeGroup(friend.phone);
+    const sent = await friend.client.sendText({ id: friend.id, jid, text: "Hello all" });
+    const [event] = await story.receiver.waitFor(
+      ({ body }) =>
+        body.event === "message.received" && body.data.message.message_id === sent.data.message_id,
+    );
+    expect(event?.body.data).toMatchObject({
+      message: { jid, is_group: true, sender: { phone: friend.phone } },
+      conversation: { jid, title: "Team", type: "group" },
+    });
+    await sales.client.updateGroupSettings({ id: sales.id, jid, name: "Named" });
+    const { rows } = await story.gateway.database.pool.query(
+      "select title from conversation where instance_id = $1 and jid = $2",
+      [sales.id, jid],
+    );
+    expect(rows).toEqual([{ title: "Named" }]);
+  });
+
+  test("is heard by both instances that are in it, and by none that may not write", async () => {
+    const { jid } = await makeGroup(friend.phone);
+    const sent = await sales.client.sendText({ id: sales.id, jid, text: "From the shop" });
+    expect(await story.arrived(String(sent.data.message_id))).toMatchObject({ text: "From the shop", jid });
+    await sales.client.updateGroupSettings({ id: sales.id, jid, announce: true });
+    await expect(friend.client.sendText({ id: friend.id, jid, text: "No" })).rejects.toMatchObject({
+      code: "SEND_FAILED",
+    });
+  });
+});
+
+describe("the list of groups", () => {
+  let shop: TestInstance;
+
+  beforeEach(async () => {
+    shop = await story.join({ name: "Lister" });
+  });
+
+  const groupOf = (subject: string) =>
+    shop.client.sandboxGroup({ id: shop.id, from: ADMIN, subject }).then(({ data }) => data.jid);
+  const list = (input: { limit?: number; cursor?: string; refresh?: boolean; participants?: boolean } = {}) =>
+    shop.client.listGroups({ id: shop.id, ...input });
+  const lists = async () => (await story.ledger({ action: "groups" })).length;
+
+  test("is read once, and then shown as it is known, with its age", async () => {
+    await groupOf("One");
+    const before = await lists();
+    const first = await list();
+    expect(first.data).toMatchObject([
+      { name: "One", size: 2, participants: [{ phone: ADMIN }, { phone: shop.phone }] },
+    ]);
+    expect(first.refreshed_at).toEqual(expect.any(String));
+    expect((await list()).refreshed_at).toBe(first.refreshed_at);
+    expect((await list({ participants: false })).data).toMatchObject([{ size: 2, participants: [] }]);
+    expect(await lists()).toBe(before + 1);
+  });
+
+  test("is read again on request, once a minute at most", async () => {
+    await groupOf("One");
+    const { refreshed_at } = await list();
+    const before = await lists();
+    expect((await list({ refresh: true })).refreshed_at).toBe(refreshed_at);
+    expect(await lists()).toBe(before);
+    await age(2);
+    await Promise.all(Array.from({ length: 10 }, () => list({ refresh: true })));
+    expect(await lists()).toBe(before + 1);
+  });
+
+  test("loses what the phone is in no more", async () => {
+    const gone = await groupOf("Gone");
+    await groupOf("Stays");
+    await list();
+    await story.gateway.database.pool.query("delete from sandbox.group_chat where jid = $1", [gone]);
+    await age(2);
+    expect((await list({ refresh: true })).data.map((one) => one.name)).toEqual(["Stays"]);
+  });
+
+  test("comes in pages, the newest first, and stays right while groups are made", async () => {
+    for (const name of ["A", "B", "C"]) await groupOf(name);
+    const first = await list({ limit: 2 });
+    expect(first.pagination).toMatchObject({ limit: 2, has_more: true });
+    const late = await groupOf("Late");
+    await waitUntil(async () => (await list({ limit: 1 })).data[0]?.jid === late);
+    const second = await list({ limit: 2, cursor: first.pagination.next_cursor ?? undefined });
+    expect([...first.data, ...second.data].map((one) => one.name).sort()).toEqual(["A", "B", "C"]);
+    expect(second.pagination).toEqual({ limit: 2, next_cursor: null, has_more: false });
+  });
+
+  test("is shown while the instance is away, and not that of another pairing", async () => {
+    const jid = await groupOf("Kept");
+    await list();
+    await shop.client.logoutInstance({ id: shop.id });
+    await expect(list()).rejects.toMatchObject({ code: "INSTANCE_NOT_CONNECTED" });
+    const phone = newPhone();
+    await shop.client.sandboxScan({ id: shop.id, phone });
+    expect((await list()).data).toEqual([]);
+    await expect(shop.client.getGroup({ id: shop.id, jid })).rejects.toMatchObject({ code: "FORBIDDEN" });
+  });
+
+  test("asks the network for so much only, and then shows what is known", async () => {
+    const jid = await groupOf("Asked");
+    await shop.client.getGroup({ id: shop.id, jid });
+    const refusals = await Promise.all(
+      Array.from({ length: 25 }, (_, n) =>
+        shop.client.getGroup({ id: shop.id, jid: `12036355555555${1000 + n}@g.us` }).catch((error) => error),
+      ),
+    );
+    expect(new Set(refusals.map(({ code }) => code))).toEqual(new Set(["NOT_FOUND", "RATE_LIMITED"]));
+    expect(refusals.find(({ code }) => code === "RATE_LIMITED")?.status).toBe(429);
+    await age(2);
+    expect((await shop.client.getGroup({ id: shop.id, jid, refresh: true })).data.name).toBe("Asked");
+  });
+});
+
+describe("access", () => {
+  test("is to the instance's own groups only, whatever account asks", async () => {
+    const { gateway } = story;
+    const stranger = { email: "stranger@example.com", password: "correct horse battery" };
+    await createAccount(gateway.database.db, { name: "Stranger", account_type: "client", ...stranger });
+    const { token } = await gateway.anonymous.login(stranger);
+    const theirs = createClient({ baseUrl: gateway.url, token });
+    const { jid } = await makeGroup();
+    for (const id of [sales.id, 999_999]) {
+      await expect(theirs.listGroups({ id })).rejects.toMatchObject({ code: "NOT_FOUND" });
+      await expect(theirs.getGroup({ id, jid })).rejects.toMatchObject({ code: "NOT_FOUND" });
+      await expect(theirs.leaveGroup({ id, jid })).rejects.toMatchObject({ code: "NOT_FOUND" });
+    }
+    await expect(friend.client.getGroup({ id: sales.id, jid })).rejects.toMatchObject({
+      code: "INSTANCE_FORBIDDEN",
+    });
+    await expect(friend.client.getGroup({ id: friend.id, jid })).rejects.toMatchObject({ code: "FORBIDDEN" });
+  });
+
+  test("needs a connected instance, and a network that can do it", async () => {
+    const fresh = await story.gateway.createInstance();
+    const { client, id } = fresh;
+    await expect(client.createGroup({ id, name: "A", participants: [ANA] })).rejects.toMatchObject({
+      code: "INSTANCE_NOT_CONNECTED",
+    });
+    await expect(client.listGroups({ id })).rejects.toMatchObject({ code: "INSTANCE_NOT_CONNECTED" });
+  });
+
+  test("to groups goes with the instance", async () => {
+    const { id, client } = await story.join({ name: "Leaving" });
+    await client.sandboxGroup({ id, from: ADMIN, subject: "Gone" });
+    await client.listGroups({ id });
+    await client.deleteInstance({ id });
+    const rows = async () => {
+      const { rows } = await story.gateway.database.pool.query(
+        "select instance_id from group_chat where instance_id = $1 union select instance_id from group_list where instance_id = $1",
+        [id],
+      );
+      return rows.length;
+    };
+    await waitUntil(async () => (await rows()) === 0);
+  });
+});

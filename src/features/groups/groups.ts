@@ -1,0 +1,174 @@
+import type { GroupChange } from "../../network/calls.ts";
+import type { Jid } from "../../network/driver.ts";
+import { phoneOfJid } from "../../network/ids.ts";
+import type { Db } from "../../platform/db.ts";
+import { GatewayError, invalidField } from "../../platform/errors.ts";
+import { type Handlers, Reply } from "../../platform/handler.ts";
+import { readCursor, toPage } from "../../platform/paging.ts";
+import type { InputOf } from "../../platform/route.ts";
+import { toSquareImage } from "../../platform/square-image.ts";
+import type { CallSession } from "../calls/calls.ts";
+import { type Numbers, readAddress } from "../contacts/contacts.ts";
+import { type PictureInput, type PictureSource, readPicture } from "../messages/messages.ts";
+import { changeSettings } from "./change-settings.ts";
+import type { groupsContract } from "./contract.ts";
+import { changeGroup, expireList, forgetGroup, saveGroups } from "./group-store.ts";
+import { toGroupView, toPersonResult } from "./group-view.ts";
+import { createGroupReader, type GroupReader, type PairedOwner } from "./read-groups.ts";
+
+export interface GroupDeps extends PictureSource {
+  db: Db;
+  callSession: CallSession;
+  numbers: Numbers;
+  defaultCountry?: string;
+}
+
+type GroupHandlers = Handlers<typeof groupsContract>;
+
+export function groupHandlers(deps: GroupDeps): GroupHandlers {
+  const reader = createGroupReader(deps);
+  return {
+    ...readHandlers(deps, reader),
+    ...memberHandlers(deps, reader),
+    ...changeHandlers(deps),
+  };
+}
+
+function readHandlers(
+  { db, callSession }: GroupDeps,
+  reader: GroupReader,
+): Pick<GroupHandlers, "listGroups" | "getGroup" | "getGroupInvite"> {
+  return {
+    async listGroups({ input: { id, limit, cursor, refresh, participants } }) {
+      const refreshed_at = await reader.prepareList(await getOwner(db, id), refresh);
+      const before = readCursor(cursor);
+      const found = await db
+        .selectFrom("group_chat")
+        .selectAll()
+        .where("instance_id", "=", id)
+        .$if(before !== undefined, (query) => query.where("id", "<", before ?? 0))
+        .orderBy("id", "desc")
+        .limit(limit + 1)
+        .execute();
+      const { rows, pagination } = toPage(found, limit, (row) => row.id);
+      const groups = rows.map((row) => toGroupView(row, { withParticipants: participants }));
+      return new Reply(groups, { beside: { pagination, refreshed_at } });
+    },
+
+    async getGroup({ input: { id, jid, refresh } }) {
+      return toGroupView(await reader.getGroup(await getOwner(db, id), jid as Jid, refresh));
+    },
+
+    async getGroupInvite({ input: { id, jid } }) {
+      const code = await callSession(id, (session) => session.groups?.invite(jid as Jid));
+      return { jid, code, url: `https://chat.whatsapp.com/${code}` };
+    },
+  };
+}
+
+function memberHandlers(
+  deps: GroupDeps,
+  reader: GroupReader,
+): Pick<GroupHandlers, "createGroup" | "updateGroupParticipants" | "joinGroup" | "leaveGroup"> {
+  const { db, callSession } = deps;
+  return {
+    async createGroup({ input: { id, name, participants, description } }) {
+      const owner = await getOwner(db, id);
+      const people = await readPeople(deps, owner, participants);
+      const made = await callSession(id, (session) => session.groups?.create(name, people));
+      const { jid } = made.group;
+      await saveGroups(db, owner, [made.group]);
+      const changes = description ? [{ description }] : [];
+      const { errors } = await changeSettings(deps, owner, jid, changes);
+      const group = toGroupView(await reader.getGroup(owner, jid, false));
+      return { ...group, results: made.results.map(toPersonResult), errors };
+    },
+
+    async updateGroupParticipants({ input: { id, jid, action, participants } }) {
+      const owner = await getOwner(db, id);
+      const group = jid as Jid;
+      const people = await readPeople(deps, owner, participants);
+      const call = callSession(id, (session) => session.groups?.updateParticipants(group, action, people));
+      const results = (await call).map(toPersonResult);
+      const who = results.filter(({ success }) => success).map((one) => toMember(one.jid));
+      const change = { participants: { action, who } };
+      if (who.length > 0) await db.transaction().execute((trx) => changeGroup(trx, owner, group, change));
+      return results;
+    },
+
+    async joinGroup({ input: { id, code } }) {
+      const jid = await callSession(id, (session) => session.groups?.join(code));
+      await expireList(db, id);
+      return { jid };
+    },
+
+    async leaveGroup({ input: { id, jid } }) {
+      await callSession(id, (session) => session.groups?.leave(jid as Jid));
+      await forgetGroup(db, id, jid);
+      return { jid };
+    },
+  };
+}
+
+function changeHandlers(deps: GroupDeps): Pick<GroupHandlers, "updateGroupSettings"> {
+  return {
+    async updateGroupSettings({ input }) {
+      const owner = await getOwner(deps.db, input.id);
+      const changes = await readChanges(deps, input);
+      const { refusals, ...result } = await changeSettings(deps, owner, input.jid as Jid, changes);
+      const [refusal] = refusals;
+      if (refusal && result.applied.length === 0) {
+        const { code, message, retryAfterSeconds } = refusal;
+        throw new GatewayError(code, message, { details: { ...result }, retryAfterSeconds });
+      }
+      const reply = { jid: input.jid, ...result };
+      return refusal ? new Reply(reply, { message: "Some settings were refused" }) : reply;
+    },
+  };
+}
+
+/** An image that is none is refused before anything is changed. */
+async function readChanges(
+  deps: GroupDeps,
+  input: InputOf<typeof groupsContract.updateGroupSettings>,
+): Promise<GroupChange[]> {
+  const { name, description, image, announce, locked } = input;
+  return [
+    ...(name === undefined ? [] : [{ subject: name }]),
+    ...(description === undefined ? [] : [{ description }]),
+    ...(image === undefined ? [] : [{ image: await readImage(deps, image) }]),
+    ...(announce === undefined ? [] : [{ announce }]),
+    ...(locked === undefined ? [] : [{ locked }]),
+  ];
+}
+
+async function readImage(deps: GroupDeps, image: PictureInput | null): Promise<Uint8Array | null> {
+  return image === null ? null : toSquareImage(await readPicture(deps, "image", image), "image");
+}
+
+/** Each person once, by the address under which the network knows them. */
+async function readPeople(
+  { numbers, defaultCountry }: GroupDeps,
+  owner: PairedOwner,
+  given: readonly string[],
+): Promise<Jid[]> {
+  const people = given.map((text, nth) => {
+    const { jid, type } = readAddress(`participants.${nth}`, text, defaultCountry);
+    if (type === "group") throw invalidField(`participants.${nth}`, "must be a person");
+    return jid;
+  });
+  return [...new Set(await numbers.settleAll(owner, people))];
+}
+
+function toMember(jid: Jid) {
+  return { jid, lid: null, phone: phoneOfJid(jid), admin: null };
+}
+
+async function getOwner(db: Db, id: number): Promise<PairedOwner> {
+  return db
+    .selectFrom("instance")
+    .select(["id", "account_id", "jid"])
+    .where("id", "=", id)
+    .where("removed_at", "is", null)
+    .executeTakeFirstOrThrow(() => new GatewayError("NOT_FOUND", "There is no such instance."));
+}

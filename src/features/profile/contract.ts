@@ -1,0 +1,93 @@
+import { z } from "zod";
+import { route, rowId, type UploadedFile } from "../../platform/route.ts";
+
+const id = rowId.describe("Numeric instance id.");
+
+/** Room for the largest picture, as base64 too. */
+const PICTURE_BODY_BYTES = 24 * 1024 * 1024;
+
+const profile = z.object({
+  jid: z.string(),
+  lid: z.string().nullable(),
+  phone: z.string().nullable(),
+  name: z.string().nullable(),
+  about: z.string().nullable(),
+  status: z.string().nullable().describe("As `about`."),
+  picture_url: z.string().nullable(),
+  is_business: z.boolean(),
+  business: z
+    .object({
+      description: z.string().optional(),
+      category: z.string().optional(),
+      email: z.string().optional(),
+      website: z.array(z.string()).optional(),
+      address: z.string().optional(),
+    })
+    .nullable(),
+  privacy: z
+    .record(z.string(), z.string())
+    .describe("By the network's words, such as `last` or `groupadd`: who may see it or do it."),
+});
+
+function isUpload(value: unknown): boolean {
+  return typeof value === "object" && value !== null && "bytes" in value && value.bytes instanceof Uint8Array;
+}
+
+const tag = "Profile";
+const access = "instance";
+
+export const profileContract = {
+  getProfile: route({
+    http: "GET /api/v1/instances/:id/profile",
+    access,
+    tag,
+    summary: "Get the profile of the paired phone, its business and what others may see",
+    message: "Profile",
+    input: z.object({ id }),
+    output: profile,
+  }),
+  setProfileName: route({
+    http: "POST /api/v1/instances/:id/profile/name",
+    access,
+    tag,
+    summary: "Change the name that others see",
+    message: "Name changed",
+    aliases: { name: ["profileName", "profile_name", "pushName"] },
+    input: z.object({
+      id,
+      name: z.string().trim().min(1, "must not be empty").max(25, "is longer than 25 characters"),
+    }),
+    output: z.object({ name: z.string() }),
+  }),
+  setProfileStatus: route({
+    http: "POST /api/v1/instances/:id/profile/status",
+    access,
+    tag,
+    summary: "Change the text that others see below the name; empty removes it",
+    message: "Status text changed",
+    aliases: { text: ["status", "about"] },
+    input: z.object({ id, text: z.string().trim().max(139, "is longer than 139 characters") }),
+    output: z.object({ about: z.string().nullable(), status: z.string().nullable() }),
+  }),
+  setProfilePhoto: route({
+    http: "POST /api/v1/instances/:id/profile/photo",
+    access,
+    tag,
+    summary: "Change the picture that others see; null removes it",
+    description: "By address, as base64 or as a part of a form. The middle of it is cut to a square.",
+    message: "Photo changed",
+    upload: "file",
+    bodyLimitBytes: PICTURE_BODY_BYTES,
+    aliases: { base64: ["photo", "picture", "image", "link", "media", "data"] },
+    input: z.object({
+      id,
+      url: z.string().nullable().optional().describe("Address of the picture; null removes it."),
+      base64: z.string().nullable().optional().describe("Also a data URI or an address; null removes it."),
+      file: z
+        .union([z.custom<UploadedFile>(isUpload, "must be a file or text"), z.string()])
+        .optional()
+        .describe("The picture as a part of a multipart/form-data body."),
+    }),
+    output: z.object({ picture_url: z.string().nullable() }),
+  }),
+};

@@ -1,0 +1,127 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type FileServer, file, startFileServer } from "../../../test/file-server.ts";
+import { startTestGateway, type TestGateway, type TestInstance, waitUntil } from "../../../test/gateway.ts";
+import { createRawCall } from "../../../test/raw-call.ts";
+import { blackPng, inBase64, SAMPLE } from "../../../test/sample-files.ts";
+
+let gateway: TestGateway;
+let files: FileServer;
+let shop: TestInstance;
+
+beforeAll(async () => {
+  gateway = await startTestGateway();
+  files = await startFileServer();
+  files.serve("/photo.png", file(SAMPLE.png, "image/png"));
+  shop = await gateway.connectInstance({ name: "Shop" });
+});
+
+afterAll(async () => {
+  await files.close();
+  await gateway.stop();
+});
+
+const profile = async () => (await shop.client.getProfile({ id: shop.id })).data;
+const instance = async () => (await shop.client.getInstance({ id: shop.id })).data;
+const post = (what: string, body: object) =>
+  createRawCall(() => gateway.url)(`POST /api/v1/instances/${shop.id}/profile/${what}`, body, {
+    "x-api-key": shop.api_key,
+  });
+
+describe("the profile", () => {
+  test("tells who the phone is and what others may see", async () => {
+    expect(await profile()).toMatchObject({
+      jid: `${shop.phone}@s.whatsapp.net`,
+      lid: expect.stringMatching(/@lid$/),
+      phone: shop.phone,
+      name: expect.stringContaining("Sandbox"),
+      about: null,
+      status: null,
+      picture_url: null,
+      is_business: false,
+      business: null,
+      privacy: { last: "all" },
+    });
+  });
+
+  test("has a name, which the instance shows too, and whoever is written to", async () => {
+    const { data } = await shop.client.setProfileName({ id: shop.id, name: " Loja São João " });
+    expect(data).toEqual({ name: "Loja São João" });
+    expect([(await profile()).name, (await instance()).profile_name]).toEqual([data.name, data.name]);
+    const friend = await gateway.connectInstance({ name: "Friend" });
+    await shop.client.sendText({ id: shop.id, number: friend.phone, text: "Hello" });
+    const names = async () => {
+      const { data: contacts } = await friend.client.listContacts({ id: friend.id });
+      return contacts.map((one) => one.push_name);
+    };
+    await waitUntil(async () => (await names()).includes("Loja São João"));
+  });
+
+  test("has a text below the name, which an empty one removes", async () => {
+    expect((await shop.client.setProfileStatus({ id: shop.id, text: "Open until six" })).data).toEqual({
+      about: "Open until six",
+      status: "Open until six",
+    });
+    expect(await profile()).toMatchObject({ about: "Open until six", status: "Open until six" });
+    expect((await post("status", { status: "" })).body.data).toEqual({ about: null, status: null });
+    expect((await profile()).about).toBeNull();
+  });
+
+  test.each<[string, () => object]>([
+    ["an address", () => ({ url: files.at("/photo.png") })],
+    ["base64", () => ({ base64: inBase64(SAMPLE.png) })],
+    ["a data URI", () => ({ image: `data:image/png;base64,${inBase64(SAMPLE.png)}` })],
+  ])("has a picture, given by %s", async (_, body) => {
+    const { body: answer } = await post("photo", body());
+    const { picture_url } = answer.data;
+    expect(picture_url).toMatch(/^http.*\/sandbox\/pictures\/\w+$/);
+    expect([(await profile()).picture_url, (await instance()).profile_picture_url]).toEqual([
+      picture_url,
+      picture_url,
+    ]);
+    const shown = await fetch(gateway.url + new URL(picture_url).pathname);
+    expect([shown.status, shown.headers.get("content-type")]).toEqual([200, "image/jpeg"]);
+    expect(Buffer.from(await shown.arrayBuffer()).subarray(0, 2)).toEqual(Buffer.from([0xff, 0xd8]));
+  });
+
+  test("has a picture, given in a form, until it is removed", async () => {
+    const photo = { bytes: SAMPLE.png, file_name: "me.png" };
+    const { data } = await shop.client.setProfilePhoto({ id: shop.id, file: photo });
+    expect(data.picture_url).not.toBeNull();
+    const removed = await shop.client.setProfilePhoto({ id: shop.id, url: null });
+    expect(removed.data).toEqual({ picture_url: null });
+    expect([(await profile()).picture_url, (await instance()).profile_picture_url]).toEqual([null, null]);
+    const shown = await fetch(gateway.url + new URL(data.picture_url ?? "").pathname);
+    expect(shown.status).toBe(404);
+  });
+
+  test.each<[string, string, () => object, string]>([
+    ["an empty name", "name", () => ({ name: "  " }), "name"],
+    ["a name of 26 characters", "name", () => ({ name: "x".repeat(26) }), "name"],
+    ["no name", "name", () => ({}), "name"],
+    ["a text of 140 characters", "status", () => ({ text: "x".repeat(140) }), "text"],
+    ["no picture", "photo", () => ({}), "url"],
+    ["a picture that is none", "photo", () => ({ base64: inBase64(SAMPLE.pdf) }), "base64"],
+    ["an empty picture", "photo", () => ({ base64: "" }), "base64"],
+    [
+      "a picture of 20,000 by 20,000 pixels",
+      "photo",
+      () => ({ base64: inBase64(blackPng(20_000)) }),
+      "base64",
+    ],
+    ["a picture at an address inside", "photo", () => ({ url: "http://169.254.169.254/" }), "url"],
+  ])("does not take %s", async (_, what, body, field) => {
+    const before = await profile();
+    const { status, body: answer } = await post(what, body());
+    expect([status, answer.code, answer.details.fields[0].field]).toEqual([400, "VALIDATION_ERROR", field]);
+    expect(await profile()).toEqual(before);
+  });
+
+  test("is told by a connected instance only, and to its own account", async () => {
+    const { id, client } = await gateway.createInstance();
+    await expect(client.getProfile({ id })).rejects.toMatchObject({ code: "INSTANCE_NOT_CONNECTED" });
+    await expect(client.getProfile({ id: shop.id })).rejects.toMatchObject({ code: "INSTANCE_FORBIDDEN" });
+    await expect(client.setProfileName({ id: 999_999, name: "A" })).rejects.toMatchObject({
+      code: "INSTANCE_FORBIDDEN",
+    });
+  });
+});

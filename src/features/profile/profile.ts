@@ -1,0 +1,74 @@
+import type { Db } from "../../platform/db.ts";
+import { invalidField } from "../../platform/errors.ts";
+import type { Handlers } from "../../platform/handler.ts";
+import type { InputOf } from "../../platform/route.ts";
+import { toSquareImage } from "../../platform/square-image.ts";
+import type { CallSession } from "../calls/calls.ts";
+import { type PictureSource, readPicture } from "../messages/messages.ts";
+import type { profileContract } from "./contract.ts";
+
+export interface ProfileDeps extends PictureSource {
+  db: Db;
+  callSession: CallSession;
+}
+
+/** What the paired phone shows of itself; the instance's row shows name and picture too. */
+export function profileHandlers(deps: ProfileDeps): Handlers<typeof profileContract> {
+  const { db, callSession } = deps;
+  const readProfile = async (id: number) => {
+    const profile = await callSession(id, (session) => session.profile?.get());
+    const { push_name, picture_url } = profile;
+    await keepOnInstance(db, id, {
+      ...(push_name && { profile_name: push_name }),
+      profile_picture_url: picture_url,
+    });
+    return profile;
+  };
+  return {
+    async getProfile({ input: { id } }) {
+      const { push_name: name, ...profile } = await readProfile(id);
+      return { ...profile, name, status: profile.about };
+    },
+
+    async setProfileName({ input: { id, name } }) {
+      await callSession(id, (session) => session.profile?.setName(name));
+      await keepOnInstance(db, id, { profile_name: name });
+      return { name };
+    },
+
+    async setProfileStatus({ input: { id, text } }) {
+      await callSession(id, (session) => session.profile?.setAbout(text));
+      const about = text || null;
+      return { about, status: about };
+    },
+
+    async setProfilePhoto({ input }) {
+      const picture = await readPhoto(deps, input);
+      await callSession(input.id, (session) => session.profile?.setPicture(picture));
+      // Only the network knows the address of the new picture.
+      await keepOnInstance(db, input.id, { profile_picture_url: null });
+      const picture_url = picture && (await readProfile(input.id).catch(() => null))?.picture_url;
+      return { picture_url: picture_url ?? null };
+    },
+  };
+}
+
+/** Null: the picture is to be removed. */
+async function readPhoto(
+  deps: ProfileDeps,
+  input: InputOf<typeof profileContract.setProfilePhoto>,
+): Promise<Uint8Array | null> {
+  const field = (["file", "url", "base64"] as const).find((name) => input[name] != null);
+  const given = field && input[field];
+  if (field && given != null) return toSquareImage(await readPicture(deps, field, given), field);
+  if (input.url === null || input.base64 === null) return null;
+  throw invalidField("url", "one of url, base64 and file is required; null removes the picture");
+}
+
+async function keepOnInstance(
+  db: Db,
+  id: number,
+  change: { profile_name?: string; profile_picture_url?: string | null },
+): Promise<void> {
+  await db.updateTable("instance").set(change).where("id", "=", id).where("removed_at", "is", null).execute();
+}

@@ -1,0 +1,122 @@
+import { randomBytes } from "node:crypto";
+import type { Pool, PoolClient } from "pg";
+import type { CallRefusal, CallResult } from "../calls.ts";
+import type { Jid } from "../driver.ts";
+import type { Connection } from "./connection.ts";
+import type { Letter } from "./letter.ts";
+import { inTransaction } from "./login.ts";
+import type { Person } from "./numbers.ts";
+import { wakesOf } from "./wakes.ts";
+
+/** Somebody who does something at the network, in one transaction. */
+export interface Acting {
+  client: PoolClient;
+  me: Person;
+  /** The device that acts; undefined when it is the phone itself. */
+  device?: number;
+  /** Lays a letter into the mailbox of every device of these phones, except one that knows already. */
+  post(phones: readonly string[], chat: Jid, letter: Letter, options?: { except?: number }): Promise<void>;
+}
+
+/** Does it, and then wakes the sessions that have got a letter. */
+export async function act<Result>(
+  pool: Pool,
+  who: { me: Person; device?: number },
+  work: (acting: Acting) => Promise<Result>,
+): Promise<Result> {
+  const woken = new Set<number>();
+  const result = await inTransaction(pool, (client) =>
+    work({
+      ...who,
+      client,
+      async post(phones, chat, letter, { except = 0 } = {}) {
+        const { rows } = await client.query<{ device: number }>(
+          `insert into sandbox.mailbox (device, chat, kind, body)
+           select id, $2, $3, $4 from sandbox.device
+           where phone = any ($1) and id <> $5 and linked_at is not null and unlinked_at is null order by id
+           returning device::float8 as device`,
+          [phones, chat, letter.kind, JSON.stringify(letter.body), except],
+        );
+        for (const { device } of rows) woken.add(device);
+      },
+    }),
+  );
+  for (const device of woken) wakesOf(pool).device(device);
+  return result;
+}
+
+/** What a session asks, as the ledger names it. */
+export interface Asked {
+  action: string;
+  chat?: string;
+  target_id?: string;
+}
+
+/** Puts a question of a session to the network. */
+export type Ask = <Value>(
+  asked: Asked,
+  work: (acting: Acting) => Promise<CallResult<Value>>,
+) => Promise<CallResult<Value>>;
+
+const AWAY = { outcome: "failed", reason: "The session is not connected." } as const;
+
+/** Asks over the socket that is open at that moment; every question that arrives is entered in the ledger. */
+export function createAsk(pool: Pool, connectionNow: () => Connection | undefined): Ask {
+  return async (asked, work) => {
+    const connection = connectionNow();
+    if (!connection) return AWAY;
+    const { me, session } = connection;
+    try {
+      return await act(pool, { me, device: me.device }, async (acting) => {
+        if (!(await isOpen(acting.client, me.device, session))) return AWAY;
+        const result = await work(acting);
+        await enter(acting, session, asked, result.outcome === "refused" ? "refused" : "accepted");
+        return result;
+      });
+    } catch (error) {
+      return { outcome: "failed", reason: error instanceof Error ? error.message : String(error) };
+    }
+  };
+}
+
+async function isOpen(client: PoolClient, device: number, session: string): Promise<boolean> {
+  const { rowCount } = await client.query(
+    "select from sandbox.device where id = $1 and session = $2 and unlinked_at is null and banned_at is null",
+    [device, session],
+  );
+  return rowCount === 1;
+}
+
+async function enter(
+  { client, me, device }: Acting,
+  session: string,
+  { action, chat, target_id }: Asked,
+  outcome: string,
+): Promise<void> {
+  await client.query(
+    `insert into sandbox.ledger (device, phone, session, action, outcome, chat, target_id)
+     values ($1, $2, $3, $4, $5, $6, $7)`,
+    [device, me.phone, session, action, outcome, chat ?? null, target_id ?? null],
+  );
+}
+
+export function done<Value>(value: Value): CallResult<Value> {
+  return { outcome: "done", value };
+}
+
+export function refuse(code: CallRefusal, reason: string): CallResult<never> {
+  return { outcome: "refused", code, reason };
+}
+
+/** Keeps a picture in place of another one, and answers its id; null for none. */
+export async function replacePicture(
+  client: PoolClient,
+  before: string | null,
+  bytes: Uint8Array | null,
+): Promise<string | null> {
+  if (before !== null) await client.query("delete from sandbox.picture where id = $1", [before]);
+  if (bytes === null) return null;
+  const id = randomBytes(16).toString("hex");
+  await client.query("insert into sandbox.picture (id, bytes) values ($1, $2)", [id, Buffer.from(bytes)]);
+  return id;
+}

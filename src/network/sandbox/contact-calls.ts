@@ -1,0 +1,89 @@
+import type { ContactCalls, ContactInfo, NumberCheck } from "../calls.ts";
+import type { Jid } from "../driver.ts";
+import { phoneJid } from "../ids.ts";
+import { type Ask, done, refuse } from "./acting.ts";
+import { identityOf, isOnNetwork, lidOf, phoneOf } from "./numbers.ts";
+import {
+  contactLetter,
+  findContacts,
+  findProfile,
+  findProfiles,
+  type Profile,
+  saveContact,
+} from "./people.ts";
+
+/** The address of a picture that the network keeps. */
+export type PictureUrl = (picture: string | null) => string | null;
+
+export function contactCalls(ask: Ask, pictureUrl: PictureUrl): ContactCalls {
+  return {
+    check: (numbers) =>
+      ask({ action: "check" }, async ({ client }) => {
+        const profiles = await findProfiles(client, numbers);
+        return done(numbers.map((number) => toCheck(number, profiles.get(number))));
+      }),
+
+    info: (jid) =>
+      ask({ action: "info", chat: jid }, async ({ client }) => {
+        const phone = personOnNetwork(jid);
+        if (phone === null) return nobody();
+        return done(toInfo(await findProfile(client, phone), pictureUrl));
+      }),
+
+    setBlocked: (jid, is_blocked) =>
+      ask({ action: is_blocked ? "block" : "unblock", chat: jid }, async ({ client, me }) => {
+        const phone = personOnNetwork(jid);
+        if (phone === null) return nobody();
+        await saveContact(client, me.phone, phone, { is_blocked });
+        return done(null);
+      }),
+
+    blocked: () =>
+      ask({ action: "blocked" }, async ({ client, me }) => {
+        const contacts = await findContacts(client, me.phone);
+        return done(contacts.filter((one) => one.is_blocked).map((one) => phoneJid(one.phone)));
+      }),
+
+    synchronise: () =>
+      ask({ action: "synchronise" }, async ({ client, me, post }) => {
+        const contacts = await findContacts(client, me.phone);
+        const profiles = await findProfiles(
+          client,
+          contacts.map((one) => one.phone),
+        );
+        for (const contact of contacts) {
+          const { phone } = contact;
+          const profile = profiles.get(phone) ?? (await findProfile(client, phone));
+          await post([me.phone], phoneJid(phone), contactLetter(contact, profile));
+        }
+        return done(null);
+      }),
+  };
+}
+
+function personOnNetwork(jid: Jid): string | null {
+  const phone = phoneOf(jid);
+  return phone !== null && isOnNetwork(phone) ? phone : null;
+}
+
+function nobody() {
+  return refuse("RECIPIENT_NOT_FOUND", "The number is not on the network.");
+}
+
+function toCheck(number: string, profile: Profile | undefined): NumberCheck {
+  if (!isOnNetwork(number)) return { number, jid: null, lid: null, verified_name: null };
+  const verified_name = profile?.verified_name ?? null;
+  return { number, jid: phoneJid(number), lid: lidOf(number), verified_name };
+}
+
+function toInfo(profile: Profile, pictureUrl: PictureUrl): ContactInfo {
+  const { phone, name, about, verified_name, business } = profile;
+  return {
+    ...identityOf({ phone, push_name: name }),
+    verified_name,
+    is_business: business !== null,
+    business,
+    about,
+    picture_url: pictureUrl(profile.picture),
+  };
+}

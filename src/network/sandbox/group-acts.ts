@@ -1,0 +1,219 @@
+import type { CallResult, GroupChange, ParticipantAction, ParticipantResult } from "../calls.ts";
+import type { Jid } from "../driver.ts";
+import { type Acting, done, refuse, replacePicture } from "./acting.ts";
+import type { Member, StoredGroup } from "./group-letter.ts";
+import {
+  addMember,
+  enterGroup,
+  findInvited,
+  insertGroup,
+  isRefused,
+  type KeptGroup,
+  lockGroup,
+  memberOf,
+  phonesIn,
+  removeMember,
+  tell,
+} from "./groups.ts";
+import { isOnNetwork, phoneOf, refusesGroups } from "./numbers.ts";
+
+const MAX_MEMBERS = 1024;
+
+const DONE = 200;
+const REFUSES = 403;
+const UNKNOWN = 404;
+const NOT_ALLOWED = 405;
+const IS_IN_ALREADY = 409;
+const FULL = 419;
+
+type Changed = CallResult<ParticipantResult[]>;
+
+/** Nobody else is an admin unless named by phone. */
+export async function createGroup(
+  acting: Acting,
+  subject: string,
+  people: readonly Jid[],
+  admins: readonly string[] = [],
+): Promise<{ group: StoredGroup; results: ParticipantResult[] }> {
+  const { client, me } = acting;
+  const jid = await insertGroup(client, me.phone, subject);
+  const made = await lockGroup(client, jid);
+  if (!made) throw new Error(`The group ${jid} was not made.`);
+  const { results, admitted } = admissions(made, people);
+  const who = admitted.map((phone) => ({ phone, admin: admins.includes(phone) ? ("admin" as const) : null }));
+  for (const member of who) await addMember(client, jid, member);
+  const group = shown({ ...made, members: [...made.members, ...who] });
+  await tell(acting, jid, phonesIn(group), { group });
+  return { group, results };
+}
+
+export async function changeParticipants(
+  acting: Acting,
+  jid: Jid,
+  action: ParticipantAction,
+  people: readonly Jid[],
+): Promise<Changed> {
+  const group = await enterGroup(acting, jid, { asAdmin: true });
+  if (isRefused(group)) return group;
+  if (action === "add") {
+    const { results, admitted } = admissions(group, people);
+    await admit(acting, group, admitted);
+    return done(results);
+  }
+  const results: ParticipantResult[] = [];
+  const who: Member[] = [];
+  for (const person of people) {
+    const member = memberOf(group, phoneOf(person));
+    const status = await CHANGE[action](acting, group, member);
+    results.push({ jid: person, status });
+    if (status !== DONE || !member) continue;
+    who.push({ ...member, admin: action === "promote" ? (member.admin ?? "admin") : null });
+  }
+  if (who.length > 0) await tellOfMembers(acting, group, { action, who });
+  return done(results);
+}
+
+type ChangeMember = (acting: Acting, group: KeptGroup, member: Member | undefined) => Promise<number>;
+
+const CHANGE: Record<Exclude<ParticipantAction, "add">, ChangeMember> = {
+  async remove({ client }, { jid }, member) {
+    if (!member) return UNKNOWN;
+    if (member.admin === "superadmin") return NOT_ALLOWED;
+    await removeMember(client, jid, member.phone);
+    return DONE;
+  },
+  async promote({ client }, { jid }, member) {
+    if (!member) return UNKNOWN;
+    await setAdmin(client, jid, member.phone, member.admin ?? "admin");
+    return DONE;
+  },
+  async demote({ client }, { jid }, member) {
+    if (!member) return UNKNOWN;
+    if (member.admin === "superadmin") return NOT_ALLOWED;
+    await setAdmin(client, jid, member.phone, null);
+    return DONE;
+  },
+};
+
+async function setAdmin(
+  client: Acting["client"],
+  jid: Jid,
+  phone: string,
+  admin: Member["admin"],
+): Promise<void> {
+  await client.query("update sandbox.group_member set admin = $3 where group_jid = $1 and phone = $2", [
+    jid,
+    phone,
+    admin,
+  ]);
+}
+
+/** Who can be added, and the network's word on each. */
+function admissions(
+  group: KeptGroup,
+  people: readonly Jid[],
+): { results: ParticipantResult[]; admitted: string[] } {
+  const members = [...group.members];
+  const results = people.map((jid) => {
+    const phone = phoneOf(jid);
+    const status = admission({ ...group, members }, phone);
+    if (status === DONE && phone !== null) members.push({ phone, admin: null });
+    return { jid, status };
+  });
+  return { results, admitted: phonesIn({ ...group, members: members.slice(group.members.length) }) };
+}
+
+/** The newcomers are told of the whole group. */
+async function admit(acting: Acting, group: KeptGroup, phones: string[]): Promise<void> {
+  if (phones.length === 0) return;
+  const who = phones.map((phone) => ({ phone, admin: null }));
+  for (const member of who) await addMember(acting.client, group.jid, member);
+  const participants = { action: "add" as const, who };
+  await tell(acting, group.jid, phonesIn(group), { participants });
+  const now = shown({ ...group, members: [...group.members, ...who] });
+  await tell(acting, group.jid, phones, { participants, group: now });
+}
+
+function admission(group: KeptGroup, phone: string | null): number {
+  if (phone === null || !isOnNetwork(phone)) return UNKNOWN;
+  if (memberOf(group, phone)) return IS_IN_ALREADY;
+  if (refusesGroups(phone)) return REFUSES;
+  return group.members.length < MAX_MEMBERS ? DONE : FULL;
+}
+
+async function tellOfMembers(
+  acting: Acting,
+  group: KeptGroup,
+  participants: { action: ParticipantAction; who: Member[] },
+): Promise<void> {
+  const gone = participants.action === "remove" ? participants.who.map(({ phone }) => phone) : [];
+  const there = phonesIn(group).filter((phone) => !gone.includes(phone));
+  await tell(acting, group.jid, there, { participants });
+  await tell(acting, group.jid, gone, { left: true });
+}
+
+/** Without what only the network knows. */
+export function shown({ invite: _, picture: __, ...group }: KeptGroup): StoredGroup {
+  return group;
+}
+
+const MAX_SUBJECT = 100;
+const MAX_DESCRIPTION = 2048;
+
+export async function changeGroup(acting: Acting, jid: Jid, change: GroupChange): Promise<CallResult<null>> {
+  const entered = await enterGroup(acting, jid);
+  if (isRefused(entered)) return entered;
+  const needsAdmin = entered.locked || "announce" in change || "locked" in change;
+  const group = needsAdmin ? await enterGroup(acting, jid, { asAdmin: true }) : entered;
+  if (isRefused(group)) return group;
+  const wrong = problemOf(change);
+  if (wrong) return refuse("VALIDATION_ERROR", wrong);
+  const news = "description" in change ? { description: change.description || null } : change;
+  if ("image" in news) {
+    const picture = await replacePicture(acting.client, group.picture, news.image);
+    await acting.client.query("update sandbox.group_chat set picture = $2 where jid = $1", [jid, picture]);
+    await tell(acting, jid, phonesIn(group), {});
+    return done(null);
+  }
+  await acting.client.query(
+    `update sandbox.group_chat g set subject = n.subject, description = n.description, announce = n.announce,
+       locked = n.locked
+     from jsonb_populate_record(null::sandbox.group_chat, $2) n where g.jid = $1`,
+    [jid, JSON.stringify({ ...shown(group), ...news })],
+  );
+  await tell(acting, jid, phonesIn(group), news);
+  return done(null);
+}
+
+/** Why the network would not take it. */
+export function problemOf(change: GroupChange): string | undefined {
+  if ("subject" in change && (change.subject === "" || change.subject.length > MAX_SUBJECT)) {
+    return `The subject must have 1 to ${MAX_SUBJECT} characters.`;
+  }
+  if ("description" in change && change.description.length > MAX_DESCRIPTION) {
+    return `The description may have ${MAX_DESCRIPTION} characters.`;
+  }
+  return undefined;
+}
+
+export async function joinGroup(acting: Acting, invite: string): Promise<CallResult<Jid>> {
+  const { client, me } = acting;
+  const found = await findInvited(client, invite);
+  const group = found === undefined ? undefined : await lockGroup(client, found);
+  if (!group) return refuse("NOT_FOUND", "The invitation is unknown or was revoked.");
+  if (memberOf(group, me.phone)) return done(group.jid);
+  if (group.members.length >= MAX_MEMBERS) return refuse("CONFLICT", "The group is full.");
+  await admit(acting, group, [me.phone]);
+  return done(group.jid);
+}
+
+export async function leaveGroup(acting: Acting, jid: Jid): Promise<CallResult<null>> {
+  const group = await enterGroup(acting, jid);
+  if (isRefused(group)) return group;
+  const { phone } = acting.me;
+  const heirs = await removeMember(acting.client, jid, phone);
+  await tellOfMembers(acting, group, { action: "remove", who: [{ phone, admin: null }] });
+  const left = { ...group, members: group.members.filter((member) => member.phone !== phone) };
+  if (heirs.length > 0) await tellOfMembers(acting, left, { action: "promote", who: heirs });
+  return done(null);
+}

@@ -1,0 +1,107 @@
+import type { Pool, PoolClient } from "pg";
+import type { ContactInfo } from "../calls.ts";
+import type { Letter } from "./letter.ts";
+import { ownerOf, type Person } from "./numbers.ts";
+
+/** What somebody shows of themselves. */
+export interface Profile {
+  phone: string;
+  name: string | null;
+  about: string | null;
+  /** The id of a picture at the network, or an address elsewhere. */
+  picture: string | null;
+  verified_name: string | null;
+  business: ContactInfo["business"];
+}
+
+/** What is kept of each of these people; somebody of whom nothing is kept is on the network all the same. */
+export async function findProfiles(
+  client: Pool | PoolClient,
+  phones: readonly string[],
+): Promise<Map<string, Profile>> {
+  const { rows } = await client.query<Profile>("select * from sandbox.profile where phone = any ($1)", [
+    phones,
+  ]);
+  return new Map(rows.map((row) => [row.phone, row]));
+}
+
+export async function findProfile(client: Pool | PoolClient, phone: string): Promise<Profile> {
+  const found = (await findProfiles(client, [phone])).get(phone);
+  return found ?? { phone, name: null, about: null, picture: null, verified_name: null, business: null };
+}
+
+export async function saveProfile(
+  client: PoolClient,
+  phone: string,
+  change: Partial<Omit<Profile, "phone">>,
+): Promise<Profile> {
+  const profile = { ...(await findProfile(client, phone)), ...change };
+  await client.query(
+    `insert into sandbox.profile (phone, name, about, picture, verified_name, business)
+     values ($1, $2, $3, $4, $5, $6)
+     on conflict (phone) do update set name = excluded.name, about = excluded.about, picture = excluded.picture,
+       verified_name = excluded.verified_name, business = excluded.business`,
+    [phone, profile.name, profile.about, profile.picture, profile.verified_name, profile.business],
+  );
+  return profile;
+}
+
+/** The owner of a phone that is paired, by the name that the phone was given. */
+export async function findOwner(client: Pool | PoolClient, phone: string): Promise<Person> {
+  const { name } = await findProfile(client, phone);
+  return name === null ? ownerOf(phone) : { phone, push_name: name };
+}
+
+/** Somebody as a phone has them: in its address book, blocked, and by which of their addresses. */
+export interface KeptContact {
+  phone: string;
+  name: string | null;
+  known: "both" | "phone" | "lid";
+  is_blocked: boolean;
+}
+
+export async function findContacts(
+  client: Pool | PoolClient,
+  owner: string,
+  phones?: readonly string[],
+): Promise<KeptContact[]> {
+  const { rows } = await client.query<KeptContact>(
+    `select phone, name, known, is_blocked from sandbox.contact
+     where owner = $1 and ($2::text[] is null or phone = any ($2)) order by phone`,
+    [owner, phones ?? null],
+  );
+  return rows;
+}
+
+export async function saveContact(
+  client: PoolClient,
+  owner: string,
+  phone: string,
+  change: Partial<Omit<KeptContact, "phone">>,
+): Promise<KeptContact> {
+  const [found] = await findContacts(client, owner, [phone]);
+  const contact = { phone, name: null, known: "both" as const, is_blocked: false, ...found, ...change };
+  await client.query(
+    `insert into sandbox.contact (owner, phone, name, known, is_blocked) values ($1, $2, $3, $4, $5)
+     on conflict (owner, phone) do update
+     set name = excluded.name, known = excluded.known, is_blocked = excluded.is_blocked`,
+    [owner, phone, contact.name, contact.known, contact.is_blocked],
+  );
+  return contact;
+}
+
+/** Somebody as they are told of to a phone. */
+export function personTo(
+  { phone, known }: Pick<KeptContact, "phone" | "known">,
+  push_name: string | null,
+): Person {
+  return { phone, push_name, ...(known !== "both" && { known }) };
+}
+
+export function contactLetter(
+  contact: KeptContact,
+  { name: push_name, verified_name }: Profile,
+): Extract<Letter, { kind: "contact" }> {
+  const { name } = contact;
+  return { kind: "contact", body: { ...personTo(contact, push_name), name, verified_name } };
+}

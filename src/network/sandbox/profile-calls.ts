@@ -1,0 +1,70 @@
+import type { ProfileCalls } from "../calls.ts";
+import { type Acting, type Ask, done, refuse, replacePicture } from "./acting.ts";
+import type { PictureUrl } from "./contact-calls.ts";
+import { identityOf } from "./numbers.ts";
+import { findProfile, saveProfile } from "./people.ts";
+
+const MAX_NAME = 25;
+const MAX_ABOUT = 139;
+
+/** What a phone lets others see that was never asked. */
+const PRIVACY = {
+  readreceipts: "all",
+  profile: "all",
+  status: "all",
+  online: "all",
+  last: "all",
+  groupadd: "all",
+};
+
+export function profileCalls(ask: Ask, pictureUrl: PictureUrl): ProfileCalls {
+  return {
+    get: () =>
+      ask({ action: "profile" }, async ({ client, me }) => {
+        const { about, picture, business } = await findProfile(client, me.phone);
+        return done({
+          ...identityOf(me),
+          about,
+          picture_url: pictureUrl(picture),
+          is_business: business !== null,
+          business,
+          privacy: PRIVACY,
+        });
+      }),
+
+    setName: (name) =>
+      ask({ action: "set_name" }, async (acting) => {
+        if (name === "" || name.length > MAX_NAME) {
+          return refuse("VALIDATION_ERROR", `The name must have 1 to ${MAX_NAME} characters.`);
+        }
+        await rename(acting, name);
+        return done(null);
+      }),
+
+    setAbout: (about) =>
+      ask({ action: "set_about" }, async ({ client, me }) => {
+        if (about.length > MAX_ABOUT) {
+          return refuse("VALIDATION_ERROR", `The text may have ${MAX_ABOUT} characters.`);
+        }
+        await saveProfile(client, me.phone, { about: about || null });
+        return done(null);
+      }),
+
+    setPicture: (image) =>
+      ask({ action: "set_picture" }, async ({ client, me }) => {
+        const { picture } = await findProfile(client, me.phone);
+        await saveProfile(client, me.phone, { picture: await replacePicture(client, picture, image) });
+        return done(null);
+      }),
+  };
+}
+
+/** Whoever is written to from now on sees the new name. */
+async function rename({ client, me }: Acting, name: string): Promise<void> {
+  await saveProfile(client, me.phone, { name });
+  await client.query(
+    "update sandbox.device set push_name = $2 where phone = $1 and linked_at is not null and unlinked_at is null",
+    [me.phone, name],
+  );
+  me.push_name = name;
+}
