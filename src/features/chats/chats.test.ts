@@ -1,0 +1,292 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { startTestGateway, type TestGateway, type TestInstance, waitUntil } from "../../../test/gateway.ts";
+import { createRawCall } from "../../../test/raw-call.ts";
+import { type Client, createClient, WaygateError } from "../../client.ts";
+
+let gateway: TestGateway;
+let sales: TestInstance;
+let support: TestInstance;
+/** Of another account. */
+let stranger: TestInstance & { owner: Client };
+
+beforeAll(async () => {
+  gateway = await startTestGateway();
+  [sales, support, stranger] = await Promise.all([
+    gateway.connectInstance({ name: "Sales" }),
+    gateway.connectInstance({ name: "Support" }),
+    otherAccount(),
+  ]);
+});
+
+afterAll(() => gateway.stop());
+
+async function otherAccount(): Promise<TestInstance & { owner: Client }> {
+  const email = "other@example.com";
+  const password = "another horse battery staple";
+  await gateway.owner.createAccount({ name: "Other", email, password });
+  const { token } = await createClient({ baseUrl: gateway.url }).login({ email, password });
+  const owner = createClient({ baseUrl: gateway.url, token });
+  const { data } = await owner.createInstance({ name: "Stranger", network: "sandbox" });
+  const client = createClient({ baseUrl: gateway.url, apiKey: data.api_key });
+  await client.sandboxScan({ id: data.id });
+  await client.sandboxReceive({ id: data.id, from: "552133334444", text: "secret of another account" });
+  return { id: data.id, api_key: data.api_key, webhook_secret: "", phone: "", client, owner };
+}
+
+let people = 0;
+
+function newPhone(): string {
+  people += 1;
+  return `5531${20_001_000 + people}`;
+}
+
+async function receive(instance: TestInstance, from: string, text: string): Promise<string> {
+  const { data } = await instance.client.sandboxReceive({
+    id: instance.id,
+    from,
+    text,
+    push_name: `P${from.slice(-3)}`,
+  });
+  await waitUntil(async () =>
+    (await messagesOf(instance, from)).some((one) => one.message_id === data.message_id),
+  );
+  return data.message_id;
+}
+
+async function messagesOf(instance: TestInstance, jid: string) {
+  const call = instance.client.listChatMessages({ id: instance.id, jid });
+  return call.then(({ data }) => data).catch(() => []);
+}
+
+const refusal = (call: Promise<unknown>) =>
+  call.then(
+    () => undefined,
+    (error: unknown) => (error instanceof WaygateError ? [error.status, error.code] : error),
+  );
+
+const chatOf = async (phone: string) => {
+  const { data } = await sales.client.listChats({ id: sales.id, q: phone });
+  return data[0];
+};
+
+describe("the list of chats", () => {
+  test("has each with its last message and how many are unread, the newest first", async () => {
+    const [bia, leo] = [newPhone(), newPhone()];
+    await receive(sales, bia, "one");
+    await receive(sales, leo, "two");
+    const id = await receive(sales, bia, "three");
+    const { data } = await sales.client.listChats({ id: sales.id, limit: 2 });
+    expect(data).toMatchObject([
+      {
+        ...{
+          phone: bia,
+          jid: `${bia}@s.whatsapp.net`,
+          title: `P${bia.slice(-3)}`,
+          unread_count: 2,
+          is_group: false,
+        },
+        ...{ archived: false, pinned: false, muted: false, muted_until: null, instance_id: sales.id },
+        last_message: { message_id: id, text: "three", direction: "inbound" },
+      },
+      { phone: leo, unread_count: 1, last_message: { text: "two" } },
+    ]);
+    await sales.client.sendText({ id: sales.id, number: leo, text: "four" });
+    expect((await sales.client.listChats({ id: sales.id, limit: 1 })).data).toMatchObject([
+      { phone: leo, last_message: { text: "four", direction: "outbound" } },
+    ]);
+  });
+
+  test("counts down when messages are read, here or on the phone", async () => {
+    const bia = newPhone();
+    const first = await receive(sales, bia, "one");
+    await receive(sales, bia, "two");
+    await sales.client.markRead({ id: sales.id, message_id: first });
+    expect(await chatOf(bia)).toMatchObject({ unread_count: 1 });
+    await sales.client.sandboxChat({ id: sales.id, from: bia, unread: false });
+    await waitUntil(async () => (await chatOf(bia))?.unread_count === 0);
+  });
+
+  test("goes page by page, and shows none twice while they move", async () => {
+    const phones = [newPhone(), newPhone(), newPhone()];
+    for (const phone of phones) await receive(sales, phone, "page");
+    const first = await sales.client.listChats({ id: sales.id, limit: 2 });
+    await receive(sales, newPhone(), "new");
+    await receive(sales, phones[2] ?? "", "up again");
+    const next = await sales.client.listChats({
+      ...{ id: sales.id, limit: 200 },
+      cursor: first.pagination.next_cursor ?? "",
+    });
+    const seen = [...first.data, ...next.data].map((chat) => chat.id);
+    expect(new Set(seen).size).toBe(seen.length);
+    expect(next.data[0]?.phone).toBe(phones[0]);
+  });
+});
+
+describe("the messages of a chat", () => {
+  test("are found by number, jid or LID, and filtered", async () => {
+    const bia = newPhone();
+    const id = await receive(sales, bia, "Olá, MUNDO");
+    await sales.client.sendText({ id: sales.id, number: bia, text: "tudo bem?" });
+    const [, inbound] = await messagesOf(sales, bia);
+    for (const jid of [`${bia}@s.whatsapp.net`, inbound?.lid ?? ""]) {
+      expect((await messagesOf(sales, jid)).map((message) => message.text)).toEqual([
+        "tudo bem?",
+        "Olá, MUNDO",
+      ]);
+    }
+    const find = async (filter: object) => {
+      const { data } = await sales.client.listMessages({ id: sales.id, chat: bia, ...filter });
+      return data.map((message) => message.text);
+    };
+    expect(await find({ direction: "outbound" })).toEqual(["tudo bem?"]);
+    expect(await find({ q: "ola mun" })).toEqual(["Olá, MUNDO"]);
+    expect(await find({ q: "unknown" })).toEqual([]);
+    expect(await find({ type: "image" })).toEqual([]);
+    expect(await find({ status: "received" })).toEqual(["Olá, MUNDO"]);
+    expect(await find({ until: inbound?.timestamp })).toEqual([]);
+    expect(await find({ from: inbound?.timestamp })).toHaveLength(2);
+    const { data } = await sales.client.getMessage({ id: sales.id, messageId: id });
+    expect(data).toMatchObject({ message_id: id, text: "Olá, MUNDO" });
+  });
+
+  test("are searched by what they say after an edit", async () => {
+    const bia = newPhone();
+    const { data } = await sales.client.sendText({ id: sales.id, number: bia, text: "first version" });
+    await sales.client.editMessage({
+      id: sales.id,
+      message_id: data.message_id ?? "",
+      text: "second thoughts",
+    });
+    const find = async (q: string) =>
+      (await sales.client.listMessages({ id: sales.id, chat: bia, q })).data.length;
+    expect([await find("thoughts"), await find("version")]).toEqual([1, 0]);
+  });
+
+  test.each([
+    ["an unknown chat", { jid: "5531999990000" }, [404, "NOT_FOUND"]],
+    ["what is no address", { jid: "x@example.com" }, [400, "VALIDATION_ERROR"]],
+    ["a cursor of another list", { jid: "", cursor: "bm90aGluZw" }, [400, "VALIDATION_ERROR"]],
+    ["an unknown type", { jid: "", type: "poem" }, [400, "VALIDATION_ERROR"]],
+    ["a time that is none", { jid: "", from: "yesterday" }, [400, "VALIDATION_ERROR"]],
+    ["a page that is too long", { jid: "", limit: 1000 }, [400, "VALIDATION_ERROR"]],
+  ])("refuse %s", async (_, input, refused) => {
+    const bia = newPhone();
+    if (input.jid === "") await receive(sales, bia, "Hello");
+    const jid = input.jid === "" ? bia : input.jid;
+    const call = sales.client.listChatMessages({ id: sales.id, ...input, jid } as never);
+    expect(await refusal(call)).toEqual(refused);
+  });
+});
+
+describe("the lists of an account", () => {
+  test("have all its instances, or one of them, for a key and for a signed-in user", async () => {
+    const bia = newPhone();
+    await receive(sales, bia, "to sales zebra");
+    await receive(support, bia, "to support zebra");
+    for (const client of [gateway.owner, sales.client]) {
+      const { data } = await client.listAccountMessages({ q: "zebra" });
+      expect(data.map((message) => [message.instance_id, message.text])).toEqual([
+        [support.id, "to support zebra"],
+        [sales.id, "to sales zebra"],
+      ]);
+      const chats = await client.listConversations({ q: bia, instance_id: support.id });
+      expect(chats.data).toMatchObject([
+        { instance_id: support.id, last_message: { text: "to support zebra" } },
+      ]);
+      expect((await client.listConversations({ q: bia })).data).toHaveLength(2);
+    }
+  });
+
+  test("never show what is of another account", async () => {
+    expect((await gateway.owner.listAccountMessages({ q: "secret" })).data).toEqual([]);
+    const { data } = await gateway.owner.listConversations({});
+    expect(data.every((chat) => chat.instance_id !== stranger.id)).toBe(true);
+    expect((await stranger.owner.listAccountMessages({})).data.map((message) => message.text)).toEqual([
+      "secret of another account",
+    ]);
+  });
+
+  test("answer the same for an instance of another account and for one that does not exist", async () => {
+    const call = createRawCall(() => gateway.url);
+    const bodies = [];
+    for (const path of ["conversations", "messages"]) {
+      for (const id of [stranger.id, 999_999]) {
+        const headers = { "x-api-key": sales.api_key };
+        const { status, body } = await call(`GET /api/v1/${path}?instance_id=${id}`, undefined, headers);
+        expect(status).toBe(404);
+        bodies.push({ ...body, request_id: "" });
+      }
+    }
+    expect(new Set(bodies.map((body) => JSON.stringify(body))).size).toBe(1);
+  });
+
+  test("are refused to the key of another instance where they are of one", async () => {
+    const { client } = stranger;
+    expect(await refusal(client.listChats({ id: sales.id }))).toEqual([403, "INSTANCE_FORBIDDEN"]);
+    expect(await refusal(client.listMessages({ id: sales.id }))).toEqual([403, "INSTANCE_FORBIDDEN"]);
+    expect(await refusal(stranger.owner.listChats({ id: sales.id }))).toEqual([404, "NOT_FOUND"]);
+    expect(await refusal(gateway.anonymous.listAccountMessages({}))).toEqual([401, "AUTH_REQUIRED"]);
+  });
+});
+
+describe("the state of a chat", () => {
+  test.each([
+    ["an action", { action: "archive" }, { archived: true }],
+    ["its opposite by state", { action: "unarchive", state: false }, { archived: true }],
+    ["a field of its own", { pin: true }, { pinned: true }],
+    ["a field that is false", { unpin: false }, { pinned: true }],
+    ["marking as unread", { action: "unread" }, { marked_unread: true }],
+    ["marking as read", { read: true }, { marked_unread: false, unread_count: 0 }],
+    ["taking it back", { action: "unmute" }, { muted: false, muted_until: null }],
+  ] as const)("is changed by %s, on the phone too", async (_, input, shown) => {
+    const bia = newPhone();
+    await receive(sales, bia, "Hello");
+    const { data } = await sales.client.setChatState({ id: sales.id, number: bia, ...input });
+    expect(data).toMatchObject({ phone: bia, ...shown });
+    const phone = (await sales.client.sandboxChat({ id: sales.id, from: bia })).data;
+    if ("archived" in shown) expect(phone.archived).toBe(true);
+    if ("pinned" in shown) expect(phone.pinned).toBe(true);
+  });
+
+  test("is muted for as long as is said", async () => {
+    const bia = newPhone();
+    await receive(sales, bia, "Hello");
+    const call = { id: sales.id, number: bia, action: "mute", duration_seconds: 3600 } as const;
+    const { data } = await sales.client.setChatState(call);
+    const seconds = (Date.parse(data.muted_until ?? "") - Date.now()) / 1000;
+    expect(data.muted).toBe(true);
+    expect(Math.abs(seconds - 3600)).toBeLessThan(120);
+  });
+
+  test("that the phone changes is shown", async () => {
+    const bia = newPhone();
+    await receive(sales, bia, "Hello");
+    await sales.client.sandboxChat({ id: sales.id, from: bia, archived: true, pinned: true });
+    await waitUntil(async () => (await chatOf(bia))?.pinned);
+    expect(await chatOf(bia)).toMatchObject({ archived: true, pinned: true });
+    const { data } = await sales.client.listChats({ id: sales.id, archived: true, q: bia });
+    expect(data).toHaveLength(1);
+  });
+
+  test.each([
+    ["a negative time", { action: "mute", duration_seconds: -1 }],
+    ["a time for something else", { action: "pin", duration_seconds: 60 }],
+    ["no action", {}],
+    ["two actions", { archive: true, pin: true }],
+    ["an unknown action", { action: "burn" }],
+  ])("is not changed by %s", async (_, input) => {
+    const bia = newPhone();
+    await receive(sales, bia, "Hello");
+    const call = sales.client.setChatState({ id: sales.id, number: bia, ...input } as never);
+    expect(await refusal(call)).toEqual([400, "VALIDATION_ERROR"]);
+    expect(await chatOf(bia)).toMatchObject({ archived: false, pinned: false, muted: false });
+  });
+
+  test("cannot be changed where there is no chat, or no connection", async () => {
+    const call = sales.client.setChatState({ id: sales.id, number: newPhone(), action: "pin" });
+    expect(await refusal(call)).toEqual([404, "NOT_FOUND"]);
+    const away = await gateway.createInstance();
+    const other = away.client.setChatState({ id: away.id, jid: "120363000000000001@g.us", action: "pin" });
+    expect(await refusal(other)).toEqual([409, "INSTANCE_NOT_CONNECTED"]);
+  });
+});

@@ -1,0 +1,133 @@
+import type { Db } from "../../platform/db.ts";
+import { GatewayError, invalidField } from "../../platform/errors.ts";
+import { type Caller, type Handlers, Reply } from "../../platform/handler.ts";
+import { type Conversations, type Numbers, type Recipient, resolveTarget } from "../contacts/contacts.ts";
+import { listMessages, type MessageFilter } from "../messages/messages.ts";
+import type { chatsContract } from "./contract.ts";
+import { listChats } from "./list-chats.ts";
+import { toListedMessage } from "./listed-message.ts";
+import { type ChatStateDeps, readStateChange, setChatState } from "./set-chat-state.ts";
+
+export interface ChatDeps extends ChatStateDeps {
+  conversations: Conversations;
+  numbers: Numbers;
+  defaultCountry?: string;
+}
+
+type ChatHandlers = Handlers<typeof chatsContract>;
+
+export function chatHandlers(deps: ChatDeps): ChatHandlers {
+  const { db } = deps;
+  return {
+    ...messageListHandlers(deps),
+
+    async listChats({ input: { id, ...filter } }) {
+      const { rows, pagination } = await listChats(db, { ...filter, instance_ids: [id] });
+      return new Reply(rows, { beside: { pagination } });
+    },
+
+    async listConversations({ input: { instance_id, ...filter }, caller }) {
+      const instance_ids = await findInstances(db, caller, instance_id);
+      const { rows, pagination } = await listChats(db, { ...filter, instance_ids });
+      return new Reply(rows, { beside: { pagination } });
+    },
+
+    async setChatState({ input }) {
+      const change = readStateChange(input);
+      const owner = await getOwner(db, input.id);
+      const { number, phone, jid } = input;
+      const chat = await findChat(deps, owner, resolveTarget({ number, phone, jid }, deps.defaultCountry));
+      const conversation_id = await setChatState(deps, owner, chat, change);
+      const { rows } = await listChats(db, { instance_ids: [owner.id], conversation_id, limit: 1 });
+      const [shown] = rows;
+      if (!shown) throw new GatewayError("NOT_FOUND", "There is no such chat.");
+      return shown;
+    },
+  };
+}
+
+type MessageLists = "listMessages" | "listChatMessages" | "listAccountMessages";
+
+function messageListHandlers(deps: ChatDeps): Pick<ChatHandlers, MessageLists> {
+  const { db } = deps;
+  const list = async (filter: MessageFilter) => {
+    const { rows, pagination } = await listMessages(db, filter);
+    return new Reply(rows.map(toListedMessage), { beside: { pagination } });
+  };
+  return {
+    async listMessages({ input: { id, chat, ...filter } }) {
+      const conversation_id = chat === undefined ? undefined : await findConversation(deps, id, "chat", chat);
+      return list({ ...filter, instance_ids: [id], conversation_id });
+    },
+
+    async listChatMessages({ input: { id, jid, ...filter } }) {
+      const conversation_id = await findConversation(deps, id, "jid", jid);
+      return list({ ...filter, instance_ids: [id], conversation_id });
+    },
+
+    async listAccountMessages({ input: { instance_id, chat, ...filter }, caller }) {
+      const instance_ids = await findInstances(db, caller, instance_id);
+      if (chat === undefined) return list({ ...filter, instance_ids });
+      if (instance_id === undefined) throw invalidField("instance_id", "is required with chat");
+      return list({
+        ...filter,
+        instance_ids,
+        conversation_id: await findConversation(deps, instance_id, "chat", chat),
+      });
+    },
+  };
+}
+
+/** Those of the caller's account, or the one of them that is named. Throws NOT_FOUND for any other. */
+async function findInstances(db: Db, caller: Caller, named: number | undefined): Promise<number[]> {
+  if (!("account_id" in caller)) throw new GatewayError("FORBIDDEN", "This is for keys and signed-in users.");
+  let query = db
+    .selectFrom("instance")
+    .select("id")
+    .where("account_id", "=", caller.account_id)
+    .where("removed_at", "is", null);
+  if (named !== undefined) query = query.where("id", "=", named);
+  const ids = (await query.orderBy("id").execute()).map(({ id }) => id);
+  if (named !== undefined && ids.length === 0)
+    throw new GatewayError("NOT_FOUND", "There is no such instance.");
+  return ids;
+}
+
+/** Throws NOT_FOUND for a chat in which nothing was written. */
+async function findConversation(
+  deps: ChatDeps,
+  instanceId: number,
+  field: string,
+  text: string,
+): Promise<number> {
+  const named = resolveTarget({ [field === "jid" ? "jid" : "number"]: text }, deps.defaultCountry);
+  const { jid } = await findChat(deps, await getOwner(deps.db, instanceId), named);
+  const found = await deps.db
+    .selectFrom("conversation")
+    .select("id")
+    .where("instance_id", "=", instanceId)
+    .where("jid", "=", jid)
+    .where("merged_into", "is", null)
+    .executeTakeFirst();
+  if (!found) throw new GatewayError("NOT_FOUND", "There is no such chat.");
+  return found.id;
+}
+
+/** Under the address under which the chat is kept. */
+async function findChat(
+  { conversations, numbers }: ChatDeps,
+  owner: { id: number; account_id: number },
+  named: Recipient,
+): Promise<Recipient> {
+  const jid = await numbers.settle(owner, await conversations.addressOf(owner.id, named.jid));
+  return { ...named, jid };
+}
+
+async function getOwner(db: Db, id: number): Promise<{ id: number; account_id: number }> {
+  return db
+    .selectFrom("instance")
+    .select(["id", "account_id"])
+    .where("id", "=", id)
+    .where("removed_at", "is", null)
+    .executeTakeFirstOrThrow(() => new GatewayError("NOT_FOUND", "There is no such instance."));
+}

@@ -1,0 +1,109 @@
+import { type RawBuilder, sql } from "kysely";
+import type { Db } from "../../platform/db.ts";
+import { type Page, readTimeCursor, toPage, toTimeCursor } from "../../platform/paging.ts";
+import { selectMessages } from "../messages/messages.ts";
+import { toListedMessage } from "./listed-message.ts";
+
+export interface ChatFilter {
+  instance_ids: number[];
+  /** Only this one. */
+  conversation_id?: number;
+  archived?: boolean;
+  q?: string;
+  limit: number;
+  cursor?: string;
+}
+
+interface ChatRow {
+  id: number;
+  instance_id: number;
+  jid: string;
+  lid: string | null;
+  phone: string | null;
+  title: string | null;
+  type: "contact" | "group";
+  archived: boolean;
+  pinned: boolean;
+  muted_until: Date | null;
+  marked_unread: boolean;
+  last_message_at: Date | null;
+  at: number;
+  last_message: number | null;
+  unread_count: number;
+}
+
+export type ListedChat = Awaited<ReturnType<typeof listChats>>["rows"][number];
+
+/** The one with the newest message first. */
+export async function listChats(db: Db, filter: ChatFilter) {
+  const { rows, pagination } = toPage(await readChats(db, filter), filter.limit, toTimeCursor);
+  const messages = await readLastMessages(db, rows);
+  return {
+    rows: rows.map(({ at: _, last_message, ...chat }) => ({
+      ...chat,
+      is_group: chat.type === "group",
+      muted: chat.muted_until !== null && chat.muted_until.getTime() > Date.now(),
+      last_message: messages.get(last_message ?? 0) ?? null,
+    })),
+    pagination,
+  } satisfies Page<unknown>;
+}
+
+/** Unread messages are counted up to this. */
+const COUNTED = 999;
+
+/** Only what is shown is counted. Groups have the title that their members gave them. */
+async function readChats(db: Db, filter: ChatFilter): Promise<ChatRow[]> {
+  const { rows } = await sql<ChatRow>`
+    with page as materialized (
+      select c.*, p.lid, coalesce(p.phone, c.phone) as known_phone,
+        coalesce(p.name, p.push_name, p.verified_name, g.subject, c.title) as known_title
+      from conversation c
+      left join contact p on p.id = c.contact_id
+      left join group_chat g on c.type = 'group' and g.instance_id = c.instance_id and g.jid = c.jid
+      where c.instance_id = any(${filter.instance_ids}::bigint[]) and c.merged_into is null ${conditions(filter)}
+      order by c.last_message_at desc, c.id desc limit ${filter.limit + 1}
+    )
+    select c.id, c.instance_id, c.jid, c.lid, c.known_phone as phone, c.known_title as title, c.type, c.archived,
+      c.pinned, c.muted_until, c.marked_unread, c.last_message_at,
+      (extract(epoch from c.last_message_at) * 1000000)::bigint as at, last.id as last_message,
+      (select count(*) from (select from message m where m.conversation_id = c.id and m.direction = 'inbound'
+        and m.read_at is null limit ${COUNTED}) unread) as unread_count
+    from page c
+    left join lateral (
+      select m.id from message m where m.conversation_id = c.id order by m.sent_at desc, m.id desc limit 1
+    ) last on true
+    order by c.last_message_at desc, c.id desc`.execute(db);
+  return rows;
+}
+
+function conditions({ conversation_id, archived, q, cursor }: ChatFilter): RawBuilder<unknown> {
+  if (conversation_id !== undefined) return sql`and c.id = ${conversation_id}`;
+  const after = readTimeCursor(cursor);
+  const wanted = [
+    // Of an address book or a phone's list, nothing was written in the others.
+    sql`c.last_message_at is not null`,
+    archived !== undefined && sql`c.archived = ${archived}`,
+    q !== undefined && isCalled(q),
+    after &&
+      sql`(c.last_message_at, c.id) < (timestamptz 'epoch' + ${after.at} * interval '1 microsecond', ${after.id}::bigint)`,
+  ].filter((one) => typeof one === "object");
+  return sql.join(
+    wanted.map((one) => sql`and ${one}`),
+    sql` `,
+  );
+}
+
+function isCalled(q: string): RawBuilder<unknown> {
+  const part = `%${q.replace(/[\\%_]/g, "\\$&")}%`;
+  const digits = q.replace(/[\s().+-]/g, "");
+  const isNumber = /^\d{2,}$/.test(digits);
+  const byName = sql`coalesce(p.name, p.push_name, p.verified_name, g.subject, c.title) ilike ${part}`;
+  return isNumber ? sql`(${byName} or coalesce(p.phone, c.phone) like ${`%${digits}%`})` : byName;
+}
+
+async function readLastMessages(db: Db, chats: ChatRow[]) {
+  const ids = chats.flatMap(({ last_message }) => last_message ?? []);
+  const rows = ids.length === 0 ? [] : await selectMessages(db).where("m.id", "in", ids).execute();
+  return new Map(rows.map((row) => [row.id, toListedMessage(row)]));
+}

@@ -1,0 +1,41 @@
+import { sql } from "kysely";
+import type { ChatState } from "../../network/calls.ts";
+import type { Jid } from "../../network/driver.ts";
+import { isGroupJid, phoneOfJid } from "../../network/ids.ts";
+import type { Db } from "../../platform/db.ts";
+import type { Conversations } from "../contacts/contacts.ts";
+
+/** What a phone shows of a chat now. A chat that was read has no unread message left. Answers the conversation's id. */
+export async function recordChatUpdate(
+  { db, conversations }: { db: Db; conversations: Conversations },
+  instance: { id: number; account_id: number },
+  { chat, change }: { chat: Jid; change: ChatState },
+): Promise<number> {
+  const { id } = await conversations.of({
+    account_id: instance.account_id,
+    instance_id: instance.id,
+    jid: chat,
+    type: isGroupJid(chat) ? "group" : "contact",
+    phone: phoneOfJid(chat),
+    lid: null,
+    push_name: null,
+  });
+  const { archived, pinned, muted_until, unread } = change;
+  const changed = {
+    ...(archived !== undefined && { archived }),
+    ...(pinned !== undefined && { pinned }),
+    ...(muted_until !== undefined && { muted_until }),
+    ...(unread !== undefined && { marked_unread: unread }),
+  };
+  if (Object.keys(changed).length === 0) return id;
+  await db.updateTable("conversation").set(changed).where("id", "=", id).execute();
+  if (unread === false) await readAll(db, id);
+  return id;
+}
+
+async function readAll(db: Db, conversationId: number): Promise<void> {
+  await sql`
+    update message m set read_at = now() where id in (
+      select id from message where conversation_id = ${conversationId} and direction = 'inbound' and read_at is null
+      order by id for update)`.execute(db);
+}

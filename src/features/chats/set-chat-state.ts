@@ -1,0 +1,87 @@
+import type { ChatState } from "../../network/calls.ts";
+import type { Jid, MessageId, MessageRef } from "../../network/driver.ts";
+import type { Db } from "../../platform/db.ts";
+import { GatewayError, invalidField } from "../../platform/errors.ts";
+import type { InputOf } from "../../platform/route.ts";
+import type { CallSession } from "../calls/calls.ts";
+import type { Conversations, Recipient } from "../contacts/contacts.ts";
+import { selectMessages } from "../messages/messages.ts";
+import type { chatsContract } from "./contract.ts";
+import { recordChatUpdate } from "./record-chat-update.ts";
+
+export interface ChatStateDeps {
+  db: Db;
+  conversations: Conversations;
+  callSession: CallSession;
+}
+
+type StateInput = InputOf<typeof chatsContract.setChatState>;
+
+/** Each action with the field that it sets, and to what. */
+const ACTIONS = {
+  archive: ["archived", true],
+  unarchive: ["archived", false],
+  mute: ["muted", true],
+  unmute: ["muted", false],
+  pin: ["pinned", true],
+  unpin: ["pinned", false],
+  read: ["unread", false],
+  unread: ["unread", true],
+} as const;
+
+type Action = keyof typeof ACTIONS;
+
+const YEAR_SECONDS = 31_536_000;
+
+/** What the input asks for. Throws VALIDATION_ERROR when it asks for nothing, or for two things. */
+export function readStateChange(input: StateInput): ChatState {
+  const named = (Object.keys(ACTIONS) as Action[]).filter((name) => input[name] !== undefined);
+  const actions = input.action ? [input.action] : named;
+  const [action] = actions;
+  if (!action || actions.length > 1) throw invalidField("action", "exactly one action is required");
+  const [field, value] = ACTIONS[action];
+  const isMeant = input.state && (input.action !== undefined || input[action] === true);
+  const wanted = isMeant ? value : !value;
+  if (input.duration_seconds !== undefined && !(field === "muted" && wanted)) {
+    throw invalidField("duration_seconds", "goes with mute only");
+  }
+  if (field !== "muted") return { [field]: wanted };
+  const ms = (input.duration_seconds ?? YEAR_SECONDS) * 1000;
+  return { muted_until: wanted ? new Date(Date.now() + ms) : null };
+}
+
+/** Done on the phone first; answers the conversation's id. */
+export async function setChatState(
+  deps: ChatStateDeps,
+  owner: { id: number; account_id: number },
+  { jid, type }: Recipient,
+  change: ChatState,
+): Promise<number> {
+  const last = await findLast(deps.db, owner.id, jid);
+  if (!last && type === "contact") throw new GatewayError("NOT_FOUND", "There is no such chat.");
+  await deps.callSession(owner.id, (session) => session.chats?.setState(jid, change, last));
+  return recordChatUpdate(deps, owner, { chat: jid, change });
+}
+
+async function findLast(
+  db: Db,
+  instanceId: number,
+  jid: Jid,
+): Promise<(MessageRef & { at: Date }) | undefined> {
+  const row = await selectMessages(db)
+    .where("c.instance_id", "=", instanceId)
+    .where("c.jid", "=", jid)
+    .orderBy("m.sent_at", "desc")
+    .orderBy("m.id", "desc")
+    .limit(1)
+    .executeTakeFirst();
+  if (!row) return undefined;
+  const { message_id, from_me, sender, sent_at } = row;
+  return {
+    chat: jid,
+    id: message_id as MessageId,
+    from_me,
+    at: sent_at,
+    ...(sender && { sender: sender.jid }),
+  };
+}

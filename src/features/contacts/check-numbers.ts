@@ -1,0 +1,94 @@
+import type { Jid } from "../../network/driver.ts";
+import { isGroupJid, phoneOfJid } from "../../network/ids.ts";
+import type { Db } from "../../platform/db.ts";
+import { invalidField } from "../../platform/errors.ts";
+import type { CallSession } from "../calls/calls.ts";
+import type { Conversations } from "./conversations.ts";
+import { otherSpelling } from "./number-candidates.ts";
+import type { KnownNumber, NumberOwner, Numbers } from "./numbers.ts";
+import { type Recipient, readAddress } from "./target.ts";
+
+export interface CheckDeps {
+  db: Db;
+  conversations: Conversations;
+  numbers: Numbers;
+  callSession: CallSession;
+  defaultCountry?: string;
+}
+
+export interface CheckInput {
+  numbers?: string[];
+  number?: string;
+  refresh: boolean;
+}
+
+/** One row per query, in order. Only what is not remembered is asked of the network, in one question. */
+export async function checkNumbers(deps: CheckDeps, instance: NumberOwner, input: CheckInput) {
+  const queries = input.numbers ?? (input.number === undefined ? [] : [input.number]);
+  if (queries.length === 0) throw invalidField("numbers", "is required: numbers[] or number");
+  const asked = queries.map((query) => ({ query, who: readQuery(deps, query) }));
+  if (!input.numbers && !asked[0]?.who) throw invalidField("number", "must be a number of 7 to 15 digits");
+  const wanted = [...new Set(asked.flatMap(({ who }) => spellings(who)))];
+  const answers = await answer(deps, instance, wanted, input.refresh);
+  return Promise.all(asked.map(({ query, who }) => toRow(deps, instance, query, who, answers)));
+}
+
+/** Undefined for what cannot be anybody. */
+function readQuery({ defaultCountry }: CheckDeps, query: string): Recipient | undefined {
+  try {
+    const who = readAddress("number", query, defaultCountry);
+    return isGroupJid(who.jid) ? undefined : who;
+  } catch {
+    return undefined;
+  }
+}
+
+function spellings(who: Recipient | undefined): string[] {
+  if (!who?.phone) return [];
+  const other = otherSpelling(who.phone);
+  return other === undefined ? [who.phone] : [who.phone, other];
+}
+
+async function answer(
+  { numbers, callSession }: CheckDeps,
+  instance: NumberOwner,
+  wanted: string[],
+  refresh: boolean,
+): Promise<Map<string, KnownNumber>> {
+  const known = refresh ? new Map<string, KnownNumber>() : await numbers.recall(instance.id, wanted);
+  const open = wanted.filter((number) => !known.has(number));
+  if (open.length === 0) return known;
+  const told = await callSession(instance.id, (session) => session.contacts?.check(open));
+  await numbers.remember(instance, told);
+  const checked_at = new Date();
+  return new Map([...known, ...told.map((one) => [one.number, { ...one, checked_at }] as const)]);
+}
+
+async function toRow(
+  { conversations }: CheckDeps,
+  instance: NumberOwner,
+  query: string,
+  who: Recipient | undefined,
+  answers: Map<string, KnownNumber>,
+) {
+  const found = spellings(who)
+    .map((number) => answers.get(number))
+    .find((one) => one?.jid);
+  // A LID is given out by the network, so whoever has one is there.
+  const jid = found?.jid ?? who?.lid;
+  const first = spellings(who).map((number) => answers.get(number))[0];
+  const about = {
+    verified_name: found?.verified_name ?? null,
+    checked_at: (found ?? first)?.checked_at ?? null,
+  };
+  if (!jid)
+    return { query, exists: false, is_in_whatsapp: false, jid: null, lid: null, phone: null, ...about };
+  const person = await identify(conversations, instance, jid, found?.lid ?? who?.lid ?? null);
+  return { query, exists: true, is_in_whatsapp: true, ...person, ...about };
+}
+
+async function identify(conversations: Conversations, { id }: NumberOwner, jid: Jid, lid: Jid | null) {
+  const told = { jid, lid, phone: phoneOfJid(jid), push_name: null };
+  const { push_name: _, ...person } = await conversations.identify(id, told);
+  return person;
+}

@@ -1,0 +1,268 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type MessagingStory, startMessagingStory, waitUntil } from "../../../test/messaging-story.ts";
+import { WaygateError } from "../../client.ts";
+
+let story: MessagingStory;
+
+beforeAll(async () => {
+  story = await startMessagingStory();
+});
+
+afterAll(() => story.stop());
+
+let people = 0;
+
+/** Somebody of whom nobody has heard. */
+function newPerson() {
+  people += 1;
+  const phone = `5521${10_001_000 + people}`;
+  return { phone, jid: `${phone}@s.whatsapp.net` };
+}
+
+const client = () => story.sales.client;
+const id = () => story.sales.id;
+
+async function receive(from: string, text = "Hello") {
+  const { data } = await client().sandboxReceive({ id: id(), from, text, push_name: "Bia" });
+  return (await story.event("message.received", data.message_id)).data;
+}
+
+const refusal = (call: Promise<unknown>) =>
+  call.then(
+    () => undefined,
+    (error: unknown) => (error instanceof WaygateError ? [error.status, error.code] : error),
+  );
+
+const asked = async (action: string) => (await story.ledger({ action })).length;
+
+describe("the list of contacts", () => {
+  test("has who wrote, and names of the phone's address book once it is synchronised", async () => {
+    const bia = newPerson();
+    await receive(bia.phone);
+    await client().sandboxContact({ id: id(), from: bia.phone, name: "Beatriz of the shop" });
+    await client().listContacts({ id: id(), synchronise: true });
+    const find = async (q: string) => (await client().listContacts({ id: id(), q })).data;
+    await waitUntil(async () => (await find("beatriz OF")).length === 1);
+    expect(await find(bia.phone.slice(4))).toMatchObject([
+      { ...bia, name: "Beatriz of the shop", push_name: "Bia", lid: expect.stringMatching(/@lid$/) },
+    ]);
+    expect(await find("100%")).toEqual([]);
+  });
+
+  test("goes page by page, also while contacts are added", async () => {
+    for (let n = 0; n < 3; n++) await receive(newPerson().phone);
+    const first = await client().listContacts({ id: id(), limit: 2 });
+    await receive(newPerson().phone);
+    const second = await client().listContacts({
+      id: id(),
+      limit: 2,
+      cursor: first.pagination.next_cursor ?? "",
+    });
+    const ids = [...first.data, ...second.data].map((contact) => contact.id);
+    expect(ids).toEqual([...new Set(ids)].sort((a, b) => b - a));
+    expect(first.pagination).toMatchObject({ limit: 2, has_more: true });
+  });
+});
+
+describe("somebody whose phone the network hides", () => {
+  test("is shown by LID with no phone, and is one contact and one chat when it is told", async () => {
+    const bia = newPerson();
+    await client().sandboxContact({ id: id(), from: bia.phone, known: "lid" });
+    const hidden = await receive(bia.phone, "who am I");
+    const lid = hidden.message.lid;
+    expect(hidden.message).toMatchObject({ jid: lid, lid: expect.stringMatching(/@lid$/), phone: null });
+    expect(hidden.message.sender).toMatchObject({ jid: lid, lid, phone: null });
+    expect(hidden.conversation).toMatchObject({ jid: lid, phone: null });
+    const { data: sent } = await client().sendText({ id: id(), jid: lid, text: "to the LID" });
+    expect(sent?.jid).toBe(lid);
+
+    await client().sandboxContact({ id: id(), from: bia.phone, known: "both" });
+    const chatOf = async () => (await client().listChats({ id: id(), q: bia.phone })).data;
+    await waitUntil(async () => (await chatOf()).length === 1);
+    await client().sendText({ id: id(), jid: lid, text: "to the LID again" });
+    await client().sendText({ id: id(), number: bia.phone, text: "to the phone" });
+    const known = await receive(bia.phone, "me");
+    expect(known.message).toMatchObject({ ...bia, lid });
+    expect(known.conversation).toMatchObject(bia);
+
+    const { data: messages } = await client().listChatMessages({ id: id(), jid: lid });
+    expect(messages.map((message) => message.text)).toEqual([
+      "me",
+      "to the phone",
+      "to the LID again",
+      "to the LID",
+      "who am I",
+    ]);
+    for (const message of messages) expect(message).toMatchObject({ ...bia, lid });
+    expect(new Set(messages.map((message) => message.conversation_id))).toEqual(
+      new Set([known.conversation.id]),
+    );
+    expect(messages.at(-1)?.sender).toMatchObject({ ...bia, lid });
+    expect((await client().listContacts({ id: id(), q: bia.phone })).data).toHaveLength(1);
+  });
+});
+
+describe("the check of numbers", () => {
+  test("answers one row per query, in order, and what is no number does not exist", async () => {
+    const numbers = ["+55 (21) 3333-4444", "552130000000", "12", "not a number", "552133334444@c.us"];
+    const { data } = await client().checkContacts({ id: id(), numbers });
+    expect(data.map(({ query, exists, jid }) => [query, exists, jid])).toEqual([
+      [numbers[0], true, "552133334444@s.whatsapp.net"],
+      [numbers[1], false, null],
+      [numbers[2], false, null],
+      [numbers[3], false, null],
+      [numbers[4], true, "552133334444@s.whatsapp.net"],
+    ]);
+    expect(data[0]).toMatchObject({ is_in_whatsapp: true, phone: "552133334444", verified_name: null });
+    expect(data[0]?.lid).toMatch(/@lid$/);
+  });
+
+  test("of one number says so at the top, and asks the network once", async () => {
+    const { phone } = newPerson();
+    const { exists, data } = await client().checkContacts({ id: id(), number: phone });
+    expect([exists, data[0]?.exists]).toEqual([true, true]);
+    const before = await asked("check");
+    const again = await client().checkContacts({ id: id(), number: phone });
+    expect(again.data).toEqual(data.map((row) => ({ ...row, checked_at: expect.any(String) })));
+    expect(await asked("check")).toBe(before);
+    await client().checkContacts({ id: id(), number: phone, refresh: true });
+    expect(await asked("check")).toBe(before + 1);
+  });
+
+  test("finds a Brazilian number under the spelling that the network knows", async () => {
+    const { data } = await client().checkContacts({ id: id(), numbers: ["5531987650007", "553187650007"] });
+    expect(data.map(({ jid }) => jid)).toEqual(Array(2).fill("553187650007@s.whatsapp.net"));
+  });
+
+  test("never says of a LID that it does not exist", async () => {
+    const bia = newPerson();
+    const { message } = await receive(bia.phone);
+    const { data } = await client().checkContacts({
+      id: id(),
+      numbers: [message.lid, "123456789012345@lid"],
+    });
+    expect(data).toMatchObject([
+      { exists: true, ...bia },
+      { exists: true, jid: "123456789012345@lid", phone: null },
+    ]);
+  });
+
+  test.each([
+    ["nothing", {}],
+    ["an empty list", { numbers: [] }],
+    ["a single text that is no number", { number: "abc" }],
+    ["a group", { number: "120363000000000001@g.us" }],
+  ])("refuses %s", async (_, input) => {
+    expect(await refusal(client().checkContacts({ id: id(), ...input }))).toEqual([400, "VALIDATION_ERROR"]);
+  });
+});
+
+describe("a number with two spellings", () => {
+  test("is sent to under the one that the network knows, which is asked once", async () => {
+    const before = await asked("check");
+    const { data } = await client().sendText({ id: id(), number: "5521987650007", text: "one" });
+    expect(data?.jid).toBe("552187650007@s.whatsapp.net");
+    await client().sendText({ id: id(), number: "5521987650007", text: "two" });
+    await client().sendText({ id: id(), number: "552187650007", text: "three" });
+    expect(await asked("check")).toBe(before + 1);
+    await receive("552187650007", "four");
+    const { data: messages } = await client().listChatMessages({ id: id(), jid: "5521987650007" });
+    expect(messages.map((message) => message.text)).toEqual(["four", "three", "two", "one"]);
+  });
+
+  test("is sent to as it is given when the network knows both", async () => {
+    const { data } = await client().sendText({ id: id(), number: "5521987651111", text: "one" });
+    expect(data?.jid).toBe("5521987651111@s.whatsapp.net");
+  });
+
+  test("that is taken while nobody can be asked is corrected when it is sent", async () => {
+    await client().sandboxDrop({ id: id() });
+    await waitUntil(async () => !(await client().getInstanceStatus({ id: id() })).data.connected);
+    const { data } = await client().sendText({
+      id: id(),
+      number: "5541987650007",
+      text: "held",
+      async: true,
+    });
+    const { data: sent } = await story.outcome(data.pendingMessageId ?? "");
+    expect(sent.message).toMatchObject({
+      jid: "554187650007@s.whatsapp.net",
+      phone: "554187650007",
+      status: "sent",
+    });
+    const { data: shown } = await client().getMessage({ id: id(), messageId: data.pendingMessageId ?? "" });
+    expect(shown.jid).toBe("554187650007@s.whatsapp.net");
+    const { data: chats } = await client().listChats({ id: id(), q: "87650007" });
+    expect(chats.filter(({ jid }) => jid.startsWith("5541")).map(({ jid }) => jid)).toEqual([shown.jid]);
+  });
+});
+
+describe("what is known of a contact", () => {
+  test("is read from the network and kept", async () => {
+    const bia = newPerson();
+    await client().sandboxContact({
+      ...{ id: id(), from: bia.phone, about: "At the beach", push_name: "Bia", verified_name: "Bia Ltda" },
+      business: { description: "Bikinis" },
+    });
+    const { data } = await client().contactInfo({ id: id(), number: bia.phone });
+    expect(data).toMatchObject({
+      ...{
+        ...bia,
+        about: "At the beach",
+        status: "At the beach",
+        push_name: "Bia",
+        verified_name: "Bia Ltda",
+      },
+      ...{ is_business: true, business: { description: "Bikinis" }, is_blocked: false },
+    });
+    expect((await client().listContacts({ id: id(), q: bia.phone })).data).toMatchObject([
+      { is_business: true, verified_name: "Bia Ltda" },
+    ]);
+  });
+
+  test("is refused for a number that is not there, and for a group", async () => {
+    expect(await refusal(client().contactInfo({ id: id(), number: "552133330000" }))).toEqual([
+      404,
+      "RECIPIENT_NOT_FOUND",
+    ]);
+    expect(await refusal(client().contactInfo({ id: id(), jid: "120363000000000001@g.us" }))).toEqual([
+      400,
+      "VALIDATION_ERROR",
+    ]);
+  });
+});
+
+describe("blocking", () => {
+  test("is done by the network and shown, by either name of it", async () => {
+    const bia = newPerson();
+    const { data } = await client().blockContact({ id: id(), number: bia.phone, action: "block" });
+    expect(data).toMatchObject({ ...bia, action: "block", is_blocked: true });
+    expect((await client().contactInfo({ id: id(), number: bia.phone })).data.is_blocked).toBe(true);
+    const undone = await client().blockContact({ id: id(), number: bia.phone, block: false });
+    expect(undone.data).toMatchObject({ action: "unblock", is_blocked: false });
+  });
+
+  test("needs an action, and somebody who is there", async () => {
+    const { phone } = newPerson();
+    expect(await refusal(client().blockContact({ id: id(), number: phone }))).toEqual([
+      400,
+      "VALIDATION_ERROR",
+    ]);
+    expect(
+      await refusal(client().blockContact({ id: id(), number: "552133330000", action: "block" })),
+    ).toEqual([404, "RECIPIENT_NOT_FOUND"]);
+  });
+});
+
+test("contacts of an instance that is not connected can be listed, and its network cannot be asked", async () => {
+  const { id: away, client: other } = await story.gateway.createInstance();
+  expect((await other.listContacts({ id: away })).data).toEqual([]);
+  expect(await refusal(other.contactInfo({ id: away, number: "552133334444" }))).toEqual([
+    409,
+    "INSTANCE_NOT_CONNECTED",
+  ]);
+  expect(await refusal(other.checkContacts({ id: away, number: "552133334444" }))).toEqual([
+    409,
+    "INSTANCE_NOT_CONNECTED",
+  ]);
+});

@@ -1,0 +1,133 @@
+import { z } from "zod";
+import { page, pagination, route, rowId, time } from "../../platform/route.ts";
+
+const id = rowId.describe("Numeric instance id.");
+
+/** A flag in a query string. */
+export const queryFlag = z.union([
+  z.boolean(),
+  z.enum(["true", "false", "1", "0"]).transform((text) => text === "true" || text === "1"),
+]);
+
+export const digitsOrJid = z
+  .union([z.string().max(120), z.number().int().positive().transform(String)])
+  .describe("Digits with country and area code, or a jid.");
+
+/** One of number, phone or jid names the recipient; the first of jid, number, phone counts. */
+export const target = {
+  number: digitsOrJid.optional(),
+  phone: digitsOrJid.optional(),
+  jid: digitsOrJid.optional(),
+};
+
+export const targetAliases = {
+  number: ["to", "chatId", "chat_id", "remoteJid", "recipient", "Phone", "groupJid", "group_id"],
+};
+
+const addresses = {
+  jid: z.string().describe("By phone where it is known, else the LID."),
+  lid: z.string().nullable(),
+  phone: z.string().nullable().describe("Digits; never those of a LID."),
+};
+
+const contact = z.object({
+  id: z.number(),
+  ...addresses,
+  name: z.string().nullable().describe("In the phone's address book."),
+  push_name: z.string().nullable().describe("As they call themselves."),
+  verified_name: z.string().nullable().describe("Of a business."),
+  is_business: z.boolean().nullable(),
+  picture_url: z.string().nullable(),
+  is_blocked: z.boolean(),
+  updated_at: time,
+});
+
+const checked = z.object({
+  query: z.string(),
+  exists: z.boolean(),
+  is_in_whatsapp: z.boolean().describe("As `exists`."),
+  jid: z.string().nullable(),
+  lid: z.string().nullable(),
+  phone: z.string().nullable(),
+  verified_name: z.string().nullable(),
+  checked_at: time.nullable().describe("When the network said so."),
+});
+
+const tag = "Contacts";
+const access = "instance";
+
+export const contactsContract = {
+  listContacts: route({
+    http: "GET /api/v1/instances/:id/contacts",
+    access,
+    tag,
+    summary: "List known contacts, the newest first; `synchronise=true` asks the phone for its address book",
+    message: "Contacts",
+    aliases: { q: ["search", "query"], synchronise: ["synchronize", "sync"] },
+    input: z.object({
+      id,
+      ...page,
+      q: z.string().trim().max(200).optional().describe("Part of a name or of the digits of the phone."),
+      synchronise: queryFlag.default(false).describe("What the phone tells arrives a little later."),
+    }),
+    output: z.array(contact),
+    beside: z.object({ pagination }),
+  }),
+  checkContacts: route({
+    http: "POST /api/v1/instances/:id/contacts/check",
+    access,
+    cost: 3,
+    tag,
+    summary: "Ask whether numbers are on the network: one row per number, in order",
+    description:
+      "Answers are remembered: a number that is there for 30 days, one that is not for a day. `refresh` asks again. " +
+      "Of a number that has two spellings (Brazil's ninth digit, Mexico's 1, Argentina's 9) both are asked, and `jid` " +
+      "is the one that the network knows; when it knows both, the one given. What is no number has `exists: false`.",
+    message: "Checked",
+    aliases: { number: ["phone", "jid", ...targetAliases.number], numbers: ["phones", "jids"] },
+    input: z.object({
+      id,
+      numbers: z.array(digitsOrJid).min(1).max(500).optional(),
+      number: digitsOrJid.optional(),
+      refresh: z.boolean().default(false).describe("Ask the network also what is remembered."),
+    }),
+    output: z.array(checked),
+    beside: z.object({ exists: z.boolean().optional().describe("Of a single number.") }),
+  }),
+  contactInfo: route({
+    http: "POST /api/v1/instances/:id/contacts/info",
+    access,
+    tag,
+    summary: "Read name, picture, about and business data of a contact from the network",
+    message: "Contact",
+    aliases: targetAliases,
+    input: z.object({ id, ...target }),
+    output: z.object({
+      ...addresses,
+      name: z.string().nullable(),
+      push_name: z.string().nullable(),
+      verified_name: z.string().nullable(),
+      is_business: z.boolean(),
+      business: z.unknown(),
+      about: z.string().nullable(),
+      status: z.string().nullable().describe("As `about`."),
+      picture_url: z.string().nullable(),
+      is_blocked: z.boolean(),
+    }),
+  }),
+  blockContact: route({
+    http: "POST /api/v1/instances/:id/contacts/block",
+    access,
+    tag,
+    summary: "Block or unblock a contact",
+    message: "Done",
+    aliases: targetAliases,
+    input: z.object({
+      id,
+      ...target,
+      action: z.enum(["block", "unblock"]).optional(),
+      block: z.boolean().optional().describe("In place of `action`: false unblocks."),
+    }),
+    output: z.object({ ...addresses, action: z.enum(["block", "unblock"]), is_blocked: z.boolean() }),
+  }),
+};

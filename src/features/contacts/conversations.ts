@@ -1,0 +1,142 @@
+import { LRUCache } from "lru-cache";
+import { createWriter } from "../../engine/writer.ts";
+import type { ContactUpdate } from "../../network/calls.ts";
+import type { Identity, Jid } from "../../network/driver.ts";
+import { isGroupJid, isLidJid, phoneJid, phoneOfJid } from "../../network/ids.ts";
+import { cleanJson } from "../../platform/clean-text.ts";
+import type { Db } from "../../platform/db.ts";
+import { type ChatNews, type Conversation, saveChats } from "./save-chats.ts";
+
+/** A chat and the person or group behind it, as far as it is known. */
+export interface Chat {
+  account_id: number;
+  instance_id: number;
+  jid: string;
+  type: "contact" | "group";
+  phone: string | null;
+  lid: string | null;
+  push_name: string | null;
+}
+
+export interface Conversations {
+  /** Made, with its contact, when it is new or when the chat tells something new; a LID is found under the phone. */
+  of(chat: Chat): Promise<Conversation>;
+  /** The one address under which a chat is kept: by phone where that is known. */
+  addressOf(instanceId: number, jid: Jid): Promise<Jid>;
+  /** Records something about a chat under that address, and again when the chat has moved to another meanwhile. */
+  underAddress(instanceId: number, chat: Jid, record: (address: Jid) => Promise<void>): Promise<void>;
+  /** Somebody with the addresses that we know beside the ones that were told. */
+  identify(instanceId: number, who: Identity): Promise<Identity>;
+  /** Keeps what became known of somebody, without a conversation. */
+  learn(instance: { id: number; account_id: number }, update: ContactUpdate): Promise<void>;
+}
+
+type Person = Pick<Identity, "jid" | "lid" | "phone">;
+
+const REMEMBERED = 50_000;
+/** Another node may learn the phone behind a LID. */
+const UNLINKED_MS = 60_000;
+
+/** Finds and makes conversations and contacts; what is known already costs no query. */
+export function createConversations(db: Db): Conversations {
+  return new KnownConversations(db);
+}
+
+class KnownConversations implements Conversations {
+  readonly #db: Db;
+  readonly #known = new LRUCache<string, Conversation & { told: string }>({ max: REMEMBERED });
+  readonly #people = new LRUCache<string, Person>({ max: REMEMBERED });
+  readonly #writer = createWriter<ChatNews, Conversation>({
+    write: (chats) =>
+      saveChats(this.#db, chats, ({ instance_id, lid, jid }) => this.#forget(instance_id, lid, jid)),
+  });
+
+  constructor(db: Db) {
+    this.#db = db;
+  }
+
+  async of(chat: Chat): Promise<Conversation> {
+    const key = keyOf(chat.instance_id, chat.jid);
+    const told = `${chat.phone ?? ""} ${chat.lid ?? ""} ${chat.push_name ?? ""}`;
+    const found = this.#known.get(key);
+    if (found && (found.told === told || !saysMore(chat))) return found;
+    const { id, jid } = await this.#save({ ...chat, name: null, verified_name: null, has_chat: true });
+    this.#known.set(key, { id, jid, told }, { ttl: isLidJid(jid) ? UNLINKED_MS : 0 });
+    return { id, jid };
+  }
+
+  /** What was known of somebody of whom more is known now. */
+  #forget(instanceId: number, lid: string | null, jid: string): void {
+    this.#people.delete(keyOf(instanceId, jid));
+    if (lid === null || lid === jid) return;
+    this.#people.delete(keyOf(instanceId, lid));
+    this.#known.delete(keyOf(instanceId, lid));
+  }
+
+  /** By phone where it is known. */
+  async #save(news: ChatNews): Promise<Conversation> {
+    const { instance_id, phone } = news;
+    const lid = news.lid ?? (isLidJid(news.jid) ? news.jid : null);
+    const jid = phone !== null && isLidJid(news.jid) ? phoneJid(phone) : news.jid;
+    const saved = await this.#writer.write({ ...news, jid, lid });
+    this.#forget(instance_id, lid, saved.jid);
+    return saved;
+  }
+
+  async addressOf(instanceId: number, jid: Jid): Promise<Jid> {
+    if (!isLidJid(jid)) return jid;
+    const known = this.#people.get(keyOf(instanceId, jid));
+    // That a LID stands alone may be true no more.
+    return (known && !isLidJid(known.jid) ? known : await this.#find(instanceId, jid)).jid;
+  }
+
+  async underAddress(instanceId: number, chat: Jid, record: (address: Jid) => Promise<void>): Promise<void> {
+    const address = await this.addressOf(instanceId, chat);
+    await record(address);
+    const now = await this.addressOf(instanceId, chat);
+    if (now !== address) await record(now);
+  }
+
+  async identify(instanceId: number, who: Identity): Promise<Identity> {
+    if (isWhole(who) || isGroupJid(who.jid)) return who;
+    const address = who.lid ?? who.jid;
+    const found = this.#people.get(keyOf(instanceId, address)) ?? (await this.#find(instanceId, address));
+    const { push_name } = who;
+    return { jid: found.jid, lid: who.lid ?? found.lid, phone: who.phone ?? found.phone, push_name };
+  }
+
+  async learn({ id, account_id }: { id: number; account_id: number }, update: ContactUpdate): Promise<void> {
+    const { lid, ...told } = cleanJson(update);
+    const phone = told.phone ?? (told.jid && phoneOfJid(told.jid));
+    const jid = phone === null ? (told.jid ?? lid) : phoneJid(phone);
+    if (jid === null || isGroupJid(jid)) return;
+    const news = { account_id, instance_id: id, type: "contact", has_chat: false } as const;
+    await this.#save({ ...news, ...told, jid, phone, lid });
+  }
+
+  async #find(instanceId: number, jid: Jid): Promise<Person> {
+    const found = await this.#db
+      .selectFrom("contact")
+      .select(["jid", "lid", "phone"])
+      .where("instance_id", "=", instanceId)
+      .where(isLidJid(jid) ? "lid" : "jid", "=", jid)
+      .$castTo<Person>()
+      .executeTakeFirst();
+    const person = found ?? { jid, lid: null, phone: null };
+    this.#people.set(keyOf(instanceId, jid), person, { ttl: isWhole(person) ? 0 : UNLINKED_MS });
+    return person;
+  }
+}
+
+function isWhole({ lid, phone }: Person): boolean {
+  return lid !== null && phone !== null;
+}
+
+function keyOf(instanceId: number, jid: string): string {
+  return `${instanceId} ${jid}`;
+}
+
+/** A bare address adds nothing to what is known. */
+function saysMore(chat: Chat): boolean {
+  return chat.push_name !== null || chat.lid !== null;
+}

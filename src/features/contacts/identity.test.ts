@@ -1,0 +1,267 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createTestDatabase, type TestDatabase } from "../../../test/database.ts";
+import type { Jid } from "../../network/driver.ts";
+import { lidJid, phoneJid } from "../../network/ids.ts";
+import { type Conversations, createConversations } from "./conversations.ts";
+import { moveStragglers } from "./move-messages.ts";
+
+let store: TestDatabase;
+/** Two nodes, each with a memory of its own. */
+let here: Conversations;
+let there: Conversations;
+
+beforeAll(async () => {
+  store = await createTestDatabase();
+  here = createConversations(store.database.db);
+  there = createConversations(store.database.db);
+});
+
+afterAll(() => store.drop());
+
+const db = () => store.database.db;
+const ACCOUNT = 1;
+let instances = 0;
+
+/** Somebody of whom nobody has heard, on an instance of their own. */
+function newPerson() {
+  instances += 1;
+  const phone = `55219${10_000_000 + instances}`;
+  return { instance: instances, phone, jid: phoneJid(phone), lid: lidJid(`9000000000${1000 + instances}`) };
+}
+
+type Person = ReturnType<typeof newPerson>;
+
+const chatOf = (person: Person, told: { jid: Jid; phone?: string; lid?: Jid; push_name?: string }) => ({
+  account_id: ACCOUNT,
+  instance_id: person.instance,
+  type: "contact" as const,
+  phone: null,
+  lid: null,
+  push_name: null,
+  ...told,
+});
+
+const byLid = (person: Person, push_name?: string) =>
+  chatOf(person, { jid: person.lid, lid: person.lid, push_name });
+const byPhone = (person: Person, push_name?: string) =>
+  chatOf(person, { jid: person.jid, phone: person.phone, push_name });
+const byBoth = (person: Person) => chatOf(person, { jid: person.jid, phone: person.phone, lid: person.lid });
+
+const update = (person: Person, name: string | null = null) => ({
+  jid: person.jid,
+  lid: person.lid,
+  phone: person.phone,
+  name,
+  push_name: null,
+  verified_name: null,
+});
+
+let messages = 0;
+
+async function writeMessage(
+  { instance, lid, jid }: Person,
+  chat: { id: number; jid: string },
+  more: Record<string, unknown> = {},
+): Promise<string> {
+  messages += 1;
+  const message_id = `3EB0${messages}`;
+  await db()
+    .insertInto("message")
+    .values({
+      ...{ account_id: ACCOUNT, instance_id: instance, conversation_id: chat.id, message_id, jid: chat.jid },
+      ...{ direction: "inbound", from_me: false, origin: "contact", type: "text", status: "received" },
+      sender: JSON.stringify({ jid: chat.jid === jid ? jid : lid, lid, phone: null, push_name: "Bia" }),
+      content: JSON.stringify({ kind: "text", text: message_id }),
+      ...more,
+    })
+    .execute();
+  return message_id;
+}
+
+const contactsOf = ({ instance }: Person) =>
+  db()
+    .selectFrom("contact")
+    .select(["jid", "lid", "phone", "name", "push_name"])
+    .where("instance_id", "=", instance)
+    .orderBy("jid")
+    .execute();
+
+const chatsOf = ({ instance }: Person) =>
+  db()
+    .selectFrom("conversation")
+    .select(["id", "jid", "phone"])
+    .where("instance_id", "=", instance)
+    .where("merged_into", "is", null)
+    .orderBy("jid")
+    .execute();
+
+const messagesOf = ({ instance }: Person) =>
+  db()
+    .selectFrom("message")
+    .select(["conversation_id", "jid", "message_id", "sender", "type", "status", "mode"])
+    .where("instance_id", "=", instance)
+    .orderBy("id")
+    .execute();
+
+describe("a LID whose phone is not known", () => {
+  test("is a contact without a phone, never with the digits of the LID", async () => {
+    const bia = newPerson();
+    const chat = await here.of(byLid(bia, "Bia"));
+    expect(chat.jid).toBe(bia.lid);
+    expect(await contactsOf(bia)).toEqual([
+      { jid: bia.lid, lid: bia.lid, phone: null, name: null, push_name: "Bia" },
+    ]);
+    expect(
+      await here.identify(bia.instance, { jid: bia.lid, lid: null, phone: null, push_name: null }),
+    ).toEqual({
+      ...{ jid: bia.lid, lid: bia.lid, phone: null, push_name: null },
+    });
+  });
+
+  test("becomes the contact of the phone when that is learnt, with its messages", async () => {
+    const bia = newPerson();
+    const before = await here.of(byLid(bia, "Bia"));
+    const id = await writeMessage(bia, before);
+    await here.learn({ id: bia.instance, account_id: ACCOUNT }, update(bia, "Bia of the shop"));
+    expect(await contactsOf(bia)).toEqual([
+      { jid: bia.jid, lid: bia.lid, phone: bia.phone, name: "Bia of the shop", push_name: "Bia" },
+    ]);
+    const [chat] = await chatsOf(bia);
+    expect(chat).toMatchObject({ jid: bia.jid, phone: bia.phone });
+    expect(await messagesOf(bia)).toMatchObject([
+      {
+        ...{ conversation_id: chat?.id, jid: bia.jid, message_id: id },
+        sender: { jid: bia.jid, lid: bia.lid, phone: bia.phone },
+      },
+    ]);
+    for (const node of [here, there]) {
+      expect(await node.of(byLid(bia))).toMatchObject({ id: chat?.id, jid: bia.jid });
+      expect(await node.of(byPhone(bia))).toMatchObject({ id: chat?.id, jid: bia.jid });
+      expect(await node.addressOf(bia.instance, bia.lid)).toBe(bia.jid);
+    }
+  });
+
+  test("has its messages joined with those that came by phone", async () => {
+    const bia = newPerson();
+    const [lidChat, phoneChat] = [await here.of(byLid(bia)), await here.of(byPhone(bia, "Bia"))];
+    expect(lidChat.id).not.toBe(phoneChat.id);
+    const ids = [await writeMessage(bia, lidChat), await writeMessage(bia, phoneChat)];
+    expect(await here.of(byBoth(bia))).toMatchObject({ id: phoneChat.id, jid: bia.jid });
+    const rows = await messagesOf(bia);
+    expect(rows.map((row) => row.message_id)).toEqual(ids);
+    expect(new Set(rows.map((row) => `${row.conversation_id} ${row.jid}`))).toEqual(
+      new Set([`${phoneChat.id} ${bia.jid}`]),
+    );
+    expect(await contactsOf(bia)).toHaveLength(1);
+  });
+});
+
+describe("one message that stands in both conversations", () => {
+  const TWICE = "3EB0TWICE";
+
+  async function merged(inLid: Record<string, unknown>, inPhone: Record<string, unknown>) {
+    const bia = newPerson();
+    await writeMessage(bia, await here.of(byLid(bia)), { message_id: TWICE, ...inLid });
+    await writeMessage(bia, await here.of(byPhone(bia)), { message_id: TWICE, ...inPhone });
+    await here.of(byBoth(bia));
+    return messagesOf(bia);
+  }
+
+  test("is one row afterwards", async () => {
+    expect(await merged({}, {})).toMatchObject([{ message_id: TWICE, type: "text" }]);
+  });
+
+  test("stays as the row that the gateway sent, with what its echo knows", async () => {
+    const ours = { direction: "outbound", from_me: true, outcome_at: new Date(), status: "sent" } as const;
+    const rows = await merged(
+      { ...ours, mode: "async", origin: "api" },
+      { ...ours, origin: "phone", status: "read" },
+    );
+    expect(rows).toMatchObject([{ mode: "async", status: "read" }]);
+  });
+
+  test("stays as the one that can be read", async () => {
+    expect(await merged({}, { type: "unreadable" })).toMatchObject([{ type: "text" }]);
+    expect(await merged({ type: "unreadable" }, {})).toMatchObject([{ type: "text" }]);
+  });
+});
+
+describe("writers who do not know of each other", () => {
+  test("end with one contact and one conversation, whoever comes first", async () => {
+    const people = Array.from({ length: 8 }, newPerson);
+    const tellings = (person: Person, node: Conversations) => [
+      node.of(byLid(person)),
+      node.of(byPhone(person, "Bia")),
+      node.of(byBoth(person)),
+      node.learn({ id: person.instance, account_id: ACCOUNT }, update(person)),
+    ];
+    await Promise.all(people.flatMap((person) => [here, there].flatMap((node) => tellings(person, node))));
+    for (const person of people) {
+      expect(await contactsOf(person)).toMatchObject([
+        { jid: person.jid, lid: person.lid, phone: person.phone },
+      ]);
+      expect(await chatsOf(person)).toMatchObject([{ jid: person.jid }]);
+    }
+  });
+
+  test("lose no message: what is written into a merged conversation is moved later", async () => {
+    const bia = newPerson();
+    const stale = await there.of(byLid(bia));
+    await here.of(byBoth(bia));
+    const id = await writeMessage(bia, stale);
+    await moveStragglers(db());
+    const [chat] = await chatsOf(bia);
+    expect(await messagesOf(bia)).toMatchObject([
+      { conversation_id: chat?.id, jid: bia.jid, message_id: id },
+    ]);
+  });
+
+  test("meet no merged conversation for ever", async () => {
+    const bia = newPerson();
+    await here.of(byLid(bia));
+    await here.of(byBoth(bia));
+    await db()
+      .updateTable("conversation")
+      .set({ merged_at: new Date(Date.now() - 3_600_000) })
+      .where("merged_at", "is not", null)
+      .execute();
+    await moveStragglers(db());
+    const open = await db()
+      .selectFrom("conversation")
+      .select("id")
+      .where("merged_at", "is not", null)
+      .execute();
+    expect(open).toEqual([]);
+  });
+});
+
+test("a person who takes another number keeps the LID, and the old chat stays as it is", async () => {
+  const bia = newPerson();
+  await here.of(byBoth(bia));
+  const moved = { ...bia, phone: "5521977770001", jid: phoneJid("5521977770001") };
+  await here.of(byBoth(moved));
+  expect(await contactsOf(bia)).toMatchObject([
+    { jid: bia.jid, lid: null },
+    { jid: moved.jid, lid: bia.lid },
+  ]);
+  expect(await chatsOf(bia)).toHaveLength(2);
+  expect(await there.of(byLid(bia))).toMatchObject({ jid: moved.jid });
+});
+
+test("what is told under an address while it changes is recorded under both", async () => {
+  const bia = newPerson();
+  await here.of(byLid(bia));
+  const seen: string[] = [];
+  await here.underAddress(bia.instance, bia.lid, async (address) => {
+    seen.push(address);
+    if (seen.length === 1) await there.of(byBoth(bia));
+  });
+  expect(seen).toEqual([bia.lid, bia.jid]);
+});
+
+test("an address book makes contacts and no conversations", async () => {
+  const bia = newPerson();
+  await here.learn({ id: bia.instance, account_id: ACCOUNT }, update(bia, "Bia\u0000 of the shop"));
+  expect(await contactsOf(bia)).toMatchObject([{ name: "Bia of the shop", phone: bia.phone }]);
+  expect(await chatsOf(bia)).toEqual([]);
+});

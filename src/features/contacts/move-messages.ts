@@ -1,0 +1,105 @@
+import { sql } from "kysely";
+import type { Db, Trx } from "../../platform/db.ts";
+
+const AT_ONCE = 1000;
+/** Longer than any node remembers the conversation, or a request takes. */
+const SETTLES_AFTER = sql`interval '10 minutes'`;
+
+/** Moves the messages of a merged conversation into the one that it has become part of, piece by piece. */
+export async function moveMessages(db: Db, id: number, mostPieces = Number.POSITIVE_INFINITY): Promise<void> {
+  for (let piece = 0; piece < mostPieces; piece++) {
+    const moved = await db.transaction().execute((trx) => movePiece(trx, id));
+    if (moved < AT_ONCE) return;
+  }
+}
+
+/** What was written into merged conversations by those who did not know of it yet, or left behind by a crash. */
+export async function moveStragglers(db: Db): Promise<void> {
+  const open = await db
+    .selectFrom("conversation")
+    .select(["id", sql<boolean>`merged_at < now() - ${SETTLES_AFTER}`.as("is_over")])
+    .where("merged_at", "is not", null)
+    .orderBy("id")
+    .execute();
+  for (const { id, is_over } of open) {
+    await moveMessages(db, id);
+    if (is_over) await db.updateTable("conversation").set({ merged_at: null }).where("id", "=", id).execute();
+  }
+}
+
+async function movePiece(trx: Trx, id: number): Promise<number> {
+  const piece = await trx
+    .selectFrom("message")
+    .select("id")
+    .where("conversation_id", "=", id)
+    .orderBy("id")
+    .limit(AT_ONCE)
+    .forUpdate()
+    .execute();
+  if (piece.length === 0) return 0;
+  const ids = piece.map((row) => row.id);
+  await joinTwins(trx, id, ids);
+  await moveRows(trx, id, ids);
+  return piece.length;
+}
+
+/**
+ * A message that stands in both, such as a send by LID and its echo by phone, is one: the row that the gateway made
+ * itself, or that can be read, stays with what the other one knows.
+ */
+async function joinTwins(trx: Trx, id: number, ids: number[]): Promise<void> {
+  await sql`
+    with pair as (
+      select old.id as old, twin.id as twin,
+        twin.mode is null and (old.mode is not null or (twin.type = 'unreadable' and old.type <> 'unreadable'))
+          as keeps_old
+      from conversation c
+      join conversation k on k.id = c.merged_into
+      join message old on old.conversation_id = c.id and old.id = any(${ids}::bigint[])
+      join message twin on twin.instance_id = old.instance_id and twin.message_id = old.message_id
+        and twin.jid = k.jid and twin.id <> old.id
+      where c.id = ${id}
+      order by twin.id for update of twin
+    ), chosen as (
+      select case when keeps_old then old else twin end as keep, case when keeps_old then twin else old end as lose
+      from pair
+    ), gone as (
+      delete from message where id in (select lose from chosen) returning *
+    ), forgotten as (
+      delete from message_search s using gone g where s.instance_id = g.instance_id and s.id = g.id
+        and s.at = case when g.mode is null then g.sent_at else g.created_at end
+    )
+    update message m set
+      status = case when m.outcome_at is not null and m.from_me and ${rankOf(sql`g.status`)} > ${rankOf(sql`m.status`)}
+        then g.status else m.status end,
+      read_at = coalesce(m.read_at, g.read_at), edited_at = coalesce(m.edited_at, g.edited_at),
+      deleted_at = coalesce(m.deleted_at, g.deleted_at)
+    from chosen x join gone g on g.id = x.lose where m.id = x.keep`.execute(trx);
+}
+
+function rankOf(status: ReturnType<typeof sql>) {
+  return sql`array_position(array['failed', 'sent', 'delivered', 'read', 'played'], ${status})`;
+}
+
+/** With their addresses; sends that still wait keep their turn in the chat. */
+async function moveRows(trx: Trx, id: number, ids: number[]): Promise<void> {
+  await sql`
+    with moved as (
+      update message m set conversation_id = k.id, jid = k.jid,
+        sender = case when m.from_me or m.sender is null then m.sender
+          else m.sender || jsonb_build_object('jid', k.jid, 'lid', p.lid, 'phone', p.phone) end
+      from conversation c
+      join conversation k on k.id = c.merged_into
+      left join contact p on p.id = k.contact_id
+      where c.id = ${id} and m.id = any(${ids}::bigint[])
+      returning m.id, m.instance_id, m.jid, m.outcome_at, m.sent_at
+    ), queued as (
+      update job j set grp = m.jid from moved m join instance i on i.id = m.instance_id
+      where m.outcome_at is null and j.lane = i.lane and j.prio in (0, 1, 2) and j.pos = m.id
+        and j.ref ->> 'do' = 'send'
+    )
+    update conversation k set last_message_at = greatest(k.last_message_at, (select max(sent_at) from moved))
+    from conversation c where c.id = ${id} and k.id = c.merged_into and exists (select from moved)`.execute(
+    trx,
+  );
+}

@@ -1,0 +1,210 @@
+import { sql } from "kysely";
+import { LRUCache } from "lru-cache";
+import type { CallResult, NumberCheck } from "../../network/calls.ts";
+import type { Jid, Session } from "../../network/driver.ts";
+import { phoneJid, phoneOfJid } from "../../network/ids.ts";
+import { cleanJson } from "../../platform/clean-text.ts";
+import type { Db } from "../../platform/db.ts";
+import { withinTime } from "../../platform/within-time.ts";
+import type { Conversations } from "./conversations.ts";
+import { otherSpelling } from "./number-candidates.ts";
+
+/** Whose session is asked, and on whose behalf the answer is kept. */
+export interface NumberOwner {
+  id: number;
+  account_id: number;
+}
+
+/** An answer of the network about a number, and when it was given. */
+export interface KnownNumber {
+  number: string;
+  jid: Jid | null;
+  lid: Jid | null;
+  verified_name: string | null;
+  checked_at: Date;
+}
+
+export interface Numbers {
+  /**
+   * The address under which the network knows a number that can be written in two ways. Asks the network once; while it
+   * cannot be asked the number stays as it is given. Costs nothing for other addresses.
+   */
+  settle(instance: NumberOwner, jid: Jid): Promise<Jid>;
+  /** As `settle`, with one question for all of them. */
+  settleAll(instance: NumberOwner, jids: readonly Jid[]): Promise<Jid[]>;
+  /** What is remembered of numbers. */
+  recall(instanceId: number, numbers: readonly string[]): Promise<Map<string, KnownNumber>>;
+  /** Remembers what the network answered. */
+  remember(instance: NumberOwner, answers: NumberCheck[]): Promise<void>;
+}
+
+export interface NumberDeps {
+  db: Db;
+  conversations: Conversations;
+  /** The live session of an instance on this node, while it is connected. */
+  connectedSession: (instanceId: number) => Session | undefined;
+}
+
+const REMEMBERED = 50_000;
+const SETTLED_MS = 60 * 60_000;
+/** After a question that got no answer, and while there is nobody to ask. */
+const OPEN_MS = 30_000;
+const PATIENCE_MS = 4_000;
+
+interface Settled {
+  jid: Jid;
+  /** False while there was nobody to ask. */
+  isAsked: boolean;
+}
+
+export function createNumbers(deps: NumberDeps): Numbers {
+  const settled = new LRUCache<string, Settled>({ max: REMEMBERED });
+  const asking = new Map<string, Promise<Jid>>();
+
+  function settle(instance: NumberOwner, jid: Jid): Promise<Jid> {
+    const number = phoneOfJid(jid);
+    const other = number === null ? undefined : otherSpelling(number);
+    if (number === null || other === undefined) return Promise.resolve(jid);
+    const key = `${instance.id} ${number}`;
+    const known = settled.get(key);
+    if (known && (known.isAsked || !deps.connectedSession(instance.id))) return Promise.resolve(known.jid);
+    const asked = asking.get(key) ?? find(instance, number, other).finally(() => asking.delete(key));
+    asking.set(key, asked);
+    return asked;
+  }
+
+  async function find(instance: NumberOwner, number: string, other: string): Promise<Jid> {
+    const known = await recallPeople(deps.db, instance.id, [number, other]);
+    const remembered = choose(known, number, other);
+    const session = remembered ? undefined : deps.connectedSession(instance.id);
+    const answer = session?.contacts && (await ask(session.contacts.check([number, other])));
+    if (answer) await remember(deps, instance, answer);
+    const found = remembered ?? choose(new Map(answer?.map((one) => [one.number, one])), number, other);
+    const jid = found ?? known.get(other)?.jid ?? phoneJid(number);
+    settled.set(
+      `${instance.id} ${number}`,
+      { jid, isAsked: remembered !== undefined || session !== undefined },
+      { ttl: found ? SETTLED_MS : OPEN_MS },
+    );
+    return jid;
+  }
+
+  return {
+    settle,
+    settleAll: (instance, jids) => settleTogether(deps, instance, jids),
+    recall: (instanceId, numbers) => recall(deps.db, instanceId, numbers),
+    remember: (instance, answers) => remember(deps, instance, answers),
+  };
+}
+
+async function settleTogether(deps: NumberDeps, instance: NumberOwner, jids: readonly Jid[]): Promise<Jid[]> {
+  const spellings = new Map<Jid, [string, string]>();
+  for (const jid of jids) {
+    const number = phoneOfJid(jid);
+    const other = number === null ? undefined : otherSpelling(number);
+    if (number !== null && other !== undefined) spellings.set(jid, [number, other]);
+  }
+  if (spellings.size === 0) return [...jids];
+  const known = await recallPeople(deps.db, instance.id, [...spellings.values()].flat());
+  const open = [...spellings.values()].filter((pair) => !choose(known, ...pair)).flat();
+  const contacts = open.length > 0 ? deps.connectedSession(instance.id)?.contacts : undefined;
+  const answers = (contacts && (await ask(contacts.check(open)))) ?? [];
+  await remember(deps, instance, answers);
+  const all = new Map([...known, ...answers.map((one) => [one.number, one] as const)]);
+  return jids.map((jid) => {
+    const pair = spellings.get(jid);
+    return (pair && choose(all, ...pair)) ?? jid;
+  });
+}
+
+/** Of two that exist the one that was given wins; undefined while too little is known. */
+function choose(
+  answers: ReadonlyMap<string, Pick<NumberCheck, "jid">>,
+  number: string,
+  other: string,
+): Jid | undefined {
+  const [given, otherwise] = [answers.get(number), answers.get(other)];
+  if (given?.jid) return given.jid;
+  if (given && otherwise) return otherwise.jid ?? phoneJid(number);
+  return undefined;
+}
+
+async function ask(answer: Promise<CallResult<NumberCheck[]>>): Promise<NumberCheck[] | undefined> {
+  const result = await withinTime(answer, PATIENCE_MS).catch(() => undefined);
+  return result?.outcome === "done" ? result.value : undefined;
+}
+
+/** A number that is there stays for long; one that is not may be taken tomorrow. */
+const FRESH = sql<boolean>`checked_at > now() - case when jid is null then interval '1 day' else interval '30 days' end`;
+
+async function recallFresh(db: Db, instanceId: number, numbers: string[]): Promise<Map<string, KnownNumber>> {
+  const rows = await db
+    .selectFrom("number_check")
+    .select(["number", "jid", "lid", "verified_name", "checked_at"])
+    .where("instance_id", "=", instanceId)
+    .where("number", "in", numbers)
+    .where(FRESH)
+    .$castTo<KnownNumber>()
+    .execute();
+  return new Map(rows.map((row) => [row.number, row]));
+}
+
+/** Who has written to us is there, whether the network was asked or not. */
+async function recallPeople(
+  db: Db,
+  instanceId: number,
+  numbers: string[],
+): Promise<Map<string, Pick<KnownNumber, "jid">>> {
+  const people = await db
+    .selectFrom("contact")
+    .select(["phone", "jid"])
+    .where("instance_id", "=", instanceId)
+    .where("jid", "in", numbers.map(phoneJid))
+    .where(({ eb, or }) => or([eb("lid", "is not", null), eb("push_name", "is not", null)]))
+    .$castTo<{ phone: string; jid: Jid }>()
+    .execute();
+  const met = new Map<string, Pick<KnownNumber, "jid">>(people.map((row) => [row.phone, row]));
+  return new Map([...met, ...(await recallFresh(db, instanceId, numbers))]);
+}
+
+async function recall(
+  db: Db,
+  instanceId: number,
+  numbers: readonly string[],
+): Promise<Map<string, KnownNumber>> {
+  return numbers.length === 0 ? new Map() : recallFresh(db, instanceId, [...numbers]);
+}
+
+/** Who is there is a contact too, whose addresses belong together from now on. */
+async function remember(
+  { db, conversations }: NumberDeps,
+  instance: NumberOwner,
+  told: NumberCheck[],
+): Promise<void> {
+  if (told.length === 0) return;
+  const answers = cleanJson(told);
+  await sql`
+    insert into number_check as n (instance_id, account_id, number, jid, lid, verified_name)
+    select distinct on (number) ${instance.id}, ${instance.account_id}, number, jid, lid, verified_name
+    from jsonb_to_recordset(${JSON.stringify(answers)}::jsonb)
+      as x (number text, jid text, lid text, verified_name text)
+    order by number
+    on conflict (instance_id, number) do update set
+      jid = excluded.jid, lid = excluded.lid, verified_name = excluded.verified_name, checked_at = now()`.execute(
+    db,
+  );
+  await Promise.all(
+    answers
+      .filter(({ jid, lid }) => jid !== null && lid !== null)
+      .map(({ jid, lid, verified_name }) =>
+        conversations.learn(instance, {
+          jid,
+          lid,
+          verified_name,
+          phone: jid && phoneOfJid(jid),
+          name: null,
+          push_name: null,
+        }),
+      ),
+  );
+}

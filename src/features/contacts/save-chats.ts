@@ -1,0 +1,159 @@
+import { sql } from "kysely";
+import type { Jid } from "../../network/driver.ts";
+import { type Db, isDatabaseAway, isPassing } from "../../platform/db.ts";
+import { type LearntLink, linkAddresses } from "./link-addresses.ts";
+import { moveMessages } from "./move-messages.ts";
+
+/** Something told of a chat or of a person; null: nothing was told. */
+export interface ChatNews {
+  account_id: number;
+  instance_id: number;
+  jid: string;
+  type: "contact" | "group";
+  phone: string | null;
+  lid: string | null;
+  name: string | null;
+  push_name: string | null;
+  verified_name: string | null;
+  /** Whether it is a conversation too, and not only somebody in the address book. */
+  has_chat: boolean;
+}
+
+export interface Conversation {
+  /** 0 where none was asked for. */
+  id: number;
+  /** The address under which it is kept. */
+  jid: Jid;
+}
+
+const TRIES = 5;
+
+/**
+ * Saves contacts and conversations, each person under one address. Who meets another writer on the same person looks
+ * again: unique indexes refuse a second row, and a conversation that was joined with another shows the way to it.
+ */
+export async function saveChats(
+  db: Db,
+  chats: ChatNews[],
+  onLinked: (link: LearntLink) => void,
+): Promise<Conversation[]> {
+  for (let left = TRIES; ; left--) {
+    try {
+      const settled = await settleAddresses(db, chats, onLinked);
+      const saved = await save(db, settled);
+      if (left === 1 || !saved.some(({ is_merged }) => is_merged)) return saved;
+    } catch (error) {
+      if (left === 1 || !isCollision(error)) throw error;
+    }
+  }
+}
+
+const UNIQUE_VIOLATION = "23505";
+
+function isCollision(error: unknown): boolean {
+  if (isDatabaseAway(error)) return false;
+  return isPassing(error) || (error instanceof Error && "code" in error && error.code === UNIQUE_VIOLATION);
+}
+
+/** The news with every LID whose phone is known under that phone; a LID whose phone is learnt now is joined with it. */
+async function settleAddresses(
+  db: Db,
+  chats: ChatNews[],
+  onLinked: (link: LearntLink) => void,
+): Promise<ChatNews[]> {
+  const withLid = chats.filter(({ lid }) => lid !== null);
+  if (withLid.length === 0) return chats;
+  const { rows } = await sql<{ instance_id: number; lid: string; jid: string; phone: string | null }>`
+    select p.instance_id, p.lid, p.jid, p.phone
+    from jsonb_to_recordset(${JSON.stringify(withLid)}::jsonb) as x (instance_id bigint, lid text)
+    join contact p on p.instance_id = x.instance_id and p.lid = x.lid`.execute(db);
+  const holders = new Map(rows.map((row) => [`${row.instance_id} ${row.lid}`, row]));
+  const settled: ChatNews[] = [];
+  for (const chat of chats) {
+    const holder = holders.get(`${chat.instance_id} ${chat.lid}`);
+    if (!holder || holder.jid === chat.jid) settled.push(chat);
+    else if (chat.phone === null) settled.push({ ...chat, jid: holder.jid, phone: holder.phone });
+    else settled.push(await link(db, chat, onLinked));
+  }
+  return settled;
+}
+
+/** Others wait for it; what is left of a very long chat is moved by the upkeep. */
+const PIECES_AT_ONCE = 5;
+
+/** Whoever remembers the LID is told before its messages move, so that no more come. */
+async function link(db: Db, chat: ChatNews, onLinked: (link: LearntLink) => void): Promise<ChatNews> {
+  const { account_id, instance_id, jid, lid, phone } = chat;
+  if (lid === null || phone === null) return chat;
+  const learnt = { account_id, instance_id, jid, lid, phone };
+  const merged = await linkAddresses(db, learnt);
+  onLinked(learnt);
+  if (merged !== undefined) await moveMessages(db, merged, PIECES_AT_ONCE);
+  return chat;
+}
+
+/** Rows are written in one order, so that two batches never wait for each other in a circle. */
+async function save(db: Db, chats: ChatNews[]): Promise<(Conversation & { is_merged: boolean })[]> {
+  const { rows } = await sql<{
+    instance_id: number;
+    jid: Jid;
+    id: number | null;
+    merged_into: number | null;
+  }>`
+    with input as (
+      select * from jsonb_to_recordset(${JSON.stringify(unique(chats))}::jsonb) as x (
+        account_id bigint, instance_id bigint, jid text, type text, phone text, lid text, name text,
+        push_name text, verified_name text, has_chat boolean)
+      order by instance_id, jid
+    ), people as (
+      insert into contact (account_id, instance_id, jid, lid, phone, name, push_name, verified_name)
+      select account_id, instance_id, jid, lid, phone, name, push_name, verified_name
+      from input where type = 'contact' order by instance_id, jid
+      on conflict (instance_id, jid) do update set
+        lid = coalesce(excluded.lid, contact.lid), phone = coalesce(excluded.phone, contact.phone),
+        name = coalesce(excluded.name, contact.name), push_name = coalesce(excluded.push_name, contact.push_name),
+        verified_name = coalesce(excluded.verified_name, contact.verified_name), updated_at = now()
+      returning id, instance_id, jid
+    ), chats as (
+      insert into conversation (account_id, instance_id, jid, phone, title, type, contact_id)
+      select x.account_id, instance_id, jid, x.phone, coalesce(x.push_name, (
+        select g.subject from group_chat g
+        where x.type = 'group' and g.instance_id = x.instance_id and g.jid = x.jid)), x.type, p.id
+      from input x left join people p using (instance_id, jid) where x.has_chat order by instance_id, jid
+      on conflict (instance_id, jid) do update set
+        phone = coalesce(excluded.phone, conversation.phone), title = coalesce(excluded.title, conversation.title),
+        contact_id = coalesce(conversation.contact_id, excluded.contact_id)
+      returning id, instance_id, jid, merged_into
+    )
+    select x.instance_id, x.jid, c.id, c.merged_into
+    from input x left join chats c using (instance_id, jid)`.execute(db);
+  const saved = new Map(rows.map((row) => [`${row.instance_id} ${row.jid}`, row]));
+  return chats.map(({ instance_id, jid }) => {
+    const row = saved.get(`${instance_id} ${jid}`);
+    if (!row) throw new Error(`The chat ${jid} of instance ${instance_id} was not saved.`);
+    return { id: row.merged_into ?? row.id ?? 0, jid: row.jid, is_merged: row.merged_into !== null };
+  });
+}
+
+/** One statement cannot write a row twice: what is told of one chat is put together, the later word counts. */
+function unique(chats: ChatNews[]): ChatNews[] {
+  const byKey = new Map<string, ChatNews>();
+  for (const chat of chats) {
+    const key = `${chat.instance_id} ${chat.jid}`;
+    const before = byKey.get(key);
+    byKey.set(key, before ? join(before, chat) : chat);
+  }
+  return [...byKey.values()];
+}
+
+function join(before: ChatNews, chat: ChatNews): ChatNews {
+  return {
+    ...chat,
+    phone: chat.phone ?? before.phone,
+    lid: chat.lid ?? before.lid,
+    name: chat.name ?? before.name,
+    push_name: chat.push_name ?? before.push_name,
+    verified_name: chat.verified_name ?? before.verified_name,
+    has_chat: chat.has_chat || before.has_chat,
+  };
+}

@@ -1,0 +1,55 @@
+import { expect, test } from "vitest";
+import { GatewayError } from "../../platform/errors.ts";
+import { resolveTarget } from "./target.ts";
+
+test.each([
+  ["5511999990001", "5511999990001@s.whatsapp.net"],
+  ["+55 (11) 99999-0001", "5511999990001@s.whatsapp.net"],
+  ["55.11.99999.0001", "5511999990001@s.whatsapp.net"],
+  ["5511999990001@c.us", "5511999990001@s.whatsapp.net"],
+  ["5511999990001:12@s.whatsapp.net", "5511999990001@s.whatsapp.net"],
+  ["120363025246125486@g.us", "120363025246125486@g.us"],
+  ["5511999990001-1600000000@g.us", "5511999990001-1600000000@g.us"],
+  ["251234567890123@lid", "251234567890123@lid"],
+])("%s becomes %s", (given, jid) => {
+  expect(resolveTarget({ number: given }).jid).toBe(jid);
+});
+
+test("jid wins over number, number over phone", () => {
+  const all = { jid: "5511999990001@s.whatsapp.net", number: "5511999990002", phone: "5511999990003" };
+  expect(resolveTarget(all).phone).toBe("5511999990001");
+  expect(resolveTarget({ ...all, jid: undefined }).phone).toBe("5511999990002");
+  expect(resolveTarget({ phone: all.phone }).phone).toBe("5511999990003");
+});
+
+test("a LID is never taken for a phone", () => {
+  expect(resolveTarget({ jid: "251234567890123@lid" })).toMatchObject({
+    phone: null,
+    lid: "251234567890123@lid",
+  });
+});
+
+test("a national number is prefixed only where a default country is set", () => {
+  expect(resolveTarget({ number: "(11) 99999-0001" }, "BR").phone).toBe("5511999990001");
+  expect(resolveTarget({ number: "5511999990001" }, "BR").phone).toBe("5511999990001");
+  expect(resolveTarget({ number: "+351912345678" }, "BR").phone).toBe("351912345678");
+  expect(resolveTarget({ number: "11999990001" }).phone).toBe("11999990001");
+});
+
+test.each([
+  "",
+  "   ",
+  "abc",
+  "123456",
+  "1234567890123456",
+  "5511@example.com",
+  "@g.us",
+  "a@b@g.us",
+  "12 34 x",
+])("%j is refused with the field that holds it", (number) => {
+  expect(() => resolveTarget({ number })).toThrow(GatewayError);
+});
+
+test("no target at all names what is missing", () => {
+  expect(() => resolveTarget({})).toThrow("one of number, phone or jid is required");
+});
