@@ -131,6 +131,8 @@ describe("readConfig", () => {
     ["WAYGATE_ALLOW_ALWAYS_DENIED", "metadata"],
     ["WAYGATE_NETWORK", "telegram"],
     ["WAYGATE_WHATSAPP_URL", "https://127.0.0.1"],
+    ["WAYGATE_WHATSAPP_VERSION", "2.3000"],
+    ["WAYGATE_WHATSAPP_VERSION", "2.3000.latest"],
     ["WAYGATE_WHATSAPP_ROOT_KEY", "zz"],
     ["WAYGATE_DEFAULT_COUNTRY", "Brazil"],
     ["WAYGATE_SEND_HOLD", "8d"],
@@ -156,6 +158,12 @@ describe("readConfig", () => {
     expect(problems).toHaveLength(1);
     expect(problems[0]).toMatch(new RegExp(`^${name} must `));
     expect(problems[0]).not.toContain("\n");
+  });
+
+  it("reads the version of WhatsApp's web client as its three numbers", () => {
+    const { whatsappVersion } = readConfig({ WAYGATE_WHATSAPP_VERSION: "2.3000.1027934701" });
+    expect(whatsappVersion).toEqual([2, 3000, 1_027_934_701]);
+    expect(readConfig({}).whatsappVersion).toBeUndefined();
   });
 
   it("reports all problems together", () => {
@@ -226,6 +234,13 @@ describe("the secret key", () => {
     expect(
       readConfig({ DATABASE_URL: "postgres://db/waygate", WAYGATE_SECRET_KEY: key }).secretKey?.reveal(),
     ).toBe(key);
+  });
+
+  it("must differ from the second one, which opens what the first does not", () => {
+    expect(problemsOf({ WAYGATE_SECRET_KEY: KEY, WAYGATE_SECRET_KEY_SECOND: KEY })).toEqual([
+      "WAYGATE_SECRET_KEY_SECOND must not be the same as WAYGATE_SECRET_KEY",
+    ]);
+    expect(problemsOf({ WAYGATE_SECRET_KEY: KEY, WAYGATE_SECRET_KEY_SECOND: OTHER_KEY })).toEqual([]);
   });
 
   it("must differ from the backup key", () => {

@@ -1,5 +1,6 @@
 import type { z } from "zod";
 import { parseIp, reachOf } from "./ip-address.ts";
+import type { Secret } from "./secret.ts";
 import { SETTINGS } from "./settings.ts";
 
 type Env = Readonly<Record<string, string | undefined>>;
@@ -121,10 +122,13 @@ function contradictions(values: Partial<Settings>): string[] {
       "WAYGATE_SECRET_KEY is required with DATABASE_URL; make one with: openssl rand -base64 32 (the same on every node)",
     );
   }
+  if (isSame(values.secretKeySecond, values.secretKey)) {
+    problems.push("WAYGATE_SECRET_KEY_SECOND must not be the same as WAYGATE_SECRET_KEY");
+  }
   if (values.nodeUrl !== undefined && "clusterSecret" in values && values.clusterSecret === undefined) {
     problems.push("WAYGATE_CLUSTER_SECRET is required with WAYGATE_NODE_URL");
   }
-  if (values.backupKey !== undefined && values.backupKey.reveal() === values.secretKey?.reveal()) {
+  if (isSame(values.backupKey, values.secretKey)) {
     problems.push("WAYGATE_BACKUP_KEY must not be the same as WAYGATE_SECRET_KEY");
   }
   if (values.whatsappRootKey !== undefined && "whatsappUrl" in values && !isLoopbackUrl(values.whatsappUrl)) {
@@ -133,6 +137,10 @@ function contradictions(values: Partial<Settings>): string[] {
     );
   }
   return problems;
+}
+
+function isSame(one: Secret | undefined, other: Secret | undefined): boolean {
+  return one !== undefined && one.reveal() === other?.reveal();
 }
 
 function isLoopbackUrl(url: string | undefined): boolean {

@@ -9,7 +9,13 @@ import { ensureCluster, POSTGRES_USER } from "./postgres-cluster.ts";
 import { type PostgresSettings, writePostgresConfig } from "./postgres-config.ts";
 import { findPostgresHome, type PostgresHome, SHARED_DIR } from "./postgres-home.ts";
 import { rotateLog } from "./postgres-log.ts";
-import { adoptPostmaster, launchPostmaster, type Postmaster, shutDown } from "./postgres-process.ts";
+import {
+  adoptPostmaster,
+  findRunningPort,
+  launchPostmaster,
+  type Postmaster,
+  shutDown,
+} from "./postgres-process.ts";
 
 export interface EmbeddedPostgresOptions {
   /** Held by this process: two gateways must not start one database. */
@@ -49,6 +55,13 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
       { cause: error },
     );
   }
+}
+
+/** Address of the database of a data directory, while it runs; for a command beside the gateway. */
+export async function findRunningDatabase(dataDir: string): Promise<string | undefined> {
+  const home = await findPostgresHome(await realpath(dataDir));
+  const port = await findRunningPort(home);
+  return port === undefined ? undefined : urlOf((await readFile(home.password, "utf8")).trim(), port);
 }
 
 async function start({ dataDir, binDir, log, settings }: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {

@@ -31,11 +31,13 @@ export interface AuthoriseRequest {
   readonly ip: string;
   /** Headers put here go out with the answer, whatever it will be (rate limits). */
   readonly answerHeaders: Record<string, string>;
+  /** Asked again about an answer that is still going out; it counts for nothing. */
+  readonly isRecheck?: boolean;
 }
 
 /**
- * Decides who is calling; throws the GatewayError that refuses. Never called for a `public` route, except with an
- * administrative token: then the route is passed with access `admin`, and a refusal means an ordinary public caller.
+ * Decides who is calling; throws the GatewayError that refuses. With an administrative token a `public` route is passed
+ * with access `admin` first; a refusal of that means an ordinary public caller.
  */
 export type Authorise = (route: Route, request: AuthoriseRequest) => Promise<Caller>;
 

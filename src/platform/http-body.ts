@@ -1,6 +1,7 @@
+import type { Readable } from "node:stream";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { GatewayError } from "./errors.ts";
-import { FormBody } from "./form-body.ts";
+import { FileBody, FormBody } from "./form-body.ts";
 import { parseJsonBody } from "./json-body.ts";
 
 const CHARSET = /charset\s*=\s*"?([^";\s]+)/i;
@@ -16,17 +17,23 @@ export function addBodyParsers(app: FastifyInstance): void {
       return parseJsonBody(body);
     },
   );
+  app.addContentTypeParser("multipart/form-data", async (request: FastifyRequest, body: Readable) =>
+    isEmpty(request) ? undefined : new FormBody(body, request.headers["content-type"] ?? ""),
+  );
   app.addContentTypeParser(
-    "multipart/form-data",
+    "text/csv",
     { parseAs: "buffer" },
-    async (request: FastifyRequest, body: Buffer) =>
-      body.length === 0 ? undefined : new FormBody(body, request.headers["content-type"] ?? ""),
+    async (_request: FastifyRequest, bytes: Buffer) =>
+      bytes.length === 0 ? undefined : new FileBody(bytes, "text/csv"),
   );
   app.addContentTypeParser("*", async (request: FastifyRequest) => {
-    const { "content-length": length = "0", "transfer-encoding": chunked } = request.headers;
-    if (Number(length) !== 0 || chunked !== undefined) throw unsupported();
+    if (!isEmpty(request)) throw unsupported();
     return undefined;
   });
+}
+
+function isEmpty({ headers }: FastifyRequest): boolean {
+  return Number(headers["content-length"] ?? "0") === 0 && headers["transfer-encoding"] === undefined;
 }
 
 function refuseOtherEncodings({ headers }: FastifyRequest): void {

@@ -14,17 +14,18 @@ export async function identify(
   request: FastifyRequest,
   reply: FastifyReply,
   authorise: Authorise,
+  { isRecheck = false } = {},
 ): Promise<Caller> {
   refuseCredentialsInQuery(request.query as Fields);
   const credential = readCredential(request.raw.rawHeaders);
   const answerHeaders: Record<string, string> = {};
-  const asked: AuthoriseRequest = { credential, ip: request.ip, answerHeaders };
+  const asked: AuthoriseRequest = { credential, ip: request.ip, answerHeaders, isRecheck };
   try {
     if (route.access === "public") return await identifyOnPublic(route, asked, authorise);
     const instanceId = route.access === "instance" ? toInstanceId(request.params as Fields) : undefined;
     return await authorise(route, instanceId === undefined ? asked : { ...asked, instanceId });
   } finally {
-    reply.headers(answerHeaders);
+    if (!isRecheck) reply.headers(answerHeaders);
   }
 }
 
@@ -34,11 +35,11 @@ async function identifyOnPublic(
   asked: AuthoriseRequest,
   authorise: Authorise,
 ): Promise<Caller> {
-  if (asked.credential?.kind !== "admin") return { kind: "public" };
+  if (asked.credential?.kind !== "admin") return authorise(route, asked);
   try {
     return await authorise({ ...route, access: "admin" }, asked);
   } catch (error) {
-    if (error instanceof GatewayError) return { kind: "public" };
+    if (error instanceof GatewayError) return authorise(route, asked);
     throw error;
   }
 }

@@ -12,6 +12,8 @@ declare module "fastify" {
     caller: Caller | undefined;
     /** Why nobody could say who is calling, on a route whose body decides what that means. */
     databaseAway: unknown;
+    /** Code of the refusal, once there is one. */
+    refusal: string | undefined;
   }
 }
 
@@ -29,6 +31,7 @@ export interface HookOptions {
 export function addHooks(app: FastifyInstance, options: HookOptions): void {
   app.decorateRequest("caller", undefined);
   app.decorateRequest("databaseAway", undefined);
+  app.decorateRequest("refusal", undefined);
   app.addHook("onRequest", async (request, reply) => {
     setCommonHeaders(request, reply);
     reportAnswer(request, reply, options);
@@ -61,8 +64,28 @@ function reportAnswer(request: FastifyRequest, reply: FastifyReply, { log, onAns
     const duration_ms = Math.round((performance.now() - startedAt) * 10) / 10;
     const account_id = caller && "account_id" in caller ? caller.account_id : undefined;
     log.info({ method, route, status, duration_ms, request_id, account_id }, "request");
-    onAnswer({ method, route, status, seconds: duration_ms / 1000 });
+    const { ip, refusal: code } = request;
+    const instance_id = instanceOf(request, route);
+    onAnswer({
+      method,
+      route,
+      status,
+      seconds: duration_ms / 1000,
+      request_id,
+      ip,
+      caller,
+      code,
+      instance_id,
+    });
   });
+}
+
+const OF_INSTANCE = "/api/v1/instances/:id";
+
+function instanceOf({ params }: FastifyRequest, route: string): number | undefined {
+  if (!route.startsWith(OF_INSTANCE)) return undefined;
+  const id = Number((params as { id?: string }).id);
+  return Number.isSafeInteger(id) ? id : undefined;
 }
 
 function refuseUnknown(
@@ -80,6 +103,7 @@ function refuseUnknown(
 /** The HTTP error hook: whatever was thrown, the caller gets the envelope. */
 export function sendError(thrown: unknown, request: FastifyRequest, reply: FastifyReply, log: Log): void {
   const error = isCutOff(request) ? cutOff(thrown) : toGatewayError(thrown);
+  request.refusal = error.code;
   if (NOT_BY_THE_CALLER.has(error.code)) {
     const fields = { err: error.cause ?? error, request_id: request.id, route: request.routeOptions?.url };
     if (error.code === "UNAVAILABLE") log.warn(fields, error.message);

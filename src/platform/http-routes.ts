@@ -7,10 +7,11 @@ import { answerWriter } from "./envelope.ts";
 import { GatewayError } from "./errors.ts";
 import { type Authorise, type Call, type Handler, RawAnswer } from "./handler.ts";
 import { identify } from "./http-caller.ts";
-import { createInputReader, type InputReader } from "./http-input.ts";
+import { createInputReader } from "./http-input.ts";
 import type { Log } from "./log.ts";
 import { readIdempotencyKey } from "./read-input.ts";
-import type { Route } from "./route.ts";
+import type { InputOf, Route } from "./route.ts";
+import { createUploadSpool, type UploadSpool } from "./upload-spool.ts";
 
 /** A body of a caller whom nobody knows stays small. */
 const PUBLIC_BODY_BYTES = 65_536;
@@ -21,6 +22,8 @@ export interface RouteOptions {
   strictOutput: boolean;
   bodyLimitBytes: number;
   uploadLimitBytes?: number;
+  /** Where files wait while their request lasts. */
+  scratchDir: string;
   endless: EndlessStreams;
 }
 
@@ -45,10 +48,13 @@ export function addRoute(
       await settleCaller(route, request, reply, options.authorise);
     },
     handler: async (request, reply) => {
-      if (request.databaseAway) throw await refuseAway(route, request, read);
-      const answer = await handler(await toCall(route, request, reply, read, options.log));
+      const answer = await withSpool(options.scratchDir, async (spool) => {
+        const readBody = () => read(request, spool);
+        if (request.databaseAway) throw await refuseAway(route, request, readBody);
+        return handler(await toCall(route, request, reply, readBody, options.log));
+      });
       if (answer instanceof RawAnswer) {
-        const isWelcome = () => identify(route, request, reply, options.authorise);
+        const isWelcome = () => identify(route, request, reply, options.authorise, { isRecheck: true });
         if (isEndless && answer.body instanceof Readable) options.endless.add(answer.body, isWelcome);
         return sendRaw(reply, answer);
       }
@@ -58,8 +64,22 @@ export function addRoute(
   });
 }
 
-function bodyLimitOf({ access, upload }: Route, { bodyLimitBytes, uploadLimitBytes }: RouteOptions): number {
+/** What a request brings is gone when it is over. */
+async function withSpool<T>(directory: string, work: (spool: UploadSpool) => Promise<T>): Promise<T> {
+  const spool = createUploadSpool(directory);
+  try {
+    return await work(spool);
+  } finally {
+    await spool.drop();
+  }
+}
+
+type ReadBody = () => Promise<InputOf<Route>>;
+
+function bodyLimitOf(route: Route, { bodyLimitBytes, uploadLimitBytes }: RouteOptions): number {
+  const { access, upload } = route;
   if (access === "public") return Math.min(PUBLIC_BODY_BYTES, bodyLimitBytes);
+  if (route.bodyLimitBytes !== undefined) return route.bodyLimitBytes;
   return upload === undefined ? bodyLimitBytes : (uploadLimitBytes ?? bodyLimitBytes);
 }
 
@@ -78,9 +98,9 @@ async function settleCaller(
   }
 }
 
-async function refuseAway(route: Route, request: FastifyRequest, read: InputReader<Route>): Promise<unknown> {
+async function refuseAway(route: Route, request: FastifyRequest, read: ReadBody): Promise<unknown> {
   const cause = request.databaseAway;
-  const input = await read(request).catch(() => undefined);
+  const input = await read().catch(() => undefined);
   if (!input || !route.accepted?.wanted?.(input as Record<string, unknown>)) return cause;
   const sentence = "The queue cannot be reached just now. Try again soon.";
   return new GatewayError("QUEUE_UNAVAILABLE", sentence, { cause, retryAfterSeconds: 2 });
@@ -90,7 +110,7 @@ async function toCall(
   route: Route,
   request: FastifyRequest,
   reply: FastifyReply,
-  read: InputReader<Route>,
+  read: ReadBody,
   log: Log,
 ): Promise<Call<Route>> {
   if (!request.caller) throw new Error("The caller of a request must be known before its handler runs.");
@@ -102,7 +122,7 @@ async function toCall(
     ? readIdempotencyKey(request.headers["idempotency-key"])
     : undefined;
   return {
-    input: await read(request),
+    input: await read(),
     caller: request.caller,
     request_id: request.id,
     ip: request.ip,

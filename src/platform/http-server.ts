@@ -1,4 +1,5 @@
 import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
 import Fastify, { type FastifyHttpOptions, type FastifyInstance, type RawServerDefault } from "fastify";
 import { createAllowedMethods } from "./allowed-methods.ts";
 import { readCredential } from "./credentials.ts";
@@ -12,6 +13,7 @@ import { addHooks, sendError } from "./http-hooks.ts";
 import { addRoute } from "./http-routes.ts";
 import type { Log } from "./log.ts";
 import type { AnsweredRequest, Metrics } from "./metrics.ts";
+import { addNodeCallsRoute, type NodeCallsRouteOptions } from "./node-calls-route.ts";
 import { requestIdOf } from "./request-id.ts";
 import type { Contract, Route } from "./route.ts";
 
@@ -31,11 +33,15 @@ export interface HttpServerOptions<C extends Contract> {
   bodyLimitBytes: number;
   /** Limit of the routes that take a file, in a form or as base64; `bodyLimitBytes` when absent. */
   uploadLimitBytes?: number;
+  /** Where files of forms wait while their request lasts; that of the system when absent. */
+  scratchDir?: string;
   /** As fastify's: which proxies may say who is calling. */
   trustProxy?: boolean | string | string[];
   /** How long a request may take to arrive whole; 120 s when absent. */
   requestTimeoutMs?: number;
   readiness?: Readiness;
+  /** What other nodes may ask of this one; absent: nothing. */
+  nodeCalls?: NodeCallsRouteOptions | undefined;
   onAnswer?: (answered: AnsweredRequest) => void;
 }
 
@@ -72,9 +78,14 @@ export async function createHttpServer<C extends Contract>(
     },
   });
   for (const [name, route] of Object.entries(contract)) {
-    addRoute(app, name, route, handlerOf(options.handlers, name), { ...options, endless });
+    addRoute(app, name, route, handlerOf(options.handlers, name), {
+      scratchDir: tmpdir(),
+      ...options,
+      endless,
+    });
   }
   if (metrics?.isOpen) addMetricsRoute(app, metrics);
+  if (options.nodeCalls) await addNodeCallsRoute(app, options.nodeCalls);
   await app.ready();
   return {
     listen: (host, port) => listen(app, host, port),

@@ -1,5 +1,6 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import { collectDefaultMetrics, Histogram, Registry } from "prom-client";
+import type { Caller } from "./handler.ts";
 import type { Secret } from "./secret.ts";
 
 export interface AnsweredRequest {
@@ -8,12 +9,20 @@ export interface AnsweredRequest {
   route: string;
   status: number;
   seconds: number;
+  request_id: string;
+  ip: string;
+  /** Who asked, as far as that became known. */
+  caller?: Caller;
+  /** Code of the refusal. */
+  code?: string;
+  /** The instance that the address names. */
+  instance_id?: number;
 }
 
 /** The figures of this process in Prometheus' format. Other parts register their own in `registry`. */
 export interface Metrics {
   readonly registry: Registry;
-  observe(answered: AnsweredRequest): void;
+  observe(answered: Pick<AnsweredRequest, "method" | "route" | "status" | "seconds">): void;
   /** Whether `/metrics` exists at all. */
   readonly isOpen: boolean;
   isToken(given: string): boolean;

@@ -5,6 +5,9 @@ import { ensurePartitions } from "./partitions.ts";
 
 const OLDEST_POSTGRES = 15;
 
+/** The names of all migrations of this version, in order. */
+export const KNOWN_MIGRATIONS: readonly string[] = Object.keys(migrations).sort();
+
 /**
  * Brings the database up to date and makes its partitions; returns the names of the migrations that were applied.
  * Safe when several processes start at once. A database that a newer version has migrated further is left as it is.
@@ -18,8 +21,17 @@ export async function migrateDatabase(db: Db): Promise<string[]> {
   return applied;
 }
 
-async function applyMigrations(migrator: Migrator): Promise<string[]> {
-  const { error, results = [] } = await migrator.migrateToLatest();
+/** Inside the caller's transaction: applies what is missing, up to `last` if given. Makes no partitions. */
+export async function migrateWithin(db: Db, last?: string): Promise<void> {
+  await refuseOldPostgres(db);
+  const provider = { getMigrations: async () => migrations };
+  await applyMigrations(new Migrator({ db, provider, disableTransactions: true }), last);
+}
+
+async function applyMigrations(migrator: Migrator, last?: string): Promise<string[]> {
+  const { error, results = [] } = await (last === undefined
+    ? migrator.migrateToLatest()
+    : migrator.migrateTo(last));
   if (error !== undefined) {
     const failed = results.find((one) => one.status === "Error")?.migrationName;
     throw new Error(

@@ -15,6 +15,7 @@ const SECURITY: Readonly<Record<Access, readonly Requirement[]>> = {
   key_or_admin: [...KEY, { adminToken: [] }],
   admin: [{ adminToken: [] }],
   owner: [{ bearer: [] }, { adminToken: [] }],
+  manager: [{ bearer: [] }, { adminToken: [] }],
 };
 
 export function securityOf(access: Access): readonly Requirement[] {

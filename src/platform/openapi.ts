@@ -51,7 +51,8 @@ function operation(name: string, route: Route, schemas: Schemas): Record<string,
   );
   const inQuery = hasBody ? [] : queryParameters(rest);
   const inHeader = route.idempotent ? [{ $ref: "#/components/parameters/IdempotencyKey" }] : [];
-  const description = [route.description, aliasNotes(input, route.aliases)].filter(Boolean).join("\n\n");
+  const notes = [route.description, standingNote(route), aliasNotes(input, route.aliases)];
+  const description = notes.filter(Boolean).join("\n\n");
   return {
     operationId: name,
     summary: route.summary,
@@ -59,9 +60,15 @@ function operation(name: string, route: Route, schemas: Schemas): Record<string,
     tags: [route.tag],
     security: securityOf(route.access),
     parameters: [...inPath, ...inQuery, ...inHeader],
-    ...(hasBody && !isEmpty(rest) ? { requestBody: body(rest, route.upload) } : {}),
+    ...(hasBody && !isEmpty(rest) ? { requestBody: body(rest, route) } : {}),
     responses: responses(route, schemas),
   };
+}
+
+function standingNote({ role, feature }: Route): string {
+  const agents = role === "admin" ? "Not for agents." : "";
+  const plan = feature === undefined ? "" : `Part of the plan's feature \`${feature}\`.`;
+  return [agents, plan].filter(Boolean).join(" ");
 }
 
 function parameter(place: "path" | "query", name: string, schema: JsonSchema, required: boolean): Json {
@@ -81,7 +88,7 @@ function isEmpty({ properties = {}, ...schema }: JsonSchema): boolean {
   );
 }
 
-function body(schema: JsonSchema, upload: string | undefined): Json {
+function body(schema: JsonSchema, { upload, uploadTypes = [] }: Route): Json {
   const required = (schema.required ?? []).length > 0;
   if (upload === undefined) return { required, content: { "application/json": { schema } } };
   const { named, rest } = splitFields(schema, [upload]);
@@ -89,7 +96,11 @@ function body(schema: JsonSchema, upload: string | undefined): Json {
   const form = { ...rest, properties: { ...rest.properties, [upload]: file } };
   return {
     required,
-    content: { "application/json": { schema: rest }, "multipart/form-data": { schema: form } },
+    content: {
+      "application/json": { schema: rest },
+      "multipart/form-data": { schema: form },
+      ...Object.fromEntries(uploadTypes.map((type) => [type, { schema: FILE_SCHEMA }])),
+    },
   };
 }
 

@@ -58,7 +58,8 @@ export function createOutgoingConnector(
   };
 }
 
-function checkedLookup(policy: AddressPolicy, target: Target, lookup: NameLookup): LookupFunction {
+/** Answers every address of a name, or fails when one of them is not allowed. */
+export function checkedLookup(policy: AddressPolicy, target: Target, lookup: NameLookup): LookupFunction {
   return (hostname, options, callback) => {
     lookup(hostname).then(
       (addresses) => {

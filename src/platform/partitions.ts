@@ -1,8 +1,8 @@
-import { sql } from "kysely";
+import { type RawBuilder, sql } from "kysely";
 import type { Db, Trx } from "./db.ts";
 
 /** The tables that are kept by UTC day of `created_at` and pruned by dropping whole days. */
-export const PARTITIONED = ["event", "delivery", "attempt", "connection_log"] as const;
+export const PARTITIONED = ["event", "delivery", "attempt", "connection_log", "api_log"] as const;
 
 type Partitioned = (typeof PARTITIONED)[number];
 
@@ -34,6 +34,30 @@ export async function dropPartitionsBefore(db: Db, date: Date): Promise<string[]
     });
   }
   return dropped;
+}
+
+/** Makes these partitions, which have gone by these names elsewhere. */
+export async function makePartitions(db: Db | Trx, names: readonly string[]): Promise<void> {
+  for (const table of PARTITIONED) {
+    for (const name of names) {
+      const day = dayOf(table, name);
+      if (day === undefined && name !== `${table}_default`) continue;
+      await sql`
+        create table ${sql.table(name)} partition of ${sql.table(table)} ${day ? boundsOf(day) : sql`default`}`.execute(
+        db,
+      );
+    }
+  }
+}
+
+function boundsOf(day: Date): RawBuilder<unknown> {
+  const [from, to] = [day, new Date(day.getTime() + DAY_MS)].map((at) => at.toISOString());
+  return sql`for values from (${sql.lit(from)}) to (${sql.lit(to)})`;
+}
+
+function dayOf(table: Partitioned, name: string): Date | undefined {
+  const [, year, month, day] = new RegExp(`^${table}_(\\d{4})(\\d{2})(\\d{2})$`).exec(name) ?? [];
+  return year === undefined ? undefined : new Date(`${year}-${month}-${day}T00:00:00Z`);
 }
 
 async function withTableLock(db: Db, work: (trx: Trx) => Promise<void>): Promise<void> {
@@ -75,8 +99,7 @@ async function addDay(trx: Trx, table: Partitioned, day: Date): Promise<void> {
     trx,
   );
   await sql`
-    alter table ${sql.table(table)} attach partition ${name}
-    for values from (${sql.lit(from.toISOString())}) to (${sql.lit(to.toISOString())})`.execute(trx);
+    alter table ${sql.table(table)} attach partition ${name} ${boundsOf(day)}`.execute(trx);
 }
 
 async function partitionsOf(trx: Trx, table: Partitioned): Promise<string[]> {

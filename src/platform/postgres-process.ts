@@ -80,6 +80,12 @@ export async function adoptPostmaster(
   return undefined;
 }
 
+/** The port of the server that runs on this home, if one does. */
+export async function findRunningPort(home: PostgresHome): Promise<number | undefined> {
+  const found = await readPidFile(home);
+  return found !== undefined && isOurs(home, found.pid) ? found.port : undefined;
+}
+
 /** Fast shutdown: open transactions are rolled back; a server that does not go is quit, then killed. */
 export async function shutDown({ pid, exited, isRunning }: Postmaster): Promise<void> {
   for (const [signal, limitMs] of [

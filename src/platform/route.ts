@@ -9,8 +9,21 @@ import { z } from "zod";
  * - `key_or_admin`: any API key, or the administrative token
  * - `admin`: the administrative token
  * - `owner`: a JWT of the owner account, or the administrative token
+ * - `manager`: as `owner`, or a JWT of a reseller, whom the route shows nothing but its own customers
  */
-export type Access = "public" | "account" | "instance" | "key" | "key_or_admin" | "admin" | "owner";
+export type Access =
+  | "public"
+  | "account"
+  | "instance"
+  | "key"
+  | "key_or_admin"
+  | "admin"
+  | "owner"
+  | "manager";
+
+/** What a plan can switch off; a plan that says nothing has it. */
+export const PLAN_FEATURES = ["campaigns", "crm", "integrations"] as const;
+export type PlanFeature = (typeof PLAN_FEATURES)[number];
 
 /**
  * Other spellings of a field, by its canonical name; a dot reaches into an object (`key.id`).
@@ -32,6 +45,10 @@ export interface Route<Input extends z.ZodType = z.ZodType, Output extends z.Zod
   /** Method and path, as in the specification: `POST /api/v1/instances/:id/webhooks`. */
   readonly http: `${Method} /${string}`;
   readonly access: Access;
+  /** The least role of a signed-in user; absent: an agent may, too. */
+  readonly role?: "admin";
+  /** What the plan of the caller's account must not have switched off. */
+  readonly feature?: PlanFeature;
   readonly summary: string;
   /** What the summary leaves open, in Markdown, for the interactive reference. */
   readonly description?: string;
@@ -54,13 +71,33 @@ export interface Route<Input extends z.ZodType = z.ZodType, Output extends z.Zod
   readonly bare?: boolean;
   /** Statuses other than 200 that carry the same body. */
   readonly statuses?: readonly number[];
+  /** What a call takes from the rate limits; 1 unless said, 0: it is never held up. */
+  readonly cost?: number;
+  /** Whether a call counts as a message in the rate limits. */
+  readonly sends?: boolean;
   /** Whether `Idempotency-Key` is honoured. */
   readonly idempotent?: boolean;
   /** The field that a file part of a multipart/form-data body fills, as UploadedFile; other routes take JSON only. */
   readonly upload?: string;
+  /** The file of a form arrives as ArrivedFile instead, however large it is. */
+  readonly spooled?: boolean;
+  /** Media types that may also be the whole body, which is then that file; of those that the server can read. */
+  readonly uploadTypes?: readonly "text/csv"[];
+  /** Largest body; absent: that of the server, which is larger where a route takes files. */
+  readonly bodyLimitBytes?: number;
 }
 
-/** A file as it arrives in a form. */
+/** A file of a form that has arrived whole and can be read once, while its request lasts. */
+export interface ArrivedFile {
+  readonly size: number;
+  /** Hex. */
+  readonly sha256: string;
+  readonly file_name?: string;
+  readonly mime_type?: string;
+  read(): AsyncIterable<Uint8Array>;
+}
+
+/** A file as it is sent, and as it arrives in a form. */
 export interface UploadedFile {
   readonly bytes: Uint8Array;
   readonly file_name?: string;

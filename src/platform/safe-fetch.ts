@@ -1,3 +1,4 @@
+import type { LookupFunction } from "node:net";
 import { networkInterfaces } from "node:os";
 import { type Dispatcher, request as send } from "undici";
 import { createAddressPolicy, type Listener } from "./address-policy.ts";
@@ -5,6 +6,7 @@ import { ChunkError, passOn, readAtMost } from "./answer-body.ts";
 import { BLOCKED, type Failure, failureOf } from "./fetch-failure.ts";
 import { createNameLookup, type NameLookup } from "./name-lookup.ts";
 import { createOriginPools, type OriginPools } from "./origin-pools.ts";
+import { checkedLookup } from "./outgoing-connector.ts";
 import { type Deadline, startDeadline } from "./outgoing-deadline.ts";
 import { type OutgoingTarget, readTarget, type TargetRules } from "./outgoing-target.ts";
 
@@ -63,6 +65,8 @@ export interface SafeFetch {
   download(request: DownloadRequest): Promise<DownloadOutcome>;
   /** Why a URL cannot be saved, in words for its owner. A name that does not resolve now may do so later. */
   refusal(url: string, whose?: Whose): Promise<string | undefined>;
+  /** Finds the addresses of the URL's host for somebody else who dials it, and fails for one that is not allowed. */
+  lookup(url: string, whose?: Whose): LookupFunction;
   /** Cuts every connection. */
   close(): Promise<void>;
 }
@@ -103,6 +107,11 @@ export function createSafeFetch(options: SafeFetchOptions): SafeFetch {
     fetch: (request) => call(tools, request, ({ body }) => readAtMost(body, request.maxBytes)),
     download: (request) => download(tools, request),
     refusal: (url, whose = "tenant") => refusalOf(tools, url, whose),
+    lookup: (url, whose = "tenant") => {
+      const { hostname: host, port, protocol } = new URL(url);
+      const target = { host, port: Number(port) || (protocol === "https:" ? 443 : 80) };
+      return checkedLookup(tools.rules[whose].policy, target, lookup);
+    },
     close: () => tools.pools.close(),
   };
 }

@@ -10,36 +10,44 @@ const BODY_AT = HEADER_BYTES + SALT_BYTES + IV_BYTES + TAG_BYTES;
 
 /** Seals texts for the database with AES-256-GCM; the bytes name the key that sealed them. */
 export interface SecretBox {
-  /** Names the key without giving it away: 8 hex digits, equal on every node that has the same key. */
+  /** Names the key that seals without giving it away: 8 hex digits, equal on every node that has the same key. */
   readonly key_id: string;
   seal(text: string): Buffer;
-  /** Throws when the bytes were changed, cut, or sealed with another key. */
+  /** Throws when the bytes were changed, cut, or sealed with a key that is not among those of this box. */
   open(sealed: Buffer): string;
 }
 
-export function createSecretBox(secretKey: string): SecretBox {
-  const key = derive(secretKey, "waygate secret box 1", 32);
-  const header = Buffer.concat([Buffer.of(VERSION), derive(secretKey, "waygate key id 1", KEY_ID_BYTES)]);
+/** Seals with `secretKey`; opens what that key or one of the `others` has sealed. */
+export function createSecretBox(secretKey: string, ...others: string[]): SecretBox {
+  const own = toKey(secretKey);
+  const keys = [own, ...others.map(toKey)];
 
   return {
-    key_id: header.subarray(1).toString("hex"),
+    key_id: own.header.subarray(1).toString("hex"),
     seal(text) {
       const salt = randomBytes(SALT_BYTES);
       const iv = randomBytes(IV_BYTES);
-      const cipher = createCipheriv("aes-256-gcm", textKey(key, salt), iv);
-      cipher.setAAD(header);
+      const cipher = createCipheriv("aes-256-gcm", textKey(own.key, salt), iv);
+      cipher.setAAD(own.header);
       const body = Buffer.concat([cipher.update(text, "utf8"), cipher.final()]);
-      return Buffer.concat([header, salt, iv, cipher.getAuthTag(), body]);
+      return Buffer.concat([own.header, salt, iv, cipher.getAuthTag(), body]);
     },
     open(sealed) {
       if (sealed.length < BODY_AT || sealed[0] !== VERSION) {
         throw new Error("not a sealed text");
       }
-      if (!sealed.subarray(0, HEADER_BYTES).equals(header)) {
-        throw new Error("sealed with another WAYGATE_SECRET_KEY");
-      }
-      return decrypt(key, header, sealed);
+      const sealer = keys.find(({ header }) => sealed.subarray(0, HEADER_BYTES).equals(header));
+      if (!sealer) throw new Error("sealed with another WAYGATE_SECRET_KEY");
+      return decrypt(sealer.key, sealer.header, sealed);
     },
+  };
+}
+
+function toKey(secretKey: string): { key: Buffer; header: Buffer } {
+  const id = derive(secretKey, "waygate key id 1", KEY_ID_BYTES);
+  return {
+    key: derive(secretKey, "waygate secret box 1", 32),
+    header: Buffer.concat([Buffer.of(VERSION), id]),
   };
 }
 

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { Secret } from "./secret.ts";
 import * as type from "./setting-types.ts";
 
 /**
@@ -21,6 +22,13 @@ export const SETTINGS = z.object({
     .optional()
     .describe("Address at which others reach the gateway, used in links.")
     .meta({ env: "WAYGATE_BASE_URL", shown: "`http://<host>:<port>`" }),
+  unknownRate: type
+    .wholeNumber(0, 1_000_000)
+    .prefault("600")
+    .describe(
+      "Requests a minute of one address without a valid credential, such as sign-ins and public pages; 0: no limit. Behind a proxy all of them come from its address.",
+    )
+    .meta({ env: "WAYGATE_UNKNOWN_RATE" }),
   dataDir: z
     .string()
     .prefault("./data")
@@ -41,9 +49,12 @@ export const SETTINGS = z.object({
     )
     .meta({ env: "PG_BIN_DIR" }),
   media: type
-    .urlOf("s3")
+    .urlOf("s3", "file")
+    .transform((text) => new Secret(text))
     .optional()
-    .describe("Reserved for a media store, `s3://bucket/prefix`; checked, not used yet.")
+    .describe(
+      "Where files are kept: `s3://bucket/prefix?region=eu-central-1`, with `&endpoint=https://host:9000` for another server than Amazon's and `s3://key:secret@bucket/...` for credentials that are not where Amazon's tools look for them (`AWS_ACCESS_KEY_ID` and so on); or `file:///folder` that every node mounts.",
+    )
     .meta({ env: "WAYGATE_MEDIA", shown: "the data directory" }),
   mediaMaxBytes: type
     .wholeNumber(1, 2048)
@@ -51,6 +62,20 @@ export const SETTINGS = z.object({
     .prefault("100")
     .describe("Largest media file in MiB.")
     .meta({ env: "WAYGATE_MEDIA_MAX_MB" }),
+  mediaRetentionMs: type
+    .duration("1d", "3650d")
+    .prefault("90d")
+    .describe(
+      "How long files are kept, where neither the instance (`media_retention_days`) nor the plan (feature of that name) says it.",
+    )
+    .meta({ env: "WAYGATE_MEDIA_RETENTION" }),
+  ffmpeg: z
+    .string()
+    .prefault("ffmpeg")
+    .describe(
+      "The program that makes voice notes of other audio. Not found: only Ogg Opus can go as a voice note.",
+    )
+    .meta({ env: "WAYGATE_FFMPEG" }),
   secretKey: type
     .strongSecret()
     .optional()
@@ -62,11 +87,23 @@ export const SETTINGS = z.object({
       env: "WAYGATE_SECRET_KEY",
       shown: "generated when the database is embedded",
     }),
+  secretKeySecond: type
+    .strongSecret()
+    .optional()
+    .describe(
+      "A second key that opens what was sealed with it, while `WAYGATE_SECRET_KEY` is being changed; see docs/accounts.md.",
+    )
+    .meta({ env: "WAYGATE_SECRET_KEY_SECOND" }),
   adminToken: type
     .secret(32)
     .optional()
     .describe("Token of the administrative routes, 32 characters or more. Not set: those routes are closed.")
     .meta({ env: "WAYGATE_ADMIN_TOKEN" }),
+  adminTokenSecond: type
+    .secret(32)
+    .optional()
+    .describe("A second administrative token that is as good, while one takes the place of the other.")
+    .meta({ env: "WAYGATE_ADMIN_TOKEN_SECOND" }),
   ownerEmail: z
     .string()
     .optional()
@@ -97,13 +134,13 @@ export const SETTINGS = z.object({
     .urlOf("http", "https")
     .optional()
     .describe(
-      "Address at which the other nodes reach this one, written to its row; calls are not forwarded yet. Needs `WAYGATE_CLUSTER_SECRET`.",
+      "Address at which the other nodes reach this one, for calls of its sessions and files in its folder. Needs `WAYGATE_CLUSTER_SECRET`.",
     )
     .meta({ env: "WAYGATE_NODE_URL" }),
   clusterSecret: type
     .strongSecret()
     .optional()
-    .describe("Reserved for forwarded calls between nodes; checked, not used yet.")
+    .describe("Signs the calls between nodes; the same on all of them.")
     .meta({ env: "WAYGATE_CLUSTER_SECRET" }),
   queue: type
     .oneOf(["postgres", "off"])
@@ -169,6 +206,15 @@ export const SETTINGS = z.object({
     .optional()
     .describe("Root key of that test server, 64 hex digits. Honoured for loopback URLs only.")
     .meta({ env: "WAYGATE_WHATSAPP_ROOT_KEY" }),
+  whatsappVersion: z
+    .string()
+    .regex(/^\d{1,9}\.\d{1,9}\.\d{1,12}$/, { error: "must be three numbers, such as 2.3000.1027934701" })
+    .transform((text) => text.split(".").map(Number) as [number, number, number])
+    .optional()
+    .describe(
+      "Version of WhatsApp's web client to log in as, such as `2.3000.1027934701`, for the day on which WhatsApp refuses the one that Waygate was built with.",
+    )
+    .meta({ env: "WAYGATE_WHATSAPP_VERSION", shown: "built in" }),
   defaultCountry: z
     .string()
     .regex(/^[A-Za-z]{2}$/, { error: "must be a country of two letters, such as BR" })

@@ -27,7 +27,7 @@ export async function benchMedia(): Promise<void> {
       const began = performance.now();
       await client.sendMedia({
         id,
-        number: `551191000000${lane}`,
+        number: `55119100001${lane}0`,
         base64,
         type: "document",
         file_name: "file.bin",

@@ -1,0 +1,72 @@
+import { z } from "zod";
+import { route } from "../../platform/route.ts";
+import { instanceId } from "../events/contract.ts";
+
+/** With its parameters, such as `audio/ogg; codecs=opus`; safe to stand in a header. */
+export const mimeType = z
+  .string()
+  .trim()
+  .max(127)
+  .regex(/^[\w.+-]+\/[\w.+-]+(\s*;\s*[\w.+-]+=("[\w., +-]*"|[\w.+-]+))*$/, "is not a media type");
+
+const mediaId = z.string().max(64).describe("`media.id` of a message.");
+
+const file = { tag: "Messages", output: z.never(), raw: "*/*", statuses: [206, 304, 416] } as const;
+
+export const mediaContract = {
+  downloadMedia: route({
+    http: "POST /api/v1/instances/:id/messages/download",
+    access: "instance",
+    tag: "Messages",
+    summary: "Get the file of a message: its bytes, or with `return_base64` the envelope",
+    message: "File",
+    aliases: { message_id: ["id", "messageId", "key.id"], return_base64: ["returnBase64"] },
+    input: z.object({
+      id: instanceId,
+      message_id: z.string().trim().min(1).max(128),
+      return_base64: z.boolean().default(false),
+    }),
+    output: z.object({
+      message_id: z.string(),
+      mime_type: z.string(),
+      file_name: z.string().nullable(),
+      size: z.number(),
+      base64: z.string(),
+    }),
+    raw: "*/*",
+  }),
+  getMedia: route({
+    http: "GET /api/v1/instances/:id/media/:mediaId",
+    access: "instance",
+    summary: "Get a file by its media id; `Range` and `If-None-Match` are honoured",
+    ...file,
+    input: z.object({ id: instanceId, mediaId }),
+  }),
+  getLinkedMedia: route({
+    http: "GET /media/:mediaId/:expires/:signature",
+    access: "public",
+    summary:
+      "Get a file by a signed link, which the gateway hands to the services that it passes files on to",
+    ...file,
+    input: z.object({ mediaId, expires: z.string().max(16), signature: z.string().max(64) }),
+  }),
+};
+
+/** The file of a message, as messages show it. */
+export const media = z.object({
+  id: z.string().nullable(),
+  status: z
+    .enum(["pending", "ready", "failed", "expired", "remote"])
+    .describe("`remote`: only the network has it; a download fetches it."),
+  url: z
+    .string()
+    .nullable()
+    .describe("Path below the gateway's address; needs a credential of the instance."),
+  type: z.string(),
+  mime_type: z.string(),
+  file_name: z.string().nullable(),
+  size: z.number().describe("Bytes."),
+  sha256: z.string().nullable(),
+  seconds: z.number().nullable(),
+  reason: z.string().nullable().describe("Why a file is `failed` or `expired`."),
+});

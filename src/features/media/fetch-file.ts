@@ -1,0 +1,79 @@
+import type { Session } from "../../network/driver.ts";
+
+/** How a file came in from the network. `unreachable`: another try may succeed. */
+export type Fetched = "whole" | "gone" | "too_large" | "not_supported" | "unreachable";
+
+export interface FetchLimits {
+  maxBytes: number;
+  /** Without a piece for so long it is given up. */
+  silentMs: number;
+  /** In all. */
+  totalMs: number;
+}
+
+const LOOK_EVERY_MS = 1_000;
+
+/** Asks a session for a file and hands it on piece by piece. Throws only what `write` throws. */
+export async function fetchFile(
+  session: Session,
+  ref: unknown,
+  limits: FetchLimits,
+  write: (piece: Uint8Array) => Promise<void>,
+): Promise<Fetched> {
+  if (!session.downloadMedia) return "not_supported";
+  const intake = new Intake(limits, write);
+  const download = session
+    .downloadMedia(ref, (piece) => intake.take(piece))
+    .then(
+      (end): Fetched => (end === "done" ? "whole" : "gone"),
+      (): Fetched => "unreachable",
+    );
+  const end = await Promise.race([download, intake.givenUp]);
+  intake.close();
+  if (intake.failure) throw intake.failure.error;
+  return intake.isTooLarge ? "too_large" : end;
+}
+
+/** Takes pieces until it is closed; the driver hears of the end by a throw. */
+class Intake {
+  readonly givenUp: Promise<Fetched>;
+  isTooLarge = false;
+  failure: { error: unknown } | undefined;
+  readonly #limits: FetchLimits;
+  readonly #write: (piece: Uint8Array) => Promise<void>;
+  readonly #startedAt = performance.now();
+  #heardAt = performance.now();
+  #bytes = 0;
+  #isClosed = false;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(limits: FetchLimits, write: (piece: Uint8Array) => Promise<void>) {
+    this.#limits = limits;
+    this.#write = write;
+    this.givenUp = new Promise((resolve) => {
+      this.#timer = setInterval(() => this.#isOverdue() && resolve("unreachable"), LOOK_EVERY_MS);
+    });
+  }
+
+  async take(piece: Uint8Array): Promise<void> {
+    if (this.#isClosed) throw new Error("Nobody waits for this file any more.");
+    this.#heardAt = performance.now();
+    this.#bytes += piece.byteLength;
+    this.isTooLarge = this.#bytes > this.#limits.maxBytes;
+    if (this.isTooLarge) throw new Error("The file is too large.");
+    await this.#write(piece).catch((error: unknown) => {
+      this.failure = { error };
+      throw error;
+    });
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    clearInterval(this.#timer);
+  }
+
+  #isOverdue(): boolean {
+    const now = performance.now();
+    return now - this.#heardAt > this.#limits.silentMs || now - this.#startedAt > this.#limits.totalMs;
+  }
+}

@@ -1,0 +1,55 @@
+import { buffer } from "node:stream/consumers";
+import type { Db } from "../../platform/db.ts";
+import { GatewayError } from "../../platform/errors.ts";
+import { cleanFileName } from "../../platform/file-name.ts";
+import type { Handlers } from "../../platform/handler.ts";
+import type { mediaContract } from "./contract.ts";
+import type { MediaLinks } from "./media.ts";
+import { type OpenedFile, type OpenFileDeps, openFile } from "./open-file.ts";
+import { shownType, toFileAnswer } from "./serve-file.ts";
+
+export interface MediaDeps extends OpenFileDeps {
+  links: MediaLinks;
+}
+
+export function mediaHandlers(deps: MediaDeps): Handlers<typeof mediaContract> {
+  return {
+    async downloadMedia({ input: { id, message_id, return_base64 }, headers, signal }) {
+      const message = await findMessage(deps.db, id, message_id);
+      const file = await openFile(deps, { message }, signal);
+      return return_base64 ? inBase64(file) : toFileAnswer(file, headers);
+    },
+
+    async getMedia({ input: { id, mediaId }, headers, signal }) {
+      return toFileAnswer(await openFile(deps, { media: mediaId, instance: id }, signal), headers);
+    },
+
+    async getLinkedMedia({ input: { mediaId, expires, signature }, headers, signal }) {
+      if (!deps.links.isGood(mediaId, expires, signature))
+        throw new GatewayError("NOT_FOUND", "There is no such file.");
+      return toFileAnswer(await openFile(deps, { media: mediaId }, signal), headers);
+    },
+  };
+}
+
+async function findMessage(db: Db, instanceId: number, messageId: string): Promise<number> {
+  const { id } = await db
+    .selectFrom("message")
+    .select("id")
+    .where("instance_id", "=", instanceId)
+    .where("message_id", "=", messageId)
+    .executeTakeFirstOrThrow(() => new GatewayError("MESSAGE_NOT_FOUND", "There is no such message."));
+  return id;
+}
+
+async function inBase64(file: OpenedFile) {
+  const { message_id, file_name } = file;
+  const bytes = await buffer(await file.read());
+  return {
+    message_id,
+    mime_type: shownType(file),
+    file_name: file_name === null ? null : cleanFileName(file_name),
+    size: bytes.length,
+    base64: bytes.toString("base64"),
+  };
+}

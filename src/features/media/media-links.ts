@@ -1,0 +1,40 @@
+import { createHmac, hkdfSync, timingSafeEqual } from "node:crypto";
+import type { MediaLinks } from "./media.ts";
+
+export interface MediaLinkOptions {
+  secretKey: string;
+  /** Signs no more, and what it signed is still good. */
+  secondKey?: string | undefined;
+  /** Where others reach the gateway. */
+  baseUrl: string;
+}
+
+export function createMediaLinks({ secretKey, secondKey, baseUrl }: MediaLinkOptions): MediaLinks {
+  const key = signingKey(secretKey);
+  const keys = secondKey === undefined ? [key] : [key, signingKey(secondKey)];
+
+  return {
+    link(mediaId, ttlSeconds) {
+      const expires = String(Math.floor(Date.now() / 1000) + ttlSeconds);
+      const signature = sign(key, mediaId, expires).toString("base64url");
+      return `${baseUrl}/media/${mediaId}/${expires}/${signature}`;
+    },
+    isGood(mediaId, expires, signature) {
+      const given = Buffer.from(signature, "base64url");
+      const isOurs = keys.map((one) => isSame(given, sign(one, mediaId, expires))).includes(true);
+      return isOurs && Number(expires) * 1000 > Date.now();
+    },
+  };
+}
+
+function signingKey(secretKey: string): Buffer {
+  return Buffer.from(hkdfSync("sha256", secretKey, "", "waygate media links 1", 32));
+}
+
+function sign(key: Buffer, mediaId: string, expires: string): Buffer {
+  return createHmac("sha256", key).update(`${mediaId}/${expires}`).digest();
+}
+
+function isSame(given: Buffer, right: Buffer): boolean {
+  return given.length === right.length && timingSafeEqual(given, right);
+}

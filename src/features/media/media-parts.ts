@@ -1,0 +1,57 @@
+import { join } from "node:path";
+import type { Config } from "../../platform/config.ts";
+import type { DataDir } from "../../platform/data-dir.ts";
+import type { Db } from "../../platform/db.ts";
+import type { Log } from "../../platform/log.ts";
+import type { MediaStore } from "../../platform/media-store.ts";
+import { openMediaStore } from "../../platform/open-media-store.ts";
+import { emptyDirectory } from "../../platform/scratch-file.ts";
+import { createVoiceNoteMaker, type VoiceNoteMaker } from "../../platform/voice-note.ts";
+import { FileKeeper } from "./file-keeper.ts";
+import type { MediaLinks } from "./media.ts";
+import { createMediaLinks } from "./media-links.ts";
+import { warnOfOtherNodes } from "./other-nodes.ts";
+import { startSweeping } from "./retention.ts";
+
+/** The files of this node, as the rest of the process sees them. */
+export interface MediaParts {
+  store: MediaStore;
+  files: FileKeeper;
+  links: MediaLinks;
+  voiceNotes: VoiceNoteMaker;
+  /** For files that are worked on; empty at the start. */
+  scratchDir: string;
+  /** Once the nodes know of each other. */
+  started(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface MediaPartsOptions {
+  config: Pick<Config, "media" | "baseUrl" | "secretKeySecond" | "ffmpeg">;
+  secretKey: string;
+  db: Db;
+  dataDir: DataDir;
+  log: Log;
+}
+
+/** Opens the media store; throws one clear Error when it cannot be used. */
+export async function openMedia(options: MediaPartsOptions): Promise<MediaParts> {
+  const { config, secretKey, db, log } = options;
+  const { node_id: node, path } = options.dataDir;
+  const store = await openMediaStore({ address: config.media, dataDir: path, node });
+  const sweeping = startSweeping({ db, store, node }, (error) =>
+    log.warn({ err: error }, "unused files could not be removed"),
+  );
+  const scratchDir = join(path, "scratch");
+  await emptyDirectory(scratchDir);
+  const secondKey = config.secretKeySecond?.reveal();
+  return {
+    store,
+    files: new FileKeeper({ db, store, node }),
+    links: createMediaLinks({ secretKey, secondKey, baseUrl: config.baseUrl }),
+    voiceNotes: createVoiceNoteMaker({ ffmpeg: config.ffmpeg, scratchDir }),
+    scratchDir,
+    started: () => warnOfOtherNodes({ db, store, node }, log),
+    close: () => sweeping.stop(),
+  };
+}

@@ -1,0 +1,392 @@
+import { randomBytes } from "node:crypto";
+import { readdir, stat, truncate, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { sql } from "kysely";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { type MessagingStory, startMessagingStory, waitUntil } from "../../../test/messaging-story.ts";
+import { inBase64, SAMPLE } from "../../../test/sample-files.ts";
+import { makeScratchDir, type ScratchDir } from "../../../test/scratch-dir.ts";
+import { SandboxSession } from "../../network/sandbox/session.ts";
+import { FolderStore } from "../../platform/media-folder.ts";
+import { createMediaLinks } from "./media-links.ts";
+import { expireFiles, sweepFiles } from "./retention.ts";
+
+const FROM = "5511966660002";
+const DAY_MS = 86_400_000;
+const SECRET_KEY = randomBytes(32).toString("base64");
+
+let story: MessagingStory;
+let dir: ScratchDir;
+
+beforeAll(async () => {
+  dir = await makeScratchDir();
+  story = await startMessagingStory({
+    WAYGATE_DATA_DIR: dir.path,
+    WAYGATE_SECRET_KEY: SECRET_KEY,
+    WAYGATE_MEDIA_MAX_MB: "1",
+  });
+  const { id, client } = story.sales;
+  await client.updateDefaultWebhook({ id, events: ["message.*", "media.ready"] });
+});
+afterAll(async () => {
+  await story.stop();
+  await dir.remove();
+});
+
+const db = () => story.gateway.database.db;
+const downloadMedia = SandboxSession.prototype.downloadMedia;
+type Download = typeof downloadMedia | undefined;
+
+/** How sessions fetch files until the test is over. */
+function fetchWith(how: Download): void {
+  Object.assign(SandboxSession.prototype, { downloadMedia: how });
+}
+afterEach(() => fetchWith(downloadMedia));
+
+async function receive(
+  bytes: Buffer,
+  said: { mime_type?: string; file_name?: string; from_me?: boolean } = {},
+) {
+  const { from_me, ...media } = said;
+  const { id, client } = story.sales;
+  const { data } = await client.sandboxReceive({
+    ...{ id, from: FROM, from_me },
+    media: { base64: inBase64(bytes), mime_type: "application/pdf", ...media },
+  });
+  return data.message_id;
+}
+
+interface Kept {
+  id: string;
+  status: string;
+  reason: string | null;
+  mime_type: string;
+  sha256: string | null;
+  blob: number | null;
+}
+
+async function mediaOf(messageId: string): Promise<Kept | undefined> {
+  const { rows } = await sql<Kept>`
+    select f.* from media f join message m on m.id = f.message
+    where m.message_id = ${messageId} and m.instance_id = ${story.sales.id}`.execute(db());
+  return rows[0];
+}
+
+async function settled(messageId: string, status = "ready"): Promise<Kept> {
+  await waitUntil(async () => (await mediaOf(messageId))?.status === status);
+  return (await mediaOf(messageId)) as Kept;
+}
+
+function get(path: string, headers: Record<string, string> = {}) {
+  return fetch(`${story.gateway.url}${path}`, { headers: { "x-api-key": story.sales.api_key, ...headers } });
+}
+const pathOf = (mediaId: string) => `/api/v1/instances/${story.sales.id}/media/${mediaId}`;
+
+/** Files in the store, by path below the data directory. */
+async function stored(): Promise<string[]> {
+  const all = await readdir(join(dir.path, "media"), { recursive: true, withFileTypes: true });
+  return all.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+}
+
+async function blobPath(blob: number | null): Promise<string> {
+  const { name } = await db()
+    .selectFrom("blob")
+    .select("name")
+    .where("id", "=", blob)
+    .executeTakeFirstOrThrow();
+  return join(dir.path, "media", name);
+}
+
+describe("a file that comes in", () => {
+  test("is told at once as pending, then as ready, and is then served without the network", async () => {
+    const bytes = Buffer.concat([SAMPLE.pdf, randomBytes(300_000)]);
+    const id = await receive(bytes, { file_name: "offer.pdf" });
+    const { data: first } = await story.event("message.received", id);
+    expect(first.message.media).toMatchObject({
+      status: "pending",
+      id: expect.stringMatching(/^med_\w{32}$/),
+    });
+    const { data } = await story.event("media.ready", id);
+    expect(data.media).toMatchObject({
+      ...{ id: first.message.media.id, status: "ready", size: bytes.length, mime_type: "application/pdf" },
+      ...{
+        url: pathOf(data.media.id),
+        sha256: expect.stringMatching(/^[0-9a-f]{64}$/),
+        file_name: "offer.pdf",
+      },
+    });
+    fetchWith(async () => "gone");
+    const answer = await get(data.media.url);
+    expect(Buffer.from(await answer.arrayBuffer()).equals(bytes)).toBe(true);
+    expect(Object.fromEntries(answer.headers)).toMatchObject({
+      ...{ "content-type": "application/pdf", "content-disposition": "attachment; filename=offer.pdf" },
+      ...{ "content-security-policy": "sandbox; default-src 'none'", "x-content-type-options": "nosniff" },
+      ...{ etag: `"${data.media.sha256}"`, "content-length": `${bytes.length}` },
+    });
+    const download = await story.sales.client.downloadMedia({ id: story.sales.id, message_id: id });
+    expect(bytes.equals(download.bytes ?? Buffer.alloc(0))).toBe(true);
+  });
+
+  test("is given out in ranges, and not again to whoever has it", async () => {
+    const bytes = randomBytes(10_000);
+    const { id, sha256 } = await settled(await receive(bytes));
+    const range = async (asked: string, more = {}) => {
+      const answer = await get(pathOf(id), { range: asked, ...more });
+      const got = Buffer.from(await answer.arrayBuffer());
+      return [answer.status, answer.headers.get("content-range"), got] as const;
+    };
+    expect(await range("bytes=10-19")).toEqual([206, "bytes 10-19/10000", bytes.subarray(10, 20)]);
+    expect(await range("bytes=9990-")).toEqual([206, "bytes 9990-9999/10000", bytes.subarray(9990)]);
+    expect(await range("bytes=-5")).toEqual([206, "bytes 9995-9999/10000", bytes.subarray(9995)]);
+    expect((await range("bytes=10000-")).slice(0, 2)).toEqual([416, "bytes */10000"]);
+    expect((await range("bytes=5-1, 7-9"))[0]).toBe(200);
+    expect((await range("bytes=0-1", { "if-range": '"other"' }))[0]).toBe(200);
+    expect((await get(pathOf(id), { "if-none-match": `"${sha256}"` })).status).toBe(304);
+  });
+
+  test("is kept once however often it comes, also when it is sent from the phone", async () => {
+    const bytes = randomBytes(2000);
+    const ids = [await receive(bytes), await receive(bytes), await receive(bytes, { from_me: true })];
+    const media = await Promise.all(ids.map((id) => settled(id)));
+    expect(new Set(media.map(({ blob }) => blob)).size).toBe(1);
+    expect(new Set(media.map(({ id }) => id)).size).toBe(3);
+  });
+
+  test("has the modes of what is private, and a name below the media folder whatever it calls itself", async () => {
+    const { id, blob } = await settled(await receive(randomBytes(100), { file_name: "../../etc/passwd" }));
+    const path = await blobPath(blob);
+    expect(path).toMatch(/\/media\/[0-9a-f]{2}\/[0-9a-f]{2}\/[0-9a-f]{64}-[0-9a-f]{8}$/);
+    expect((await stat(path)).mode & 0o777).toBe(0o600);
+    expect((await stat(join(path, ".."))).mode & 0o777).toBe(0o700);
+    expect((await get(pathOf(id))).headers.get("content-disposition")).toBe("attachment; filename=passwd");
+  });
+
+  test.each([
+    ["a page that calls itself a picture", SAMPLE.html, "image/png", "application/octet-stream"],
+    ["a drawing that calls itself a picture", SAMPLE.svg, "image/png", "application/xml"],
+    ["a program that calls itself a document", SAMPLE.exe, "application/pdf", "application/x-msdownload"],
+    ["a picture with a page in it", Buffer.from("GIF89a/*<script>*/=1;"), "text/html", "image/gif"],
+    ["an office document", SAMPLE.zip, "application/vnd.ms-excel", "application/vnd.ms-excel"],
+    ["a plain text", SAMPLE.text, "text/csv", "text/csv"],
+    ["a type that breaks a header", SAMPLE.text, "text/plain\r\nx-evil: 1", "application/octet-stream"],
+  ])("is shown by its content: %s", async (_, bytes, mime_type, shown) => {
+    const { id } = await settled(await receive(bytes, { mime_type }));
+    const answer = await get(pathOf(id));
+    expect(answer.headers.get("content-type")).toBe(shown);
+    const isPicture = shown === "image/gif";
+    expect(answer.headers.get("content-disposition")).toMatch(isPicture ? /^inline/ : /^attachment/);
+  });
+
+  test("that could not be fetched is tried again, and the files behind it move on", async () => {
+    let tries = 0;
+    fetchWith(async function (this: SandboxSession, ref, onChunk) {
+      tries += 1;
+      if (tries === 1) {
+        await onChunk(randomBytes(10));
+        throw new Error("cut off");
+      }
+      return downloadMedia.call(this, ref, onChunk);
+    });
+    const first = await receive(randomBytes(100));
+    await waitUntil(() => tries === 1);
+    const second = await receive(randomBytes(100));
+    const third = await receive(randomBytes(100));
+    await settled(second);
+    await settled(third);
+    expect((await mediaOf(first))?.status).toBe("pending");
+    await story.gateway.advance(6000);
+    await settled(first);
+  });
+
+  test("that the network has no longer is expired, and answers 410", async () => {
+    fetchWith(async () => "gone");
+    const id = await receive(randomBytes(100));
+    expect(await settled(id, "expired")).toMatchObject({ reason: "gone", blob: null });
+    const download = story.sales.client.downloadMedia({ id: story.sales.id, message_id: id });
+    await expect(download).rejects.toMatchObject({ status: 410, code: "MEDIA_EXPIRED" });
+  });
+
+  test("that is larger than it may be has failed, whatever it said of its size", async () => {
+    fetchWith(async (_ref, onChunk) => {
+      for (let sent = 0; sent < 3; sent++) await onChunk(Buffer.alloc(500_000));
+      return "done";
+    });
+    const id = await receive(randomBytes(100));
+    expect(await settled(id, "failed")).toMatchObject({ reason: "too_large" });
+    const download = story.sales.client.downloadMedia({ id: story.sales.id, message_id: id });
+    await expect(download).rejects.toMatchObject({ status: 502, code: "MEDIA_DOWNLOAD_FAILED" });
+  });
+
+  test("that the session cannot fetch answers 501, until it can", async () => {
+    fetchWith(undefined);
+    const id = await receive(SAMPLE.pdf);
+    await settled(id, "failed");
+    const download = () => story.sales.client.downloadMedia({ id: story.sales.id, message_id: id });
+    await expect(download()).rejects.toMatchObject({ status: 501, code: "NOT_SUPPORTED" });
+    fetchWith(downloadMedia);
+    expect((await download()).type).toBe("application/pdf");
+  });
+
+  test("is waited for by a download that is early", async () => {
+    let letIn = () => {};
+    const held = new Promise<void>((resolve) => {
+      letIn = resolve;
+    });
+    fetchWith(async function (this: SandboxSession, ref, onChunk) {
+      await held;
+      return downloadMedia.call(this, ref, onChunk);
+    });
+    const id = await receive(SAMPLE.pdf);
+    await waitUntil(async () => (await mediaOf(id))?.status === "pending");
+    const download = story.sales.client.downloadMedia({ id: story.sales.id, message_id: id });
+    letIn();
+    expect(SAMPLE.pdf.equals((await download).bytes ?? Buffer.alloc(0))).toBe(true);
+  });
+
+  test("comes in after a restart in the middle of it, and leaves nothing half behind", async () => {
+    let isHanging = false;
+    fetchWith(async (_ref, onChunk) => {
+      await onChunk(randomBytes(1000));
+      isHanging = true;
+      return new Promise(() => {});
+    });
+    const id = await receive(randomBytes(5000));
+    await waitUntil(() => isHanging);
+    // Ends the grace of the engine: a job that hangs is left behind like one that was killed.
+    await story.gateway.gateway.stop({ graceMs: 10 });
+    fetchWith(downloadMedia);
+    await story.restart();
+    await settled(id);
+    expect((await stored()).filter((path) => path.includes("arriving"))).toEqual([]);
+  });
+
+  test("from before the pairing is fetched when it is asked for", async () => {
+    const id = await receive(SAMPLE.pdf);
+    const { id: media } = await settled(id);
+    await db().deleteFrom("media").where("id", "=", media).execute();
+    const { data } = await story.sales.client.getMessage({ id: story.sales.id, messageId: id });
+    expect(data.media).toMatchObject({ id: null, status: "remote", url: null });
+    const { data: got } = await story.sales.client.downloadMedia({
+      ...{ id: story.sales.id, message_id: id, return_base64: true },
+    });
+    expect(got).toMatchObject({ size: SAMPLE.pdf.length, base64: inBase64(SAMPLE.pdf) });
+    await settled(id);
+  });
+});
+
+describe("a file that is sent", () => {
+  test("moves into the store, the same file once", async () => {
+    const { id, client } = story.sales;
+    const bytes = Buffer.concat([SAMPLE.png, randomBytes(400_000)]);
+    const sent = await Promise.all(
+      ["5511977770001", "5511977770011", "5511977770021"].map((number) =>
+        client.sendMedia({ id, number, file: { bytes, file_name: "a.png" }, async: true }),
+      ),
+    );
+    const ids = sent.map(({ pendingMessageId = "" }) => pendingMessageId);
+    await Promise.all([story.outcome(ids[0] ?? ""), story.outcome(ids[1] ?? "")]);
+    const media = await Promise.all(ids.slice(1).map((message) => settled(message)));
+    expect(new Set(media.map(({ blob }) => blob)).size).toBe(1);
+    await waitUntil(async () => (await story.rows()).files === 0);
+    const download = await client.downloadMedia({ id, message_id: ids[1] ?? "" });
+    expect(bytes.equals(download.bytes ?? Buffer.alloc(0))).toBe(true);
+    const answer = await get(pathOf(media[0]?.id ?? ""));
+    expect(answer.headers.get("content-disposition")).toBe("inline; filename=a.png");
+  });
+});
+
+describe("a stored file", () => {
+  test("that was changed breaks off instead of being given out", async () => {
+    const { id, blob } = await settled(await receive(randomBytes(200_000)));
+    await writeFile(await blobPath(blob), randomBytes(200_000));
+    await expect(get(pathOf(id)).then((answer) => answer.arrayBuffer())).rejects.toThrow();
+    await truncate(await blobPath(blob), 10);
+    expect((await get(pathOf(id))).status).toBe(500);
+  });
+
+  test("is nobody else's: another instance finds nothing", async () => {
+    const { id } = await settled(await receive(randomBytes(100)));
+    const { friend } = story;
+    const headers = { "x-api-key": friend.api_key };
+    const missing = await get(`/api/v1/instances/${friend.id}/media/med_${"0".repeat(32)}`, headers);
+    const foreign = await get(`/api/v1/instances/${friend.id}/media/${id}`, headers);
+    const bodies = [await missing.json(), await foreign.json()].map((body) =>
+      JSON.stringify({ ...Object(body), request_id: "" }),
+    );
+    expect([missing.status, foreign.status]).toEqual([404, 404]);
+    expect(bodies[0]).toEqual(bodies[1]);
+    expect((await get(pathOf(id), headers)).status).toBe(403);
+    const bare = await fetch(`${story.gateway.url}${pathOf(id)}`);
+    expect(bare.status).toBe(401);
+  });
+
+  test("can be had by a signed link until its time is over, and by no other", async () => {
+    const bytes = randomBytes(100);
+    const { id } = await settled(await receive(bytes));
+    const links = createMediaLinks({ secretKey: SECRET_KEY, baseUrl: story.gateway.url });
+    const good = await fetch(links.link(id, 60));
+    expect(Buffer.from(await good.arrayBuffer())).toEqual(bytes);
+    const other = createMediaLinks({
+      secretKey: randomBytes(32).toString("hex"),
+      baseUrl: story.gateway.url,
+    });
+    const later = links.link(id, 60).replace(/\/\d+\//, "/9999999999/");
+    for (const bad of [links.link(id, -1), other.link(id, 60), later, `${links.link(id, 60)}x`]) {
+      expect((await fetch(bad)).status).toBe(404);
+    }
+    const rotated = createMediaLinks({ secretKey: "new".repeat(16), secondKey: SECRET_KEY, baseUrl: "" });
+    const [, mediaId = "", expires = "", signature = ""] =
+      links.link(id, 60).match(/media\/(.+)\/(\d+)\/(.+)$/) ?? [];
+    expect(rotated.isGood(mediaId, expires, signature)).toBe(true);
+  });
+
+  test("goes when its time is over, and only once nobody names it", async () => {
+    const { id, client } = story.sales;
+    const bytes = randomBytes(3000);
+    const [one, two] = [await receive(bytes), await receive(bytes)];
+    const kept = await settled(one);
+    await settled(two);
+    const path = await blobPath(kept.blob);
+    const node = story.gateway.gateway.engine.node.id;
+    const store = await FolderStore.open(join(dir.path, "media"), { node: "sweeper", isShared: false });
+    const age = (messageId: string, days: number) =>
+      sql`update media set ready_at = now() - ${days} * interval '1 day'
+        where message = (select id from message where message_id = ${messageId} limit 1)`.execute(db());
+    const upkeep = async () => {
+      await expireFiles(db(), 90 * DAY_MS);
+      await sql`update blob set created_at = created_at - interval '2 hours'`.execute(db());
+      await sweepFiles({ db: db(), store, node });
+    };
+
+    await age(one, 91);
+    await age(two, 89);
+    await upkeep();
+    expect(await mediaOf(one)).toMatchObject({ status: "expired", reason: "retention", blob: null });
+    expect((await get(pathOf(kept.id))).status).toBe(410);
+    expect((await mediaOf(two))?.status).toBe("ready");
+    expect(await stored()).toContain(path);
+
+    await client.updateInstance({ id, settings: { media_retention_days: 88 } });
+    await upkeep();
+    expect((await mediaOf(two))?.status).toBe("expired");
+    expect(await stored()).not.toContain(path);
+    await client.updateInstance({ id, settings: { media_retention_days: null } });
+
+    const again = await settled(await receive(bytes));
+    expect(await stored()).toContain(await blobPath(again.blob));
+  });
+
+  test("that is about to be removed is not named again: the same file is stored anew", async () => {
+    const bytes = randomBytes(3000);
+    const kept = await settled(await receive(bytes));
+    await sql`update media set blob = null, status = 'expired' where id = ${kept.id}`.execute(db());
+    await sql`update blob set status = 'doomed' where id = ${kept.blob}`.execute(db());
+    const again = await settled(await receive(bytes));
+    expect(again.blob).not.toBe(kept.blob);
+    const node = story.gateway.gateway.engine.node.id;
+    const store = await FolderStore.open(join(dir.path, "media"), { node: "sweeper", isShared: false });
+    await sweepFiles({ db: db(), store, node });
+    const answer = await get(pathOf(again.id));
+    expect(Buffer.from(await answer.arrayBuffer())).toEqual(bytes);
+  });
+});

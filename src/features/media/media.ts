@@ -1,0 +1,156 @@
+import { sql } from "kysely";
+import type { MediaContent } from "../../network/driver.ts";
+import type { Db, Trx } from "../../platform/db.ts";
+
+/** Of a media row that is joined as `f`; what `toMediaView` needs beside the message. */
+export const MEDIA_COLUMNS = [
+  "f.id as media_id",
+  "f.status as media_status",
+  "f.reason as media_reason",
+  "f.sha256 as media_sha256",
+  "f.size as media_size",
+  "f.mime_type as media_mime_type",
+] as const;
+
+/** A message with its media row; all null where there is none. */
+export interface MediaFacts {
+  instance_id: number;
+  media_id: string | null;
+  media_status: "pending" | "ready" | "failed" | "expired" | null;
+  media_reason: string | null;
+  media_sha256: string | null;
+  media_size: number | null;
+  media_mime_type: string | null;
+}
+
+type Media = Omit<MediaContent, "bytes"> & { upload?: string };
+
+/** The file of a message as events and answers show it. */
+export function toMediaView(row: MediaFacts, media: Media) {
+  return {
+    id: row.media_id,
+    status: row.media_status ?? statusWithoutRow(media),
+    url: row.media_id && `/api/v1/instances/${row.instance_id}/media/${row.media_id}`,
+    type: media.media_type,
+    mime_type: row.media_mime_type ?? media.mime_type,
+    file_name: media.file_name ?? null,
+    size: row.media_size ?? media.size,
+    sha256: row.media_sha256 ?? media.sha256 ?? null,
+    seconds: media.seconds ?? null,
+    reason: row.media_reason,
+  };
+}
+
+/** `remote`: only the network has it, such as that of a message from before the pairing; a download fetches it. */
+function statusWithoutRow({ upload, ref }: Media): "pending" | "remote" | "expired" {
+  if (upload !== undefined) return "pending";
+  return ref === undefined ? "expired" : "remote";
+}
+
+/** Addresses under which a file can be had without a key, for a while. */
+export interface MediaLinks {
+  /** The address of a file, for so many seconds. */
+  link(mediaId: string, ttlSeconds: number): string;
+  /** Whether this gateway has signed it, and its time is not over. */
+  isGood(mediaId: string, expires: string, signature: string): boolean;
+}
+
+/** Files that somebody waits for go before those that have just come. */
+const PRIO = { wanted: 3, arrived: 4 };
+/** At most so many files of an instance come in at once; its other slots are for sends. */
+const GROUPS = 2;
+const WANTED_GROUP = "media:wanted";
+/** In the order of the times at which they are tried again. */
+export const AGAIN_GROUP = "media:again";
+/** Every group in which files come in; none of them waits for the sends of the instance. */
+export const MEDIA_GROUPS: readonly string[] = [
+  ...Array.from({ length: GROUPS }, (_, n) => `media:${n}`),
+  ...[WANTED_GROUP, AGAIN_GROUP],
+];
+
+/** What the job of a file says. */
+export interface MediaRef {
+  do: "media";
+  media: string;
+}
+
+/**
+ * Notes the files of messages that have come in, and queues their download with the session that can fetch them. Answers
+ * the lanes to wake after the commit.
+ */
+export async function awaitFiles(trx: Trx, messages: readonly number[]): Promise<number[]> {
+  if (messages.length === 0) return [];
+  const { rows } = await sql<{ lane: number }>`
+    with added as (
+      insert into media (account_id, instance_id, message, status, mime_type, file_name, size)
+      select account_id, instance_id, id, 'pending', content ->> 'mime_type', content ->> 'file_name',
+        (content ->> 'size')::bigint
+      from message where id = any(${messages}::bigint[]) and content ->> 'kind' = 'media' and content ? 'ref'
+      order by id on conflict (message) do nothing
+      returning id, instance_id, message
+    ), ${queued}
+    select distinct lane from queued`.execute(trx);
+  return rows.map((row) => row.lane);
+}
+
+/** As `awaitFiles`, of files that were sent: they move from where they waited for their send into the store. */
+export async function keepSentFiles(
+  trx: Trx,
+  sent: readonly { id: number; upload: string }[],
+): Promise<number[]> {
+  if (sent.length === 0) return [];
+  const { rows } = await sql<{ lane: number }>`
+    with added as (
+      insert into media (account_id, instance_id, message, status, mime_type, file_name, size, sha256, upload)
+      select m.account_id, m.instance_id, m.id, 'pending', m.content ->> 'mime_type', m.content ->> 'file_name',
+        (m.content ->> 'size')::bigint, m.content ->> 'sha256', x.upload
+      from unnest(${sent.map(({ id }) => id)}::bigint[], ${sent.map(({ upload }) => upload)}::text[]) as x (id, upload)
+      join message m on m.id = x.id order by m.id on conflict (message) do nothing
+      returning id, instance_id, message
+    ), ${queued}
+    select distinct lane from queued`.execute(trx);
+  return rows.map((row) => row.lane);
+}
+
+const queued = sql`queued as (
+  insert into job (lane, prio, pos, grp, ref)
+  select i.lane, ${sql.lit(PRIO.arrived)}, a.message, 'media:' || a.message % ${sql.lit(GROUPS)},
+    jsonb_build_object('do', 'media', 'media', a.id)
+  from added a join instance i on i.id = a.instance_id order by a.message
+  returning lane)`;
+
+/** Has a file fetched that was not, such as one from before the pairing; answers the lanes to wake. */
+export async function wantFile(db: Db, message: number): Promise<number[]> {
+  const { rows } = await sql<{ lane: number }>`
+    with added as (
+      insert into media as m (account_id, instance_id, message, status, mime_type, file_name, size)
+      select account_id, instance_id, id, 'pending', content ->> 'mime_type', content ->> 'file_name',
+        (content ->> 'size')::bigint
+      from message where id = ${message} and content ? 'ref'
+      on conflict (message) do update set status = 'pending', reason = null where m.status = 'failed'
+      returning id, instance_id, message
+    )
+    insert into job (lane, prio, pos, grp, ref)
+    select i.lane, ${PRIO.wanted}, a.message, ${WANTED_GROUP}, jsonb_build_object('do', 'media', 'media', a.id)
+    from added a join instance i on i.id = a.instance_id
+    returning lane`.execute(db);
+  return rows.map((row) => row.lane);
+}
+
+const PARTS_AT_ONCE = 8;
+
+/** The parts of a file that waits for its send or for the store, one after the other; none when it is gone. */
+export async function* readParts(db: Db, upload: string): AsyncGenerator<Buffer> {
+  for (let from = 0; ; from += PARTS_AT_ONCE) {
+    const parts = await db
+      .selectFrom("outgoing_media")
+      .select("bytes")
+      .where("id", "=", upload)
+      .where("part", ">=", from)
+      .where("part", "<", from + PARTS_AT_ONCE)
+      .orderBy("part")
+      .execute();
+    for (const { bytes } of parts) yield bytes;
+    if (parts.length < PARTS_AT_ONCE) return;
+  }
+}

@@ -1,0 +1,214 @@
+import { createHash } from "node:crypto";
+import { Readable } from "node:stream";
+import { setTimeout as delay } from "node:timers/promises";
+import type { Engine } from "../../engine/engine.ts";
+import type { MediaContent } from "../../network/driver.ts";
+import type { Db } from "../../platform/db.ts";
+import { type ErrorCode, GatewayError, invalidField } from "../../platform/errors.ts";
+import type { Log } from "../../platform/log.ts";
+import type { ByteRange, MediaStore } from "../../platform/media-store.ts";
+import type { InstanceStatus, MessageTable } from "../../tables.ts";
+import { MEDIA_COLUMNS, type MediaFacts, readParts, wantFile } from "./media.ts";
+
+export interface OpenFileDeps {
+  db: Db;
+  engine: Pick<Engine, "wake" | "node">;
+  store: MediaStore;
+  /** A file in the folder of another node. */
+  readFromNode: (node: string, name: string, range: ByteRange | undefined) => Promise<Readable | undefined>;
+  log: Log;
+}
+
+/** A file that can be read. */
+export interface OpenedFile {
+  message_id: string;
+  mime_type: string;
+  file_name: string | null;
+  size: number;
+  /** Null while the file waits for its send: then it is read from its beginning only. */
+  sha256: string | null;
+  read(range?: ByteRange): Promise<Readable>;
+}
+
+/** One of them names the file. */
+export interface FileName {
+  message?: number;
+  media?: string;
+  /** The instance that it must belong to. */
+  instance?: number;
+}
+
+interface FileRow extends MediaFacts {
+  id: number;
+  message_id: string;
+  status: MessageTable["status"];
+  origin: MessageTable["origin"];
+  outcome_at: Date | null;
+  content: (MediaContent & { upload?: string }) | { kind: "text" };
+  instance_status: InstanceStatus;
+  upload: string | null;
+  name: string | null;
+  node: string | null;
+}
+
+const WAIT_FOR_ARRIVAL_MS = 30_000;
+const LOOK_EVERY_MS = 250;
+
+/** Opens the file of a message; one that is on its way is waited for, up to 30 s, and one that was left is fetched. */
+export async function openFile(
+  deps: OpenFileDeps,
+  which: FileName,
+  signal: AbortSignal,
+): Promise<OpenedFile> {
+  const giveUpAt = performance.now() + WAIT_FOR_ARRIVAL_MS;
+  let isAsked = false;
+  for (;;) {
+    const row = await findRow(deps.db, which);
+    if (!row) throw new GatewayError("NOT_FOUND", "There is no such file.");
+    const opened = await open(deps, row);
+    if (opened) return opened;
+    if (isLeft(row) && !isAsked) {
+      requireConnected(row);
+      deps.engine.wake(await wantFile(deps.db, row.id));
+      isAsked = true;
+    } else requireHope(row);
+    if (performance.now() > giveUpAt) throw notYet();
+    await delay(LOOK_EVERY_MS, undefined, { signal });
+  }
+}
+
+async function findRow(db: Db, { message, media, instance }: FileName): Promise<FileRow | undefined> {
+  return db
+    .selectFrom("message as m")
+    .innerJoin("instance as i", "i.id", "m.instance_id")
+    .leftJoin("media as f", "f.message", "m.id")
+    .leftJoin("blob as b", "b.id", "f.blob")
+    .select(["m.id", "m.instance_id", "m.message_id", "m.status", "m.origin", "m.outcome_at", "m.content"])
+    .select(["i.status as instance_status", "f.upload", "b.name", "b.node"])
+    .select(MEDIA_COLUMNS)
+    .where("i.removed_at", "is", null)
+    .$if(message !== undefined, (query) => query.where("m.id", "=", message ?? 0))
+    .$if(media !== undefined, (query) => query.where("f.id", "=", media ?? ""))
+    .$if(instance !== undefined, (query) => query.where("m.instance_id", "=", instance ?? 0))
+    .$castTo<FileRow>()
+    .executeTakeFirst();
+}
+
+async function open(deps: OpenFileDeps, row: FileRow): Promise<OpenedFile | undefined> {
+  const { content } = row;
+  if (content.kind !== "media") throw invalidField("message_id", "names a message without a file");
+  const described = {
+    message_id: row.message_id,
+    mime_type: row.media_mime_type ?? content.mime_type,
+    file_name: content.file_name ?? null,
+    size: row.media_size ?? content.size,
+  };
+  const { name, media_sha256: sha256, media_status } = row;
+  if (media_status === "ready" && name !== null && sha256 !== null) {
+    return { ...described, sha256, read: (range) => readStored(deps, row, name, sha256, range) };
+  }
+  const upload = row.upload ?? content.upload;
+  if (upload === undefined || !(await hasParts(deps.db, upload))) return undefined;
+  return { ...described, sha256: null, read: async () => Readable.from(readParts(deps.db, upload)) };
+}
+
+async function readStored(
+  deps: OpenFileDeps,
+  { node, media_id }: FileRow,
+  name: string,
+  sha256: string,
+  range: ByteRange | undefined,
+): Promise<Readable> {
+  const { store, engine, log } = deps;
+  const isElsewhere = node !== null && node !== engine.node.id;
+  const stream = isElsewhere ? await deps.readFromNode(node, name, range) : await store.open(name, range);
+  if (!stream && isElsewhere)
+    throw new GatewayError(
+      "UNAVAILABLE",
+      "The file is in the folder of a node that cannot be asked just now.",
+      {
+        retryAfterSeconds: 30,
+      },
+    );
+  if (!stream) {
+    log.error({ reason: media_id ?? "" }, "a file is missing in the media store");
+    throw expired();
+  }
+  return range ? stream : Readable.from(unchanged(stream, sha256, log), { objectMode: false });
+}
+
+/** Holds the last piece back until it is known that the file is the one that was stored. */
+async function* unchanged(stream: Readable, sha256: string, log: Log): AsyncGenerator<Buffer> {
+  const hash = createHash("sha256");
+  let last: Buffer | undefined;
+  for await (const piece of stream as AsyncIterable<Buffer>) {
+    hash.update(piece);
+    if (last) yield last;
+    last = piece;
+  }
+  if (hash.digest("hex") !== sha256) {
+    log.error({ reason: sha256 }, "a file in the media store is not the one that was stored");
+    throw new Error("The stored file was changed.");
+  }
+  if (last) yield last;
+}
+
+async function hasParts(db: Db, upload: string): Promise<boolean> {
+  const found = await db
+    .selectFrom("outgoing_media")
+    .select("part")
+    .where("id", "=", upload)
+    .where("part", "=", 0)
+    .executeTakeFirst();
+  return found !== undefined;
+}
+
+/** Nobody fetches it unless asked. */
+function isLeft({ content, media_status, media_reason }: FileRow): boolean {
+  if (content.kind !== "media" || content.ref === undefined) return false;
+  return media_status === null || (media_status === "failed" && media_reason !== "too_large");
+}
+
+/** Throws the refusal for a file that will not come. */
+function requireHope(row: FileRow): void {
+  if (row.media_status === "expired") throw expired();
+  if (row.media_status === "failed") throw failed(row.media_reason);
+  if (row.media_status === "pending") requireConnected(row);
+  else if (!mayStillCome(row)) throw expired();
+}
+
+function requireConnected({ instance_status: status }: FileRow): void {
+  if (status !== "connected")
+    throw new GatewayError("INSTANCE_NOT_CONNECTED", "The instance is not connected.", {
+      details: { status },
+    });
+}
+
+/** What the network calls a file of ours comes with its acknowledgement, which may come after a receipt. */
+function mayStillCome({ origin, status, outcome_at }: FileRow): boolean {
+  if (origin === "contact" || origin === "phone" || status === "pending") return true;
+  return status !== "failed" && Date.now() - (outcome_at?.getTime() ?? 0) < WAIT_FOR_ARRIVAL_MS;
+}
+
+const REFUSALS: Record<string, [ErrorCode, string]> = {
+  not_supported: ["NOT_SUPPORTED", "The session cannot fetch files."],
+  too_large: ["MEDIA_DOWNLOAD_FAILED", "The file is larger than this gateway keeps (WAYGATE_MEDIA_MAX_MB)."],
+};
+
+function failed(reason: string | null): GatewayError {
+  const [code, sentence] = REFUSALS[reason ?? ""] ?? [
+    "MEDIA_DOWNLOAD_FAILED",
+    "The network did not give the file out, also after several tries.",
+  ];
+  return new GatewayError(code, sentence);
+}
+
+function expired(): GatewayError {
+  return new GatewayError("MEDIA_EXPIRED", "The file is there no longer.");
+}
+
+function notYet(): GatewayError {
+  return new GatewayError("MEDIA_DOWNLOAD_FAILED", "The file has not arrived yet; try again.", {
+    retryAfterSeconds: 30,
+  });
+}

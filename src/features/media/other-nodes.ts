@@ -1,0 +1,22 @@
+import type { Db } from "../../platform/db.ts";
+import type { Log } from "../../platform/log.ts";
+import type { MediaStore } from "../../platform/media-store.ts";
+
+/** Says in one line when other nodes cannot reach the files that this one keeps. */
+export async function warnOfOtherNodes(
+  { db, store, node }: { db: Db; store: MediaStore; node: string },
+  log: Log,
+): Promise<void> {
+  if (store.isShared) return;
+  const others = await db
+    .selectFrom("node")
+    .select("id")
+    .where("id", "<>", node)
+    .where("dead", "=", false)
+    .execute();
+  if (others.length > 0)
+    log.warn(
+      { nodes: others.length + 1 },
+      `files are kept in ${store.words}, which the other nodes do not reach: set WAYGATE_MEDIA to a bucket or to a folder that all of them mount`,
+    );
+}

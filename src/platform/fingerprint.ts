@@ -1,0 +1,17 @@
+import { createHash } from "node:crypto";
+
+/** Hex SHA-256 of a body, whatever the order of its fields; bytes in it count as their own hash. */
+export function fingerprint(body: unknown): string {
+  return createHash("sha256").update(canonicalJson(body)).digest("hex");
+}
+
+/** JSON with the keys of each object in one order. */
+function canonicalJson(value: unknown): string {
+  if (value instanceof Uint8Array) return createHash("sha256").update(value).digest("hex");
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(",")}]`;
+  if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? "null";
+  const entries = Object.entries(value)
+    .filter(([, field]) => field !== undefined)
+    .sort(([a], [b]) => (a < b ? -1 : 1));
+  return `{${entries.map(([key, field]) => `${JSON.stringify(key)}:${canonicalJson(field)}`).join(",")}}`;
+}

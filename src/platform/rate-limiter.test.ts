@@ -1,0 +1,68 @@
+import { beforeEach, describe, expect, test } from "vitest";
+import { createRateLimiter, type RateLimiter } from "./rate-limiter.ts";
+
+let now: number;
+let nodes: number;
+let limiter: RateLimiter;
+
+beforeEach(() => {
+  now = 1_000_000.5;
+  nodes = 1;
+  limiter = createRateLimiter({
+    clock: { now: () => new Date(), monotonicMs: () => now },
+    max: 100,
+    shares: () => nodes,
+  });
+});
+
+const claim = (perMinute: number, cost = 1, key = "shop") => ({ key, policy: "account", perMinute, cost });
+const take = (...claims: ReturnType<typeof claim>[]) => limiter.take(claims);
+/** How many of so many requests at this moment are granted. */
+const granted = (tries: number, perMinute: number) =>
+  Array.from({ length: tries }, () => take(claim(perMinute))).filter(({ isGranted }) => isGranted).length;
+
+describe("an allowance", () => {
+  test("can be used up at once, and comes back evenly", () => {
+    expect(granted(20, 6)).toBe(6);
+    now += 9_999;
+    expect(granted(5, 6)).toBe(0);
+    now += 1;
+    expect(granted(5, 6)).toBe(1);
+    now += 60_000;
+    expect(granted(20, 6)).toBe(6);
+  });
+
+  test("says what is left, and when it will do; never too early", () => {
+    expect(take(claim(6)).standings[0]).toMatchObject({ limit: 6, remaining: 5, resetMs: 10_000 });
+    granted(5, 6);
+    now += 4_000;
+    const { isGranted, standings } = take(claim(6));
+    expect([isGranted, standings[0]?.remaining]).toEqual([false, 0]);
+    now += standings[0]?.resetMs ?? 0;
+    expect(take(claim(6)).isGranted).toBe(true);
+  });
+
+  test("is not touched by a request that another allowance refuses", () => {
+    granted(2, 2);
+    expect(take(claim(10, 1, "instance"), claim(2)).isGranted).toBe(false);
+    expect(take(claim(10, 1, "instance")).standings[0]?.remaining).toBe(9);
+  });
+
+  test("is taken from by what a request costs, of which nothing is too dear for ever", () => {
+    expect(take(claim(10, 3)).standings[0]?.remaining).toBe(7);
+    expect(take(claim(2, 5, "small")).isGranted).toBe(true);
+    expect(take(claim(2, 1, "small")).isGranted).toBe(false);
+  });
+
+  test("is divided by the nodes there are, as they come and go", () => {
+    nodes = 2;
+    expect(granted(20, 6)).toBe(3);
+    nodes = 1;
+    now += 60_000;
+    expect(granted(20, 6)).toBe(6);
+  });
+
+  test("of nothing grants nothing", () => {
+    expect(granted(3, 0)).toBe(0);
+  });
+});

@@ -1,0 +1,45 @@
+import { LRUCache } from "lru-cache";
+
+/** Remembers for a moment what the database said, and asks once for those who ask together. */
+export interface ShortCache<Value> {
+  get(key: string): Promise<Value | undefined>;
+  forget(key: string): void;
+}
+
+/** An answer is at most `ttlMs` old, counted from before the question; "there is none" is never remembered. */
+export function createShortCache<Value>(options: {
+  max: number;
+  ttlMs: number;
+  load(key: string): Promise<Value | undefined>;
+}): ShortCache<Value> {
+  const answers = new LRUCache<string, { number: number; value: Promise<Value | undefined> }>({
+    max: options.max,
+    ttl: options.ttlMs,
+  });
+
+  /** The number tells an answer from a later one under the same key. */
+  async function ask(key: string, number: number): Promise<Value | undefined> {
+    let value: Value | undefined;
+    try {
+      value = await options.load(key);
+    } finally {
+      if (value === undefined && answers.peek(key)?.number === number) answers.delete(key);
+    }
+    return value;
+  }
+
+  let asked = 0;
+  return {
+    get(key) {
+      const known = answers.get(key);
+      if (known) return known.value;
+      const number = asked++;
+      const value = ask(key, number);
+      answers.set(key, { number, value });
+      return value;
+    },
+    forget(key) {
+      answers.delete(key);
+    },
+  };
+}
