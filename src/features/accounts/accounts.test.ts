@@ -4,7 +4,7 @@ import { createTestDatabase, type TestDatabase } from "../../../test/database.ts
 import { type Served, serveFeature } from "../../../test/serve-feature.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { Secret } from "../../platform/secret.ts";
-import { accountHandlers } from "./accounts.ts";
+import { accountHandlers } from "./account-handlers.ts";
 import { createAuthorise } from "./authorise.ts";
 import { accountsContract } from "./contract.ts";
 import { createAccount, ensureOwner } from "./create-account.ts";

@@ -17,7 +17,7 @@ const tokens = createTokens({ secretKey: "s".repeat(43), lifetimeSeconds: 600 })
 
 beforeAll(async () => {
   test = await createTestDatabase();
-  access = createAuthorise({ db: test.database.db, tokens, adminToken: new Secret(ADMIN) });
+  access = createAuthorise({ db: test.database.db, tokens, adminTokens: [new Secret(ADMIN)] });
 });
 afterAll(() => test.drop());
 
@@ -93,6 +93,7 @@ const TABLE: Record<Access, { none: string; key: string; token: string; owner: s
     admin: "admin",
   },
   owner: { none: "AUTH_REQUIRED", key: "AUTH_REQUIRED", token: "FORBIDDEN", owner: "user", admin: "admin" },
+  manager: { none: "AUTH_REQUIRED", key: "AUTH_REQUIRED", token: "FORBIDDEN", owner: "user", admin: "admin" },
 };
 
 const outcome = (asking: Promise<{ kind: string }>): Promise<string> =>
@@ -135,6 +136,53 @@ describe("who may call what", () => {
       .where("id", "=", owner.user_id)
       .execute();
     await expect(ask("owner", owner.token)).rejects.toMatchObject({ code: "FORBIDDEN" });
+  });
+});
+
+describe("what a role and a plan leave out", () => {
+  const ofInstance = {
+    http: "GET /x/:id",
+    tag: "x",
+    summary: "x",
+    input: z.object({}),
+    output: z.unknown(),
+  } as const;
+  const forAdmins = route({ ...ofInstance, access: "instance", role: "admin" });
+  const ofCrm = route({ ...ofInstance, access: "instance", feature: "crm" });
+  const askAt = (to: typeof forAdmins | typeof ofCrm, credential: Credential, instanceId: number) =>
+    access.authorise(to, { credential, instanceId, ip: "192.0.2.1", answerHeaders: {} });
+
+  it("is refused to agents where it is for administrators, whatever there is; keys have no role", async () => {
+    const [one, other] = [await makeTenant(), await makeTenant()];
+    await askAt(forAdmins, one.token, one.id);
+    const { db } = test.database;
+    await db.updateTable("account_user").set({ role: "agent" }).where("id", "=", other.user_id).execute();
+    for (const id of [other.id, one.id, 0]) {
+      await expect(askAt(forAdmins, other.token, id)).rejects.toMatchObject({ code: "FORBIDDEN" });
+    }
+    await ask("instance", other.token, other.id);
+    await askAt(forAdmins, other.key, other.id);
+  });
+
+  it("is refused to tokens and keys of accounts whose plan switches it off, and to no others", async () => {
+    const [with_it, without] = [await makeTenant(), await makeTenant()];
+    await test.database.pool.query(
+      `with plan as (insert into plan (name, features) values ('no crm', '{"crm": false, "campaigns": true}') returning id)
+      update account set plan_id = plan.id from plan where account.id = ${without.account_id}`,
+    );
+    for (const credential of [without.key, without.token]) {
+      await expect(askAt(ofCrm, credential, without.id)).rejects.toMatchObject({
+        ...{ code: "PLAN_FEATURE_DISABLED", details: { feature: "crm" } },
+      });
+      await ask("instance", credential, without.id);
+    }
+    await askAt(ofCrm, with_it.key, with_it.id);
+  });
+
+  it("leaves resellers where managers are asked for", async () => {
+    const reseller = await makeTenant("reseller");
+    expect(await outcome(ask("manager", reseller.token))).toBe("user");
+    expect(await outcome(ask("owner", reseller.token))).toBe("FORBIDDEN");
   });
 });
 
@@ -293,6 +341,18 @@ describe("a sign-in", () => {
 describe("the administrative token", () => {
   it.each(["", "a", "a".repeat(39), "a".repeat(41), "b".repeat(40)])("is not %j", async (value) => {
     await expect(ask("admin", admin(value))).rejects.toMatchObject({ code: "INVALID_CREDENTIALS" });
+  });
+
+  it("may be one of two while one takes the place of the other", async () => {
+    const SECOND = "b".repeat(40);
+    const adminTokens = [new Secret(ADMIN), new Secret(SECOND)];
+    const changing = createAuthorise({ db: test.database.db, tokens, adminTokens });
+    for (const token of [ADMIN, SECOND]) {
+      expect(await outcome(ask("admin", admin(token), undefined, changing))).toBe("admin");
+    }
+    expect(await outcome(ask("admin", admin("c".repeat(40)), undefined, changing))).toBe(
+      "INVALID_CREDENTIALS",
+    );
   });
 
   it("opens nothing while none is set: its routes are not there", async () => {

@@ -7,19 +7,28 @@ import type { Authorise, Caller, Credential } from "../../platform/handler.ts";
 import type { Access, Route } from "../../platform/route.ts";
 import type { Secret } from "../../platform/secret.ts";
 import { type Credentials, createCredentials } from "./credentials.ts";
+import type { PlanRates, RateLimits } from "./rate-limits.ts";
 import { invalidToken, type Tokens } from "./tokens.ts";
 
 export interface AuthoriseOptions {
   db: Db;
   tokens: Tokens;
-  /** Unset: nobody has administrative access by token. */
-  adminToken?: Secret;
+  /** Those that are right, two while one takes the place of the other. None: nobody has administrative access by token. */
+  adminTokens?: readonly Secret[];
   /** Carries `forget` to the other nodes. */
   engine?: Pick<Engine, "tell" | "hear">;
+  /** Unset: nobody is held up. */
+  limits?: RateLimits;
 }
 
 type User = Extract<Caller, { kind: "user" }>;
-type Check = (route: Route, value: string) => Promise<Caller>;
+type Check = (route: Route, value: string) => Promise<Known>;
+
+/** Who calls, and what the plan of the account allows. */
+interface Known {
+  caller: Caller;
+  rates: PlanRates;
+}
 
 /** What is known of keys and sign-ins is at most 5 s old; `forget` drops it at once, on this node before it returns. */
 export interface AccessControl {
@@ -30,27 +39,52 @@ export interface AccessControl {
 
 /** The one place where it is decided who may call what. */
 export function createAuthorise(options: AuthoriseOptions): AccessControl {
+  const { adminTokens = [] } = options;
+  const { limits } = options;
   const known = createCredentials(options.db, options.engine);
   const checks: Record<Credential["kind"], Check> = {
-    key: (_route, value) => checkKey(known, value),
-    bearer: (_route, value) => checkToken(known, options.tokens, value),
-    admin: (_route, value) => checkAdmin(options.adminToken, value),
+    key: (route, value) => checkKey(known, route, value),
+    bearer: (route, value) => checkToken(known, options.tokens, route, value),
+    admin: (_route, value) => checkAdmin(adminTokens, value),
   };
 
   return {
     forgetApiKeys: known.forgetApiKeys,
     forgetSignIns: known.forgetSignIns,
-    async authorise(route, { credential, instanceId }) {
-      if (route.access === "public") return { kind: "public" };
-      if (route.access === "admin" && !options.adminToken) throw closed();
-      if (!credential || !ACCEPTS[route.access].includes(credential.kind)) throw authRequired(route.access);
-      const caller = await checks[credential.kind](route, credential.value);
-      if (route.access === "instance") await requireInstance(known, caller, instanceId ?? 0);
-      if (route.access === "owner" && caller.kind === "user") requireOwner(caller);
+    async authorise(route, request) {
+      if (route.access === "public") {
+        limits?.admitUnknown(route, request);
+        return { kind: "public" };
+      }
+      if (route.access === "admin" && adminTokens.length === 0) throw closed();
+      const { caller, rates } = await identify(route, route.access, request.credential).catch(
+        (refusal: unknown) => {
+          if (refusal instanceof GatewayError && refusal.status === 401) limits?.admitUnknown(route, request);
+          throw refusal;
+        },
+      );
+      if (caller.kind === "user") requireStanding(route, caller);
+      if (route.access === "instance") await requireInstance(known, caller, request.instanceId ?? 0);
+      limits?.admit(route, request, caller, rates);
       return caller;
     },
   };
+
+  async function identify(
+    route: Route,
+    access: Exclude<Access, "public">,
+    credential: Credential | undefined,
+  ): Promise<Known> {
+    if (!credential || !ACCEPTS[access].includes(credential.kind)) throw authRequired(access);
+    return checks[credential.kind](route, credential.value);
+  }
 }
+
+const UNLIMITED: PlanRates = {
+  api_rate_limit_per_minute: null,
+  instance_rate_limit_per_minute: null,
+  message_rate_limit_per_minute: null,
+};
 
 const ACCEPTS: Record<Exclude<Access, "public">, readonly Credential["kind"][]> = {
   account: ["bearer"],
@@ -59,6 +93,7 @@ const ACCEPTS: Record<Exclude<Access, "public">, readonly Credential["kind"][]> 
   key_or_admin: ["key", "admin"],
   admin: ["admin"],
   owner: ["bearer", "admin"],
+  manager: ["bearer", "admin"],
 };
 
 const NEEDED: Record<Credential["kind"], string> = {
@@ -72,26 +107,32 @@ function authRequired(access: Exclude<Access, "public">): GatewayError {
   return new GatewayError("AUTH_REQUIRED", `This route needs ${needed}.`);
 }
 
-async function checkKey(known: Credentials, value: string): Promise<Caller> {
+async function checkKey(known: Credentials, route: Route, value: string): Promise<Known> {
   const key = isApiKey(value) ? await known.findApiKey(digestApiKey(value)) : undefined;
   if (!key) throw new GatewayError("INVALID_API_KEY", "The API key is not valid.");
   requireInService(key.account_status);
-  return { kind: "key", account_id: key.account_id, instance_id: key.instance_id, key_id: key.id };
+  requireFeature(route, key.features);
+  const { account_id, instance_id, id: key_id, rates } = key;
+  return { caller: { kind: "key", account_id, instance_id, key_id }, rates };
 }
 
-async function checkToken(known: Credentials, tokens: Tokens, value: string): Promise<Caller> {
+async function checkToken(known: Credentials, tokens: Tokens, route: Route, value: string): Promise<Known> {
   const claims = await tokens.verify(value);
   const signIn = await known.findSignIn(claims.sign_in);
   if (!signIn || signIn.user_id !== claims.user_id) throw invalidToken();
-  const { account_status, ...user } = signIn;
+  const { account_status, features, rates, ...user } = signIn;
   requireInService(account_status);
-  return { kind: "user", ...user, sign_in: claims.sign_in };
+  requireFeature(route, features);
+  return { caller: { kind: "user", ...user, sign_in: claims.sign_in }, rates };
 }
 
-async function checkAdmin(adminToken: Secret | undefined, value: string): Promise<Caller> {
-  const isRight = adminToken !== undefined && timingSafeEqual(sha256(value), sha256(adminToken.reveal()));
-  if (!isRight) throw new GatewayError("INVALID_CREDENTIALS", "The administrative token is not valid.");
-  return { kind: "admin" };
+async function checkAdmin(adminTokens: readonly Secret[], value: string): Promise<Known> {
+  const given = sha256(value);
+  // All of them are compared, so that the time does not tell which one was nearly right.
+  const right = adminTokens.filter((token) => timingSafeEqual(given, sha256(token.reveal())));
+  if (right.length === 0)
+    throw new GatewayError("INVALID_CREDENTIALS", "The administrative token is not valid.");
+  return { caller: { kind: "admin" }, rates: UNLIMITED };
 }
 
 function sha256(text: string): Buffer {
@@ -104,6 +145,13 @@ export function requireInService(status: string): void {
   throw new GatewayError("ACCOUNT_RESTRICTED", `The account is ${status}.`, { details: { status } });
 }
 
+function requireFeature({ feature }: Route, features: Readonly<Record<string, unknown>>): void {
+  if (feature === undefined || features[feature] !== false) return;
+  throw new GatewayError("PLAN_FEATURE_DISABLED", `The plan of the account does not include ${feature}.`, {
+    details: { feature },
+  });
+}
+
 /** A key learns nothing about other instances, not even whether they exist; a user nothing about other accounts. */
 async function requireInstance(known: Credentials, caller: Caller, instanceId: number): Promise<void> {
   if (caller.kind === "key" && caller.instance_id !== instanceId) {
@@ -114,9 +162,18 @@ async function requireInstance(known: Credentials, caller: Caller, instanceId: n
   }
 }
 
-function requireOwner(user: User): void {
-  if (user.account_type === "owner" && user.role !== "agent") return;
-  throw new GatewayError("FORBIDDEN", "This is for the owner of the gateway.");
+/** Whether the user's account and role are what the route asks for. */
+function requireStanding({ access, role }: Route, user: User): void {
+  if (access === "owner" && user.account_type !== "owner") {
+    throw new GatewayError("FORBIDDEN", "This is for the owner of the gateway.");
+  }
+  if (access === "manager" && user.account_type === "client") {
+    throw new GatewayError("FORBIDDEN", "This is for the owner of the gateway and for resellers.");
+  }
+  const isForAdmins = role === "admin" || access === "owner" || access === "manager";
+  if (isForAdmins && user.role === "agent") {
+    throw new GatewayError("FORBIDDEN", "An agent may not do this.", { details: { needs: "admin" } });
+  }
 }
 
 /** Without an administrative token its routes are not there. */

@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { route } from "../../platform/route.ts";
+import { page, pagination, route, rowId, time } from "../../platform/route.ts";
+import { features, planLimits } from "../plans/contract.ts";
 
 const account = z.object({
   id: z.number(),
@@ -8,12 +9,37 @@ const account = z.object({
   status: z.enum(["active", "trial", "paused", "blocked", "expired", "cancelled"]),
 });
 
+const role = z.enum(["super_admin", "admin", "agent"]);
+
 const user = z.object({
   id: z.number(),
   name: z.string(),
   email: z.string(),
-  role: z.enum(["super_admin", "admin", "agent"]),
+  role,
 });
+
+/** What an account does by itself; the values of one that has set nothing. */
+export const DEFAULT_ACCOUNT_SETTINGS = { auto_create_leads: false } as const satisfies z.output<
+  typeof accountSettings
+>;
+
+export const accountSettings = z.object({
+  auto_create_leads: z.boolean().describe("Makes a lead of whoever writes for the first time."),
+});
+
+const ownAccount = account.extend({
+  settings: accountSettings,
+  plan: planLimits.extend({ id: z.number(), name: z.string(), features }),
+  used: z.object({ instances: z.number().int(), users: z.number().int() }),
+  trial_ends_at: time.nullable(),
+  created_at: time,
+});
+
+const userRow = user.extend({ created_at: time });
+
+const userName = z.string().trim().min(1).max(100);
+const email = z.string().trim().min(3).max(320);
+const newPassword = z.string().min(1).max(1024).describe("12 to 1024 characters, not a common one.");
 
 const signedIn = z.object({
   token: z.string().describe("The JWT, for `Authorization: Bearer`."),
@@ -24,6 +50,27 @@ const signedIn = z.object({
 });
 
 const besideSignedIn = z.object({ token: z.string(), accountId: z.number() });
+
+const count = z.number().int();
+
+const accountRow = account.extend({
+  parent_id: z.number().nullable().describe("The reseller whose customer it is."),
+  plan: z.object({ id: z.number(), name: z.string() }),
+  trial_ends_at: time.nullable(),
+  users: count,
+  instances: count,
+  connected_instances: count,
+  messages_month: count,
+  created_at: time,
+});
+
+const trialEnd = z.iso.datetime({ offset: true }).transform((given) => new Date(given));
+
+const accountFields = {
+  plan_id: rowId.optional().describe("For a reseller: one that allows no more than its own."),
+  trial_ends_at: trialEnd.nullish().describe("A trial is `expired` from then on."),
+  parent_id: rowId.nullish().describe("The reseller; for the owner only."),
+};
 
 const tag = "Account";
 
@@ -72,9 +119,128 @@ export const accountsContract = {
     },
     input: z.object({
       current_password: z.string().min(1).max(1024),
-      new_password: z.string().min(1).max(1024).describe("12 to 1024 characters, not a common one."),
+      new_password: newPassword,
     }),
     output: signedIn,
     beside: besideSignedIn,
+  }),
+  getAccount: route({
+    http: "GET /api/account",
+    access: "account",
+    tag,
+    summary: "Get the account with its settings, its plan and what it uses of it",
+    message: "Account",
+    input: z.object({}),
+    output: ownAccount,
+  }),
+  updateAccount: route({
+    http: "PATCH /api/account",
+    access: "account",
+    role: "admin",
+    tag,
+    summary: "Change the account's name and settings; what is not named stays",
+    message: "Account updated",
+    aliases: { "settings.auto_create_leads": ["auto_create_leads", "settings.autoCreateLeads"] },
+    input: z.object({ name: userName.optional(), settings: accountSettings.partial().optional() }),
+    output: ownAccount,
+  }),
+  listUsers: route({
+    http: "GET /api/users",
+    access: "account",
+    role: "admin",
+    tag,
+    summary: "List the users of the account, newest first",
+    message: "Users",
+    input: z.object(page),
+    output: z.array(userRow),
+    beside: z.object({ pagination }),
+  }),
+  createUser: route({
+    http: "POST /api/users",
+    access: "account",
+    role: "admin",
+    tag,
+    summary: "Add a user to the account",
+    message: "User created",
+    input: z.object({ name: userName, email, password: newPassword, role: role.default("agent") }),
+    output: userRow,
+  }),
+  updateUser: route({
+    http: "PATCH /api/users/:id",
+    access: "account",
+    role: "admin",
+    tag,
+    summary: "Change another user; a new password or role ends that user's sign-ins",
+    message: "User updated",
+    input: z.object({
+      id: rowId,
+      name: userName.optional(),
+      email: email.optional(),
+      password: newPassword.optional(),
+      role: role.optional(),
+    }),
+    output: userRow,
+  }),
+  deleteUser: route({
+    http: "DELETE /api/users/:id",
+    access: "account",
+    role: "admin",
+    tag,
+    summary: "Remove another user and end that user's sign-ins",
+    message: "User removed",
+    input: z.object({ id: rowId }),
+    output: z.object({ id: z.number() }),
+  }),
+  listAccounts: route({
+    http: "GET /api/admin/accounts",
+    access: "manager",
+    tag: "Administration",
+    summary: "List accounts, newest first; a reseller sees its own customers",
+    message: "Accounts",
+    input: z.object({
+      ...page,
+      status: account.shape.status.optional(),
+      account_type: account.shape.account_type.optional(),
+      parent_id: rowId.optional().describe("Customers of this reseller."),
+      search: z.string().trim().max(100).optional().describe("Part of the name, or of a user's e-mail."),
+    }),
+    output: z.array(accountRow),
+    beside: z.object({ pagination }),
+  }),
+  createAccount: route({
+    http: "POST /api/admin/accounts",
+    access: "manager",
+    tag: "Administration",
+    summary: "Create an account with its first user; a reseller creates a customer of its own",
+    message: "Account created",
+    aliases: { account_type: ["type", "accountType"], plan_id: ["planId"], parent_id: ["parentId"] },
+    input: z.object({
+      name: userName,
+      account_type: z.enum(["reseller", "client"]).default("client"),
+      status: z.enum(["active", "trial"]).optional().describe("`trial` when `trial_ends_at` is given."),
+      ...accountFields,
+      email,
+      password: newPassword.optional().describe("Absent: one is made, and shown this once."),
+      user_name: userName.optional(),
+    }),
+    output: accountRow.extend({
+      user,
+      password: z.string().optional().describe("Shown this once, when it was made here."),
+    }),
+  }),
+  changeAccount: route({
+    http: "PATCH /api/admin/accounts/:id",
+    access: "manager",
+    tag: "Administration",
+    summary: "Change, block or release an account; takes effect within 5 seconds",
+    message: "Account updated",
+    aliases: { plan_id: ["planId"], parent_id: ["parentId"] },
+    input: z.object({
+      id: rowId,
+      name: userName.optional(),
+      status: account.shape.status.optional(),
+      ...accountFields,
+    }),
+    output: accountRow,
   }),
 };

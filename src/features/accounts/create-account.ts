@@ -16,6 +16,13 @@ export interface NewAccount {
   /** Sign-in of the account's first user. */
   email: string;
   password: string;
+  /** Name of that user; the account's unless told. */
+  user_name?: string;
+  /** The default plan unless told. */
+  plan_id?: number;
+  parent_id?: number | null;
+  status?: "active" | "trial";
+  trial_ends_at?: Date | null;
 }
 
 /** Makes an account with its first user. Throws VALIDATION_ERROR for a weak password, CONFLICT for a taken e-mail. */
@@ -23,11 +30,21 @@ export async function createAccount(
   db: Db,
   given: NewAccount,
 ): Promise<{ account_id: number; user_id: number }> {
-  if (!EMAIL.test(given.email)) throw invalidField("email", "is not an e-mail address");
-  const fault = findPasswordFault(given.password, [given.email, given.name]);
-  if (fault) throw invalidField("password", fault);
+  requireSignIn(given);
   const password_hash = await hashPassword(given.password);
   return db.transaction().execute((trx) => insertAccount(trx, given, password_hash));
+}
+
+/** Throws VALIDATION_ERROR unless e-mail and password can be those of a new account. */
+export function requireSignIn({ email, password, name }: NewAccount): void {
+  requireEmail(email);
+  const fault = findPasswordFault(password, [email, name]);
+  if (fault) throw invalidField("password", fault);
+}
+
+/** A password that nobody can guess, to be told once. */
+export function makePassword(): string {
+  return randomBytes(18).toString("base64url");
 }
 
 /**
@@ -40,7 +57,7 @@ export async function ensureOwner(
 ): Promise<{ email: string; password?: string } | undefined> {
   if (await hasOwner(db)) return undefined;
   const email = ownerEmail ?? OWNER_EMAIL;
-  const made = ownerPassword ? undefined : randomBytes(18).toString("base64url");
+  const made = ownerPassword ? undefined : makePassword();
   const password = ownerPassword?.reveal() ?? made ?? "";
   const fault = made ? undefined : findPasswordFault(password, [email]);
   if (fault) throw invalidField("WAYGATE_OWNER_PASSWORD", fault);
@@ -65,17 +82,20 @@ async function hasOwner(db: Db | Trx): Promise<boolean> {
   return owner.length > 0;
 }
 
-async function insertAccount(trx: Trx, given: NewAccount, password_hash: string) {
+/** Writes an account and its first user. Throws CONFLICT for a taken e-mail. */
+export async function insertAccount(trx: Trx, given: NewAccount, password_hash: string) {
   const isOwner = given.account_type === "owner";
+  const standard = isOwner ? "unlimited" : "standard";
   const { id: account_id } = await trx
     .insertInto("account")
     .values(({ selectFrom }) => ({
       name: given.name,
       account_type: given.account_type,
-      plan_id: selectFrom("plan")
-        .select("id")
-        .where("name", "=", isOwner ? "unlimited" : "standard"),
+      plan_id: given.plan_id ?? selectFrom("plan").select("id").where("name", "=", standard),
       settings: "{}",
+      parent_id: given.parent_id ?? null,
+      status: given.status ?? "active",
+      trial_ends_at: given.trial_ends_at ?? null,
     }))
     .returning("id")
     .executeTakeFirstOrThrow();
@@ -83,7 +103,7 @@ async function insertAccount(trx: Trx, given: NewAccount, password_hash: string)
     .insertInto("account_user")
     .values({
       account_id,
-      name: given.name,
+      name: given.user_name ?? given.name,
       email: given.email,
       role: isOwner ? "super_admin" : "admin",
       password_hash,
@@ -94,7 +114,13 @@ async function insertAccount(trx: Trx, given: NewAccount, password_hash: string)
   return { account_id, user_id };
 }
 
-function refuseTakenEmail(error: unknown): never {
+/** Throws VALIDATION_ERROR. */
+export function requireEmail(email: string): void {
+  if (!EMAIL.test(email)) throw invalidField("email", "is not an e-mail address");
+}
+
+/** Passes on an error of writing a user; a taken e-mail is CONFLICT. */
+export function refuseTakenEmail(error: unknown): never {
   if (error instanceof Error && "code" in error && error.code === UNIQUE_VIOLATION) {
     throw new GatewayError("CONFLICT", "The e-mail is already in use.", { cause: error });
   }

@@ -2,8 +2,10 @@ import { timingSafeEqual } from "node:crypto";
 import { sql } from "kysely";
 import type { Engine } from "../../engine/engine.ts";
 import type { Db } from "../../platform/db.ts";
+import { createShortCache } from "../../platform/short-cache.ts";
 import type { AccountTable, AccountUserTable } from "../../tables.ts";
-import { createShortCache } from "./short-cache.ts";
+import { accountState } from "./account-state.ts";
+import type { PlanRates } from "./rate-limits.ts";
 
 const TTL_MS = 5_000;
 const MOST_KEYS = 20_000;
@@ -15,6 +17,8 @@ export interface KnownApiKey {
   account_id: number;
   instance_id: number;
   account_status: string;
+  features: Readonly<Record<string, unknown>>;
+  rates: PlanRates;
 }
 
 export interface KnownSignIn {
@@ -23,6 +27,8 @@ export interface KnownSignIn {
   account_type: AccountTable["account_type"];
   role: AccountUserTable["role"];
   account_status: string;
+  features: Readonly<Record<string, unknown>>;
+  rates: PlanRates;
 }
 
 /** Keys, sign-ins and instances as the database has them, at most 5 s ago. */
@@ -81,7 +87,9 @@ async function loadApiKey(db: Db, hex: string): Promise<KnownApiKey | undefined>
     .selectFrom("api_key")
     .innerJoin("instance", "instance.id", "api_key.instance_id")
     .innerJoin("account", "account.id", "api_key.account_id")
-    .select(["api_key.id", "api_key.account_id", "api_key.instance_id", "account.status as account_status"])
+    .innerJoin("plan", "plan.id", "account.plan_id")
+    .select(["api_key.id", "api_key.account_id", "api_key.instance_id"])
+    .select([accountState.as("account_status"), "plan.features", ratesOfPlan.as("rates")])
     .select(["api_key.digest", isUseStale.as("is_use_stale")])
     .where("api_key.digest", "=", digest)
     .where(({ eb, or }) => or([eb("api_key.expires_at", "is", null), eb("api_key.expires_at", ">", now)]))
@@ -94,6 +102,10 @@ async function loadApiKey(db: Db, hex: string): Promise<KnownApiKey | undefined>
 }
 
 const now = sql<Date>`now()`;
+const ratesOfPlan = sql<PlanRates>`json_build_object(
+  'api_rate_limit_per_minute', plan.api_rate_limit_per_minute,
+  'instance_rate_limit_per_minute', plan.instance_rate_limit_per_minute,
+  'message_rate_limit_per_minute', plan.message_rate_limit_per_minute)`;
 const isUseStale = sql<boolean>`api_key.last_used_at is null or api_key.last_used_at < now() - interval '1 minute'`;
 
 /** Beside the request: it must neither wait nor fail for this, and the next use tries again. */
@@ -112,8 +124,10 @@ async function loadSignIn(db: Db, id: string): Promise<KnownSignIn | undefined> 
     .selectFrom("sign_in")
     .innerJoin("account_user", "account_user.id", "sign_in.user_id")
     .innerJoin("account", "account.id", "account_user.account_id")
+    .innerJoin("plan", "plan.id", "account.plan_id")
     .select(["account_user.id as user_id", "account_user.account_id", "account_user.role"])
-    .select(["account.account_type", "account.status as account_status"])
+    .select(["account.account_type", accountState.as("account_status"), "plan.features"])
+    .select(ratesOfPlan.as("rates"))
     .where("sign_in.id", "=", id)
     .where("sign_in.expires_at", ">", now)
     .executeTakeFirst();

@@ -2,13 +2,15 @@ import { sql } from "kysely";
 import type { Clock } from "../../platform/clock.ts";
 import type { Db, Trx } from "../../platform/db.ts";
 import { GatewayError, invalidField } from "../../platform/errors.ts";
-import { Reply } from "../../platform/handler.ts";
+import { type Caller, Reply } from "../../platform/handler.ts";
 import type { InputOf, OutputOf } from "../../platform/route.ts";
 import { ulid } from "../../platform/ulid.ts";
+import { recordAudit } from "../audit/audit.ts";
+import { accountState } from "./account-state.ts";
 import { requireInService } from "./authorise.ts";
 import type { accountsContract } from "./contract.ts";
 import { findPasswordFault } from "./password-rules.ts";
-import { createPasswords, isOutdated, type Passwords } from "./passwords.ts";
+import { isOutdated, type Passwords } from "./passwords.ts";
 import { createThrottle, type Throttle } from "./throttle.ts";
 import type { Tokens } from "./tokens.ts";
 
@@ -18,6 +20,7 @@ export interface SignInOptions {
   db: Db;
   tokens: Tokens;
   clock: Clock;
+  passwords: Passwords;
 }
 
 interface Parts {
@@ -27,35 +30,46 @@ interface Parts {
   throttle: Throttle;
 }
 
+/** Where a request comes from. */
+interface From {
+  ip: string;
+  request_id: string;
+}
+
+type SignedInUser = Extract<Caller, { kind: "user" }>;
+
 /** Signing in and changing the password: both judge one, so both share the throttle. */
-export function createSignIn({ db, tokens, clock }: SignInOptions) {
-  const parts = { db, tokens, passwords: createPasswords(), throttle: createThrottle(clock) };
+export function createSignIn({ db, tokens, clock, passwords }: SignInOptions) {
+  const parts = { db, tokens, passwords, throttle: createThrottle(clock) };
   return {
-    login: (input: InputOf<typeof accountsContract.login>, ip: string) => login(parts, input, ip),
+    login: (input: InputOf<typeof accountsContract.login>, from: From) => login(parts, input, from),
     /** `ended`: the sign-ins that the change has ended. */
-    changePassword: (user_id: number, input: InputOf<typeof accountsContract.changePassword>, ip: string) =>
-      changePassword(parts, user_id, input, ip),
+    changePassword: (
+      input: InputOf<typeof accountsContract.changePassword>,
+      by: From & { caller: SignedInUser },
+    ) => changePassword(parts, input, by),
   };
 }
 
-async function login(parts: Parts, { email, password }: { email: string; password: string }, ip: string) {
-  const user = await judge(parts, email, ip, password, () => findUserByEmail(parts.db, email));
+async function login(parts: Parts, { email, password }: { email: string; password: string }, from: From) {
+  const user = await judge(parts, email, from, password, () => findUserByEmail(parts.db, email));
   requireInService(user.status);
   const password_hash = await refreshHash(parts, user, password);
-  const sign_in = await parts.db
-    .transaction()
-    .execute((trx) => insertSignIn(trx, parts.tokens, { ...user, password_hash }));
+  const sign_in = await parts.db.transaction().execute(async (trx) => {
+    const id = await insertSignIn(trx, parts.tokens, { ...user, password_hash });
+    await recordAudit(trx, { ...entryOf(user, from, id), action: "auth.login" });
+    return id;
+  });
   return signedIn(parts.tokens, user, sign_in);
 }
 
 async function changePassword(
   parts: Parts,
-  user_id: number,
   { current_password, new_password }: { current_password: string; new_password: string },
-  ip: string,
+  by: From & { caller: SignedInUser },
 ): Promise<{ answer: SignedIn; ended: string[] }> {
-  const known = await findUser(parts.db, user_id);
-  const user = await judge(parts, known?.email ?? "", ip, current_password, async () => known);
+  const known = await findUser(parts.db, by.caller.user_id);
+  const user = await judge(parts, known?.email ?? "", by, current_password, async () => known);
   const fault =
     new_password === current_password
       ? "is the current one"
@@ -65,29 +79,48 @@ async function changePassword(
   const { ended, sign_in } = await parts.db.transaction().execute(async (trx) => {
     await trx.updateTable("account_user").set({ password_hash }).where("id", "=", user.id).execute();
     const ended = await trx.deleteFrom("sign_in").where("user_id", "=", user.id).returning("id").execute();
+    await recordAudit(trx, { ...entryOf(user, by, by.caller.sign_in), action: "auth.password" });
     return { ended, sign_in: await insertSignIn(trx, parts.tokens, { ...user, password_hash }) };
   });
   return { answer: await signedIn(parts.tokens, user, sign_in), ended: ended.map(({ id }) => id) };
 }
 
+function entryOf(user: User, { ip, request_id }: From, sign_in: string) {
+  const { id: user_id, account_id, account_type, role } = user;
+  const caller = { kind: "user", user_id, account_id, account_type, role, sign_in } as const;
+  return { by: { caller, ip, request_id }, target: { type: "user", id: user_id }, account_id };
+}
+
 /** The user, once the password has proved right; the refusal takes the same time and says the same for everybody. */
 async function judge(
-  { throttle, passwords }: Parts,
+  parts: Parts,
   email: string,
-  ip: string,
+  from: From,
   password: string,
   find: () => Promise<User | undefined>,
 ): Promise<User> {
-  const attempt = await throttle.begin(email.toLowerCase(), ip);
+  const attempt = await parts.throttle.begin(email.toLowerCase(), from.ip);
   let how: "right" | "wrong" | "cancelled" = "cancelled";
   try {
     const user = await find();
-    how = (await passwords.verify(user?.password_hash, password)) ? "right" : "wrong";
+    how = (await parts.passwords.verify(user?.password_hash, password)) ? "right" : "wrong";
     if (how === "right" && user) return user;
+    if (user) void noteRefusal(parts.db, user, from);
     throw wrongCredentials();
   } finally {
     attempt.end(how);
   }
+}
+
+/** Not awaited: the answer must take the same time for a user who does not exist. */
+async function noteRefusal(db: Db, { id, account_id }: User, { ip, request_id }: From): Promise<void> {
+  const by = { caller: { kind: "public" }, ip, request_id } as const;
+  await db
+    .transaction()
+    .execute((trx) =>
+      recordAudit(trx, { by, action: "auth.refused", target: { type: "user", id }, account_id }),
+    )
+    .catch(() => {});
 }
 
 function wrongCredentials(): GatewayError {
@@ -102,7 +135,8 @@ function selectUser(db: Db) {
     .innerJoin("account", "account.id", "account_user.account_id")
     .select(["account_user.id", "account_user.account_id", "account_user.name", "account_user.email"])
     .select(["account_user.role", "account_user.password_hash"])
-    .select(["account.name as account_name", "account.account_type", "account.status"]);
+    .select(["account.name as account_name", "account.account_type"])
+    .select(accountState.as("status"));
 }
 
 function findUserByEmail(db: Db, email: string) {

@@ -109,8 +109,8 @@ function unmarkAddress(addresses: LRUCache<string, number[]>, address: string, m
   if (at >= 0) addresses.set(address, marks.toSpliced(at, 1));
 }
 
-/** One person easily has a whole /64 of IPv6 addresses. */
-function networkOf(text: string): string {
+/** What an address counts for: one person easily has a whole /64 of IPv6 addresses. */
+export function networkOf(text: string): string {
   const ip = parseIp(text);
   return ip?.kind() === "ipv6" ? ip.toByteArray().slice(0, 8).join(".") : text;
 }

@@ -17,10 +17,20 @@ describe("a sign-in token", () => {
       typ: "JWT",
       kid: expect.stringMatching(/^[0-9a-f]{16}$/),
     });
-    const { jti, iat, exp, ...rest } = part(token, 1);
+    const { jti, iat, nbf, exp, ...rest } = part(token, 1);
     expect(rest).toEqual({ sub: "7", sid: claims.sign_in, iss: "waygate", aud: "waygate-api" });
-    expect(exp - iat).toBe(600);
+    expect([exp - iat, nbf - iat]).toEqual([600, 0]);
     expect(jti).toMatch(/^[0-9a-f-]{36}$/);
+  });
+
+  it("of the key before is good while both keys are known, and new ones are of the new key", async () => {
+    const changing = createTokens({
+      secretKey: "b".repeat(43),
+      secondKey: "a".repeat(43),
+      lifetimeSeconds: 600,
+    });
+    expect(await changing.verify(await tokens.sign(claims))).toEqual(claims);
+    await expect(tokens.verify(await changing.sign(claims))).rejects.toMatchObject({ code: "INVALID_TOKEN" });
   });
 
   it("of one gateway is not one of another", async () => {

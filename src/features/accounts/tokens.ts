@@ -21,25 +21,29 @@ export interface Tokens {
   verify(token: string): Promise<TokenClaims>;
 }
 
-/** JWTs with HS256 under a key derived from the gateway's secret key, so that no further secret is to be kept. */
-export function createTokens({ secretKey, lifetimeSeconds }: TokenOptions): Tokens {
-  const key = new Uint8Array(hkdfSync("sha256", secretKey, "", "waygate sign-in tokens", 32));
-  const kid = createHash("sha256").update(key).digest("hex").slice(0, 16);
+/**
+ * JWTs with HS256 under a key derived from the gateway's secret key, so that no further secret is to be kept. While that
+ * key is being changed, tokens of the second one are good too.
+ */
+export function createTokens({ secretKey, secondKey, lifetimeSeconds }: TokenOptions): Tokens {
+  const own = toKey(secretKey);
+  const keys = secondKey === undefined ? [own] : [own, toKey(secondKey)];
 
   return {
     lifetimeSeconds,
     sign: ({ user_id, sign_in }) =>
       new SignJWT({ sid: sign_in })
-        .setProtectedHeader({ alg: ALGORITHM, kid, typ: "JWT" })
+        .setProtectedHeader({ alg: ALGORITHM, kid: own.kid, typ: "JWT" })
         .setSubject(String(user_id))
         .setJti(randomUUID())
         .setIssuer(ISSUER)
         .setAudience(AUDIENCE)
         .setIssuedAt()
+        .setNotBefore("0s")
         .setExpirationTime(`${lifetimeSeconds} seconds`)
-        .sign(key),
+        .sign(own.key),
     async verify(token) {
-      const found = await jwtVerify(token, (header) => findKey(header.kid, kid, key), {
+      const found = await jwtVerify(token, (header) => findKey(keys, header.kid), {
         algorithms: [ALGORITHM],
         issuer: ISSUER,
         audience: AUDIENCE,
@@ -53,6 +57,7 @@ export function createTokens({ secretKey, lifetimeSeconds }: TokenOptions): Toke
 
 export interface TokenOptions {
   secretKey: string;
+  secondKey?: string;
   lifetimeSeconds: number;
 }
 
@@ -61,9 +66,20 @@ export function invalidToken(): GatewayError {
   return new GatewayError("INVALID_TOKEN", "The token is not valid or has expired. Sign in again.");
 }
 
-function findKey(given: string | undefined, kid: string, key: Uint8Array): Uint8Array {
-  if (given !== kid) throw new errors.JWKSNoMatchingKey();
-  return key;
+interface TokenKey {
+  kid: string;
+  key: Uint8Array;
+}
+
+function toKey(secretKey: string): TokenKey {
+  const key = new Uint8Array(hkdfSync("sha256", secretKey, "", "waygate sign-in tokens", 32));
+  return { key, kid: createHash("sha256").update(key).digest("hex").slice(0, 16) };
+}
+
+function findKey(keys: readonly TokenKey[], kid: string | undefined): Uint8Array {
+  const found = keys.find((key) => key.kid === kid);
+  if (!found) throw new errors.JWKSNoMatchingKey();
+  return found.key;
 }
 
 function refuse(error: unknown): never {

@@ -12,7 +12,7 @@ function sessionThat(answers: () => Promise<CallResult<string>>): Session {
 function asking(session: Session | undefined) {
   return createCallSession({
     requireConnected: async () => undefined,
-    connectedSession: () => session,
+    reachSession: async () => session,
     timeoutMs: 20,
   });
 }
@@ -65,7 +65,7 @@ describe("what is asked of a session", () => {
     });
     const call = createCallSession({
       requireConnected: () => Promise.reject(new GatewayError("INSTANCE_NOT_CONNECTED", "Away.")),
-      connectedSession: () => undefined,
+      reachSession: async () => undefined,
       timeoutMs: 20,
     });
     await expect(call(1, (session) => session.profile?.get())).rejects.toMatchObject({

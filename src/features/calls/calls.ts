@@ -1,13 +1,13 @@
 import type { CallRefusal, CallResult } from "../../network/calls.ts";
-import type { Session } from "../../network/driver.ts";
+import type { SessionCalls } from "../../network/driver.ts";
 import { type ErrorCode, GatewayError } from "../../platform/errors.ts";
 import { withinTime } from "../../platform/within-time.ts";
 
 export interface CallDeps {
   /** Throws NOT_FOUND or INSTANCE_NOT_CONNECTED. */
   requireConnected: (instanceId: number) => Promise<unknown>;
-  /** The live session of an instance, while it is connected. */
-  connectedSession: (instanceId: number) => Session | undefined;
+  /** The live session of an instance, on this node or another, while it is connected. */
+  reachSession: (instanceId: number) => Promise<SessionCalls | undefined>;
   timeoutMs: number;
 }
 
@@ -17,13 +17,13 @@ export interface CallDeps {
  */
 export type CallSession = <Value>(
   instanceId: number,
-  call: (session: Session) => Promise<CallResult<Value>> | undefined,
+  call: (session: SessionCalls) => Promise<CallResult<Value>> | undefined,
 ) => Promise<Value>;
 
-export function createCallSession({ requireConnected, connectedSession, timeoutMs }: CallDeps): CallSession {
+export function createCallSession({ requireConnected, reachSession, timeoutMs }: CallDeps): CallSession {
   return async (instanceId, call) => {
     await requireConnected(instanceId);
-    const session = connectedSession(instanceId);
+    const session = await reachSession(instanceId);
     if (!session) throw unreachable();
     const asked = call(session);
     if (!asked) throw new GatewayError("NOT_SUPPORTED", "The network of this instance cannot do that.");

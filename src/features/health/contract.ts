@@ -45,6 +45,7 @@ const report = z.object({
 
 const readiness = {
   access: "public",
+  cost: 0,
   tag,
   input: z.object({}),
   output: report,
@@ -67,6 +68,7 @@ export const healthContract = {
   healthLive: route({
     http: "GET /health/live",
     access: "public",
+    cost: 0,
     tag,
     summary: "Whether the process answers at all; asks nothing else, the database least of all",
     input: z.object({}),

@@ -18,6 +18,7 @@ export interface HealthOptions {
   /** Whether this process has started and is not stopping. */
   readiness: { readonly ready: boolean };
   dataDir: string;
+  media?: { store: { readonly isFull: boolean } };
 }
 
 /** How the gateway is: asked of the database, the engine and the disk, at most once in two seconds. */
@@ -72,7 +73,7 @@ function createChecks({ database: { db }, engine, dataDir }: HealthOptions) {
   };
 }
 
-async function ask(checks: Checks, { config }: HealthOptions) {
+async function ask(checks: Checks, { config, media }: HealthOptions) {
   const [skewMs, pendingMigrations, hasWorker, hasSessionHost, freeDisk] = await Promise.all([
     checks.skewMs(),
     checks.pendingMigrations(),
@@ -84,7 +85,7 @@ async function ask(checks: Checks, { config }: HealthOptions) {
   const isDatabaseEmbedded = config.databaseUrl === undefined;
   return {
     ...{ skewMs, pendingMigrations, hasWorker, hasSessionHost, freeDisk },
-    ...{ baseUrl, isDatabaseEmbedded, isProduction },
+    ...{ baseUrl, isDatabaseEmbedded, isProduction, isMediaStoreFull: media?.store.isFull ?? false },
   };
 }
 

@@ -14,6 +14,8 @@ export interface Findings {
   baseUrl: string;
   isDatabaseEmbedded: boolean;
   isProduction: boolean;
+  /** The last file that came in found no room. */
+  isMediaStoreFull?: boolean;
 }
 
 export interface Blocker {
@@ -51,6 +53,11 @@ const RULES: readonly (Blocker & { blocks(findings: Findings): boolean })[] = [
     key: "disk_nearly_full",
     message: "Less than 5 % of the volume of the data directory is free.",
     blocks: ({ freeDisk = 1 }) => freeDisk < MIN_FREE_DISK,
+  },
+  {
+    key: "media_store_full",
+    message: "The media store has no room left: files that come in wait until there is some.",
+    blocks: ({ isMediaStoreFull = false }) => isMediaStoreFull,
   },
   {
     key: "plain_http",

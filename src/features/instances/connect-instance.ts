@@ -2,8 +2,10 @@ import type { Engine } from "../../engine/engine.ts";
 import type { Db, Trx } from "../../platform/db.ts";
 import { GatewayError } from "../../platform/errors.ts";
 import type { InstanceStatus } from "../../tables.ts";
+import { type AuditActor, recordAudit } from "../audit/audit.ts";
 import { changeStatus } from "./change-status.ts";
 import { addControlJob, hasControlJob } from "./control-jobs.ts";
+import { entryOf } from "./instance-audit.ts";
 import { getInstance, type InstanceRow, lockInstance } from "./instance-row.ts";
 import { hasPairing } from "./instance-view.ts";
 import { LIVE } from "./session-status.ts";
@@ -51,9 +53,10 @@ export async function reconnectInstance(
 export async function logoutInstance(
   deps: ControlDeps,
   id: number,
+  by: AuditActor,
   signal: AbortSignal,
 ): Promise<InstanceRow> {
-  await control(deps, (trx) => requestLogout(trx, id));
+  await control(deps, (trx) => requestLogout(trx, id, by));
   const isDone = async ({ lane }: InstanceRow) => !(await hasControlJob(deps.db, lane, "logout"));
   const row = await wait(deps, id, LOGOUT_WAIT_MS, signal, isDone);
   if (await isDone(row)) return row;
@@ -100,13 +103,14 @@ async function requestReconnect(trx: Trx, id: number): Promise<Requested> {
   return { row, lanes: await changeStatus(trx, row, change) };
 }
 
-async function requestLogout(trx: Trx, id: number): Promise<Requested> {
+async function requestLogout(trx: Trx, id: number, by: AuditActor): Promise<Requested> {
   const row = await lockInstance(trx, id);
   if (row.status === "created") throw notConnected(row, "The instance was never connected.");
   const isOut = row.status === "disconnected" && row.jid === null && row.wanted === "stopped";
   if (isOut || (await hasControlJob(trx, row.lane, "logout"))) return { row, lanes: [] };
   await trx.updateTable("instance").set({ wanted: "stopped" }).where("id", "=", id).execute();
   await addControlJob(trx, row.lane, { do: "logout" });
+  await recordAudit(trx, entryOf(by, "instance.logout", row));
   return { row, lanes: [] };
 }
 

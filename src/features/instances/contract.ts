@@ -91,7 +91,16 @@ const instance = z.object({
     api_rate_limit_per_minute: limit,
     instance_rate_limit_per_minute: limit,
     message_rate_limit_per_minute: limit,
+    messages_used: z
+      .number()
+      .int()
+      .nullable()
+      .describe("By the whole account in this month (UTC); null: the plan does not count them."),
+    messages_reset_at: time,
   }),
+  new_chats_locked_until: timeOrNull.describe(
+    "Until then the network refuses messages of this instance to people who are not in touch with it.",
+  ),
   last_qr_at: timeOrNull,
   connected_at: timeOrNull,
   disconnected_at: timeOrNull,
@@ -134,6 +143,7 @@ const connection = z.object({
   updated_at: time,
   updatedAt: time,
   reason: text,
+  new_chats_locked_until: timeOrNull,
 });
 
 const pairing = z.object({
@@ -149,7 +159,7 @@ const proxyUrl = z
   .string()
   .trim()
   .max(2048)
-  .regex(/^(https?|socks5):\/\/[^\s/]+/i, "must be an http, https or socks5 address");
+  .regex(/^(https?|socks[45]):\/\/[^\s/]+/i, "must be an http, https, socks4 or socks5 address");
 
 const METADATA_LENGTH = 16_384;
 
@@ -220,9 +230,11 @@ export const instancesContract = {
   createInstance: route({
     http: "POST /api/v1/instances",
     access: "account",
+    role: "admin",
     tag,
     summary: "Create an instance; its API key and webhook secret are shown this once",
     message: "Instance created",
+    idempotent: true,
     aliases,
     input: createInput,
     output: created,
@@ -243,7 +255,14 @@ export const instancesContract = {
     summary: "Get the connection status and the connected identity",
     message: "Instance status",
     input: z.object({ id: instanceId }),
-    output: connection,
+    output: connection.extend({
+      seconds_since_last_inbound: z.number().int().nullable().describe("null: nothing has come in yet."),
+      messages_24h: z.number().int().describe("10000: so many or more."),
+      failures_24h: z.number().int(),
+      last_errors: z
+        .array(z.object({ code: z.string(), message: z.string(), at: z.string() }))
+        .describe("Of the last 24 hours, newest first."),
+    }),
   }),
   getInstanceQr: route({
     http: "GET /api/v1/instances/:id/qr",
@@ -287,6 +306,7 @@ export const instancesContract = {
   logoutInstance: route({
     http: "POST /api/v1/instances/:id/logout",
     access: "instance",
+    role: "admin",
     tag,
     summary: "Unlink from the phone and forget the pairing",
     message: "Logged out",
@@ -296,6 +316,7 @@ export const instancesContract = {
   updateInstance: route({
     http: "PATCH /api/v1/instances/:id",
     access: "instance",
+    role: "admin",
     tag,
     summary: "Change an instance; what is not named stays",
     message: "Instance updated",
@@ -311,6 +332,7 @@ export const instancesContract = {
   deleteInstance: route({
     http: "DELETE /api/v1/instances/:id",
     access: "instance",
+    role: "admin",
     tag,
     summary: "Unlink and remove an instance with its keys, webhooks and messages",
     message: "Instance removed",
@@ -320,6 +342,7 @@ export const instancesContract = {
   regenerateApiKey: route({
     http: "POST /api/v1/instances/:id/api-key/regenerate",
     access: "instance",
+    role: "admin",
     tag,
     summary: "Give the instance a new API key; the old one dies at once, or after `grace_seconds`",
     message: "API key regenerated",
@@ -343,6 +366,7 @@ export const instancesContract = {
     tag,
     summary: "Create an instance in the key's account, or in any account with the administrative token",
     message: "Instance created",
+    idempotent: true,
     aliases: { ...aliases, account_id: ["accountId"] },
     input: createInput.extend({
       account_id: z.coerce

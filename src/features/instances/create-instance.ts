@@ -1,10 +1,13 @@
 import { sql } from "kysely";
 import { addLane } from "../../engine/lanes.ts";
 import type { Db, Trx } from "../../platform/db.ts";
-import { GatewayError } from "../../platform/errors.ts";
+import { fingerprint } from "../../platform/fingerprint.ts";
 import type { InputOf, OutputOf } from "../../platform/route.ts";
 import type { SecretBox } from "../../platform/secret-box.ts";
 import { newWebhookSecret } from "../../platform/webhook-secret.ts";
+import { type AuditActor, namesOf, recordAudit } from "../audit/audit.ts";
+import { requireRoom } from "../plans/plans.ts";
+import { claimAnswer, keepAnswer } from "./answer-once.ts";
 import { issueApiKey } from "./api-keys.ts";
 import type { instancesContract } from "./contract.ts";
 import type { InstanceRow } from "./instance-row.ts";
@@ -38,7 +41,8 @@ export async function createInstance(
   deps: CreateDeps,
   account_id: number,
   input: CreateInput,
-): Promise<{ created: CreatedInstance; row: InstanceRow }> {
+  by: CreateBy,
+): Promise<Creation> {
   const webhook = readWebhook(input);
   await requireAllowedWebhook(deps.outgoing, webhook?.url);
   await requireAllowedProxy(deps.outgoing, input.proxy?.url);
@@ -50,52 +54,75 @@ export async function createInstance(
     proxy: input.proxy ? deps.box.seal(input.proxy.url) : null,
   };
   return deps.db.transaction().execute(async (trx) => {
-    await requireRoom(trx, account_id);
-    const webhook_secret = newWebhookSecret();
-    const sealed = deps.box.seal(webhook_secret);
-    const row = await insertInstance(trx, { ...columns, account_id, webhook_secret: sealed });
-    const { api_key } = await issueApiKey(trx, row);
-    const default_webhook = webhook && (await deps.createDefaultWebhook(trx, { ...webhook, instance: row }));
-    const created = {
-      id: row.id,
-      name: row.name,
-      status: row.status,
-      api_key,
-      webhook_secret,
-      webhook: { ...toWebhookPackage(row.id, deps.baseUrl), secret: webhook_secret },
-      ...(default_webhook && { default_webhook }),
-    };
-    return { created, row };
+    const { key } = by;
+    const once = key && { account_id, ...key, fingerprint: fingerprint(input) };
+    const earlier = once && (await claimAnswer(trx, deps.box, once));
+    if (earlier) return { created: earlier.answer as CreatedInstance, lanes: [], isReplayed: true };
+    const count = () => countInstances(trx, account_id);
+    await requireRoom(trx, { account_id, limit: "max_instances", count });
+    const { created, lanes } = await make(deps, trx, { ...columns, account_id }, webhook);
+    const target = { type: "instance", id: created.id };
+    const fields = namesOf(input, "account_id");
+    await recordAudit(trx, { by, action: "instance.create", target, account_id, fields });
+    if (once) await keepAnswer(trx, deps.box, once, created);
+    return { created, lanes, isReplayed: false };
   });
 }
 
-function readWebhook({ webhook_url, webhook }: CreateInput): { url: string; events?: string[] } | undefined {
+/** Who creates, and under which key the answer can be had again. */
+export interface CreateBy extends AuditActor {
+  key?: { route: string; key: string };
+}
+
+export interface Creation {
+  created: CreatedInstance;
+  /** To wake after the commit. */
+  lanes: number[];
+  /** It was created before, by a request with the same key. */
+  isReplayed: boolean;
+}
+
+async function make(
+  deps: CreateDeps,
+  trx: Trx,
+  columns: Omit<NewInstance, "webhook_secret">,
+  webhook: FirstWebhook | undefined,
+): Promise<Omit<Creation, "isReplayed">> {
+  const webhook_secret = newWebhookSecret();
+  const row = await insertInstance(trx, { ...columns, webhook_secret: deps.box.seal(webhook_secret) });
+  const { api_key } = await issueApiKey(trx, row);
+  const default_webhook = webhook && (await deps.createDefaultWebhook(trx, { ...webhook, instance: row }));
+  const created = {
+    id: row.id,
+    name: row.name,
+    status: row.status,
+    api_key,
+    webhook_secret,
+    webhook: { ...toWebhookPackage(row.id, deps.baseUrl), secret: webhook_secret },
+    ...(default_webhook && { default_webhook }),
+  };
+  return { created, lanes: [row.lane, row.global_lane] };
+}
+
+interface FirstWebhook {
+  url: string;
+  events?: string[];
+}
+
+function readWebhook({ webhook_url, webhook }: CreateInput): FirstWebhook | undefined {
   const { url, events } = typeof webhook === "object" && webhook !== null ? webhook : { url: webhook };
   const first = webhook_url || url;
   return first ? { url: first, events } : undefined;
 }
 
-/** The account's row is locked, so that two requests at once cannot both take the last place. */
-async function requireRoom(trx: Trx, account_id: number): Promise<void> {
-  const plan = await trx
-    .selectFrom("account")
-    .innerJoin("plan", "plan.id", "account.plan_id")
-    .select("plan.max_instances")
-    .where("account.id", "=", account_id)
-    .forNoKeyUpdate("account")
-    .executeTakeFirst();
-  if (!plan) throw new GatewayError("NOT_FOUND", "There is no such account.");
-  if (plan.max_instances === null) return;
+async function countInstances(trx: Trx, account_id: number): Promise<number> {
   const { count } = await trx
     .selectFrom("instance")
     .select(({ fn }) => fn.countAll<number>().as("count"))
     .where("account_id", "=", account_id)
     .where("removed_at", "is", null)
     .executeTakeFirstOrThrow();
-  if (count < plan.max_instances) return;
-  throw new GatewayError("QUOTA_EXCEEDED", `The plan allows ${plan.max_instances} instances.`, {
-    details: { limit: plan.max_instances, used: count },
-  });
+  return count;
 }
 
 interface NewInstance {

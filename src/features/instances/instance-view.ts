@@ -1,4 +1,5 @@
 import type { Selectable } from "kysely";
+import { nextMonth } from "../../platform/month.ts";
 import type { OutputOf } from "../../platform/route.ts";
 import type { PlanTable } from "../../tables.ts";
 import { DEFAULT_SETTINGS, type instancesContract } from "./contract.ts";
@@ -8,16 +9,27 @@ import { toDataUrl } from "./qr-image.ts";
 export type ShownInstance = OutputOf<typeof instancesContract.getInstance>;
 export type Limits = Omit<Selectable<PlanTable>, "id" | "name" | "price" | "features">;
 
-/** The instance as the API shows it; secrets are not in it. */
-export function toInstance(row: InstanceRow, limits: Limits, baseUrl: string): ShownInstance {
+/** The instance as the API shows it; secrets are not in it. `used`: messages of this month, where they are counted. */
+export function toInstance(
+  row: InstanceRow,
+  limits: Limits,
+  used: number | null,
+  baseUrl: string,
+): ShownInstance {
   return {
     ...row,
     connection_status: row.status,
     phone_connected: row.phone,
     webhook: toWebhookPackage(row.id, baseUrl),
     settings: { ...DEFAULT_SETTINGS, ...row.settings },
-    limits,
+    limits: { ...limits, messages_used: used, messages_reset_at: nextMonth() },
+    new_chats_locked_until: lockOf(row),
   };
+}
+
+/** Null as soon as it is over. */
+function lockOf({ new_chats_locked_until: until }: InstanceRow): Date | null {
+  return until !== null && until.getTime() > Date.now() ? until : null;
 }
 
 /** What a customer needs to set up a receiver. */
@@ -58,6 +70,7 @@ export function toConnection(row: InstanceRow) {
     updated_at: row.updated_at,
     updatedAt: row.updated_at,
     reason: isConnected ? null : row.last_disconnect_reason,
+    new_chats_locked_until: lockOf(row),
   };
 }
 

@@ -107,6 +107,9 @@ describe("creating an instance", () => {
     ["metadata", { name: "x", metadata: { a: "x".repeat(17_000) } }],
     ["proxy.url", { name: "x", proxy: { url: "gopher://proxy.example" } }],
     ["proxy.url", { name: "x", proxy: { url: "socks5://169.254.169.254:1080" } }],
+    ["proxy.url", { name: "x", proxy: { url: "socks4://169.254.169.254" } }],
+    ["proxy.url", { name: "x", proxy: { url: "http://me:%zz@proxy.example:3128" } }],
+    ["proxy.url", { name: "x", proxy: { url: "http://proxy.example:99999" } }],
     ["settings.send_delay_min_ms", { name: "x", settings: { send_delay_min_ms: -1 } }],
     ["settings.send_delay_min_ms", { name: "x", settings: { send_delay_min_ms: 5 } }],
     ["settings.on_unknown", { name: "x", settings: { on_unknown: "maybe" } }],
@@ -156,7 +159,8 @@ describe("creating an instance", () => {
     );
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(3);
     for (const { status, body } of answers.filter((answer) => answer.status !== 200)) {
-      expect([status, body.code, body.details]).toEqual([403, "QUOTA_EXCEEDED", { limit: 3, used: 3 }]);
+      const details = { quota: "max_instances", limit: 3, used: 3, left: 0 };
+      expect([status, body.code, body.details]).toEqual([403, "QUOTA_EXCEEDED", details]);
     }
     const shown = await gateway.call("GET /api/v1/instances", undefined, user);
     expect(shown.body.data[0].limits).toMatchObject({ max_instances: 3, max_messages: null });
@@ -238,7 +242,10 @@ describe("reading instances", () => {
           instance_rate_limit_per_minute: 300,
           message_rate_limit_per_minute: 120,
         },
+        messages_used: null,
+        messages_reset_at: stamp,
       },
+      new_chats_locked_until: null,
       ...{ last_qr_at: null, connected_at: null, disconnected_at: null, last_seen_at: null },
       ...{ last_disconnect_reason: null, created_at: stamp, updated_at: stamp },
     });
@@ -255,7 +262,8 @@ describe("reading instances", () => {
       ...{ connected: false, logged_in: false, loggedIn: false },
       ...{ phone: null, phone_connected: null, phoneConnected: null, jid: null, lid: null },
       ...{ profile_name: null, profileName: null, profile_picture_url: null, profilePictureUrl: null },
-      ...{ platform: null, updated_at: stamp, updatedAt: stamp, reason: null },
+      ...{ platform: null, updated_at: stamp, updatedAt: stamp, reason: null, new_chats_locked_until: null },
+      ...{ seconds_since_last_inbound: null, messages_24h: 0, failures_24h: 0, last_errors: [] },
     });
   });
 

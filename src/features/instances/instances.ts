@@ -3,16 +3,22 @@ import type { Db } from "../../platform/db.ts";
 import { GatewayError } from "../../platform/errors.ts";
 import { type Caller, type Handlers, RawAnswer, Reply } from "../../platform/handler.ts";
 import type { InputOf } from "../../platform/route.ts";
+import { recordAudit } from "../audit/audit.ts";
+import { claimAnswer, keepAnswer } from "./answer-once.ts";
 import { rotateApiKey } from "./api-keys.ts";
 import { connectInstance, logoutInstance, reconnectInstance } from "./connect-instance.ts";
 import type { instancesContract } from "./contract.ts";
-import { type CreateDeps, createInstance } from "./create-instance.ts";
+import { type CreateBy, type CreateDeps, createInstance } from "./create-instance.ts";
+import { readActivity } from "./instance-activity.ts";
+import { entryOf } from "./instance-audit.ts";
 import { getInstance, lockInstance } from "./instance-row.ts";
 import { hasPairing, toConnection, toPairing } from "./instance-view.ts";
 import { getShownInstance, listInstances } from "./list-instances.ts";
 import { toPng } from "./qr-image.ts";
 import { requestRemoval } from "./remove-instance.ts";
 import { updateInstance } from "./update-instance.ts";
+
+export { claimAnswer, keepAnswer };
 
 export interface InstancesDeps extends CreateDeps {
   engine: Pick<Engine, "wake" | "tell" | "hear">;
@@ -39,8 +45,10 @@ function accountWide(
       return new Reply(rows, { beside: { pagination } });
     },
 
-    async createInstance({ input, caller }) {
-      return create(deps, getAccountOf(caller), input);
+    async createInstance({ input, idempotencyKey, ...by }) {
+      const key = idempotencyKey ? { route: "createInstance", key: idempotencyKey } : undefined;
+      const { created, headers } = await create(deps, getAccountOf(by.caller), input, { ...by, key });
+      return new Reply(created, { headers });
     },
 
     async listAllInstances({ input, caller }) {
@@ -51,11 +59,14 @@ function accountWide(
       return new Reply(rows, { beside: { pagination } });
     },
 
-    async createInstanceWithKey({ input, caller }) {
-      const created = await create(deps, await chooseAccount(db, caller, input.account_id), input);
+    async createInstanceWithKey({ input, idempotencyKey, ...by }) {
+      const key = idempotencyKey ? { route: "createInstanceWithKey", key: idempotencyKey } : undefined;
+      const account = await chooseAccount(db, by.caller, input.account_id);
+      const { created, headers } = await create(deps, account, input, { ...by, key });
       const { api_key: token, id, name } = created;
       const instance = { ...(await getShownInstance(db, baseUrl, id)), token };
-      return new Reply(created, { beside: { instance, token, name, connected: false, loggedIn: false } });
+      const beside = { instance, token, name, connected: false, loggedIn: false };
+      return new Reply(created, { beside, headers });
     },
   };
 }
@@ -64,11 +75,14 @@ async function create(
   deps: InstancesDeps,
   account_id: number,
   input: InputOf<typeof instancesContract.createInstance>,
+  by: CreateBy,
 ) {
-  const { created, row } = await createInstance(deps, account_id, input);
-  deps.engine.wake([row.lane, row.global_lane]);
-  return created;
+  const { created, lanes, isReplayed } = await createInstance(deps, account_id, input, by);
+  deps.engine.wake(lanes);
+  return { created, headers: isReplayed ? REPLAYED : {} };
 }
+
+const REPLAYED = { "idempotent-replayed": "true" };
 
 function ofOneInstance(
   deps: InstancesDeps,
@@ -77,21 +91,23 @@ function ofOneInstance(
   return {
     getInstance: ({ input }) => getShownInstance(db, baseUrl, input.id),
 
-    async updateInstance({ input }) {
-      await updateInstance(deps, input);
+    async updateInstance({ input, ...by }) {
+      engine.wake(await updateInstance(deps, input, by));
       engine.tell("instance", String(input.id));
       return getShownInstance(db, baseUrl, input.id);
     },
 
-    async deleteInstance({ input: { id }, signal }) {
-      await requestRemoval(deps, id, signal);
+    async deleteInstance({ input: { id }, signal, ...by }) {
+      await requestRemoval(deps, id, by, signal);
       return { id };
     },
 
-    async regenerateApiKey({ input: { id, grace_seconds } }) {
-      const { api_key, ended } = await db
-        .transaction()
-        .execute(async (trx) => rotateApiKey(trx, await lockInstance(trx, id), grace_seconds));
+    async regenerateApiKey({ input: { id, grace_seconds }, ...by }) {
+      const { api_key, ended } = await db.transaction().execute(async (trx) => {
+        const row = await lockInstance(trx, id);
+        await recordAudit(trx, entryOf(by, "instance.regenerate_key", row));
+        return rotateApiKey(trx, row, grace_seconds);
+      });
       deps.forgetApiKeys(ended);
       return { id, api_key };
     },
@@ -106,7 +122,10 @@ function ofItsConnection(
 > {
   const { db } = deps;
   return {
-    getInstanceStatus: async ({ input }) => toConnection(await getInstance(db, input.id)),
+    getInstanceStatus: async ({ input: { id } }) => ({
+      ...toConnection(await getInstance(db, id)),
+      ...(await readActivity(db, id)),
+    }),
 
     async getInstanceQr({ input: { id, format } }) {
       const row = await getInstance(db, id);
@@ -127,8 +146,8 @@ function ofItsConnection(
       return toConnection(await reconnectInstance(deps, id, { wait_seconds, signal }));
     },
 
-    async logoutInstance({ input, signal }) {
-      return toConnection(await logoutInstance(deps, input.id, signal));
+    async logoutInstance({ input, signal, ...by }) {
+      return toConnection(await logoutInstance(deps, input.id, by, signal));
     },
   };
 }

@@ -1,6 +1,7 @@
 import { maskApiKey } from "../../platform/api-key.ts";
 import type { Db } from "../../platform/db.ts";
 import { GatewayError } from "../../platform/errors.ts";
+import { thisMonth } from "../../platform/month.ts";
 import { type Page, readCursor, toPage } from "../../platform/paging.ts";
 import { type ShownInstance, toInstance } from "./instance-view.ts";
 
@@ -38,7 +39,7 @@ export async function getShownInstance(db: Db, baseUrl: string, id: number): Pro
 
 type ShownRow = Awaited<ReturnType<ReturnType<typeof selectShown>["execute"]>>[number];
 
-function toListed({ last4, ...row }: ShownRow, baseUrl: string): ListedInstance {
+function toListed({ last4, messages_used, ...row }: ShownRow, baseUrl: string): ListedInstance {
   const limits = {
     max_instances: row.max_instances,
     max_users: row.max_users,
@@ -49,7 +50,8 @@ function toListed({ last4, ...row }: ShownRow, baseUrl: string): ListedInstance 
     instance_rate_limit_per_minute: row.instance_rate_limit_per_minute,
     message_rate_limit_per_minute: row.message_rate_limit_per_minute,
   };
-  return { ...toInstance(row, limits, baseUrl), token: last4 && maskApiKey(last4) };
+  const used = row.max_messages === null ? null : (messages_used ?? 0);
+  return { ...toInstance(row, limits, used, baseUrl), token: last4 && maskApiKey(last4) };
 }
 
 function selectShown(db: Db) {
@@ -74,6 +76,13 @@ function selectShown(db: Db) {
         .orderBy("api_key.id", "desc")
         .limit(1)
         .as("last4"),
+    )
+    .select(({ selectFrom }) =>
+      selectFrom("message_usage as u")
+        .select("u.used")
+        .whereRef("u.account_id", "=", "instance.account_id")
+        .where("u.month", "=", thisMonth())
+        .as("messages_used"),
     )
     .where("instance.removed_at", "is", null);
 }

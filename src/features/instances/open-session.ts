@@ -1,21 +1,21 @@
 import { sql } from "kysely";
 import type { Lane } from "../../engine/engine.ts";
 import type { Session } from "../../network/driver.ts";
-import type { Db } from "../../platform/db.ts";
+import type { SessionOptions } from "../../network/sessions.ts";
 import type { Log } from "../../platform/log.ts";
 import { CONTROL_GROUP } from "./control-jobs.ts";
 import type { ConnectionRecorder } from "./record-connection.ts";
+import { readSessionOptions, type SessionOptionsDeps } from "./session-options.ts";
 
 /** The sessions that this process has open. */
 export interface OpenSessions {
-  /** The instance's session, opened when there is none; connecting it is the caller's. */
-  open(instance: number, network: "whatsapp" | "sandbox"): Session;
+  /** The instance's session, opened with these options when there is none; connecting it is the caller's. */
+  open(instance: number, network: "whatsapp" | "sandbox", options: SessionOptions): Session;
   /** Closes and forgets the session; the identity is kept. */
   close(instance: number): Promise<void>;
 }
 
-export interface OpenDeps {
-  db: Db;
+export interface OpenDeps extends SessionOptionsDeps {
   recorder: ConnectionRecorder;
   log: Log;
 }
@@ -24,20 +24,16 @@ export interface OpenDeps {
  * For an owner who has just taken a session's lane: what the row says of the connection is the past of somebody else, and
  * who wants to be connected is connected again. What a customer has asked for in the meantime is left to its job.
  */
-export async function resumeSession(
-  { db, recorder, log }: OpenDeps,
-  sessions: OpenSessions,
-  lane: Lane,
-): Promise<void> {
+export async function resumeSession(deps: OpenDeps, sessions: OpenSessions, lane: Lane): Promise<void> {
   const id = Number(lane.key);
-  const instance = await db
+  const instance = await deps.db
     .selectFrom("instance")
     .select(["network", "wanted", "pairing_phone", hasControlJob(lane.id).as("has_job")])
     .where("id", "=", id)
     .executeTakeFirst();
   if (instance?.wanted !== "connected" || instance.has_job) return;
-  await recorder.record(id, { type: "disconnected", reason: "connection_lost", will_retry: true });
-  await openSession({ recorder, log }, sessions, { id, ...instance }, instance.pairing_phone ?? undefined);
+  await deps.recorder.record(id, { type: "disconnected", reason: "connection_lost", will_retry: true });
+  await openSession(deps, sessions, { id, ...instance }, instance.pairing_phone ?? undefined);
 }
 
 // In one statement with `wanted`: a request changes both in one commit.
@@ -47,15 +43,17 @@ function hasControlJob(lane: number) {
 
 /** Opens and connects; what comes of it arrives as events. A session that cannot be opened is told as failed. */
 export async function openSession(
-  { recorder, log }: Pick<OpenDeps, "recorder" | "log">,
+  deps: OpenDeps,
   sessions: OpenSessions,
   { id, network }: { id: number; network: "whatsapp" | "sandbox" },
   pairingPhone?: string,
 ): Promise<void> {
   try {
-    sessions.open(id, network).connect({ pairingPhone });
+    const options = await readSessionOptions(deps, id);
+    if (options) sessions.open(id, network, options).connect({ pairingPhone });
+    else await deps.recorder.record(id, { type: "failed", reason: "proxy_not_allowed" });
   } catch (error) {
-    log.error({ err: error, instance_id: id }, "the session could not be opened");
-    await recorder.record(id, { type: "failed", reason: "session_failed" });
+    deps.log.error({ err: error, instance_id: id }, "the session could not be opened");
+    await deps.recorder.record(id, { type: "failed", reason: "session_failed" });
   }
 }

@@ -1,6 +1,8 @@
 import { invalidField } from "../../platform/errors.ts";
 import type { SafeFetch } from "../../platform/safe-fetch.ts";
 
+const SOCKS_PORT = 1080;
+
 export type OutgoingPolicy = Pick<SafeFetch, "refusal">;
 
 /** Refuses, before anything is made, a webhook address that every delivery would refuse. */
@@ -12,8 +14,26 @@ export async function requireAllowedWebhook(
   if (issue) throw invalidField("webhook_url", issue);
 }
 
-/** The same for the way to the network: the policy knows http, and asks for host and port only. */
+/** The same for the way to the network. */
 export async function requireAllowedProxy(outgoing: OutgoingPolicy, url: string | undefined): Promise<void> {
-  const issue = url && (await outgoing.refusal(url.replace(/^socks5:/i, "http:")));
+  const issue = url && (readProxyIssue(url) ?? (await outgoing.refusal(toPolicyUrl(url))));
   if (issue) throw invalidField("proxy.url", issue);
+}
+
+function readProxyIssue(url: string): string | undefined {
+  if (!URL.canParse(url)) return "This is not a valid URL.";
+  const { username, password } = new URL(url);
+  try {
+    decodeURIComponent(username + password);
+    return undefined;
+  } catch {
+    return "The user name or password is not percent-encoded.";
+  }
+}
+
+/** The policy is about host and port and knows http only; what goes through the tunnel is encrypted in any case. */
+export function toPolicyUrl(proxy: string): string {
+  const { protocol, hostname, port } = new URL(proxy);
+  const usual = protocol === "https:" ? 443 : protocol === "http:" ? 80 : SOCKS_PORT;
+  return `https://${hostname}:${port || usual}`;
 }

@@ -1,7 +1,9 @@
 import { sql } from "kysely";
 import type { Engine, Lane } from "../../engine/engine.ts";
 import type { Db, Trx } from "../../platform/db.ts";
+import { type AuditActor, recordAudit } from "../audit/audit.ts";
 import { addControlJob } from "./control-jobs.ts";
+import { entryOf } from "./instance-audit.ts";
 import { lockInstance } from "./instance-row.ts";
 import { clearPairings } from "./pairing-vault.ts";
 import { waitForInstance } from "./wait-for-instance.ts";
@@ -19,12 +21,18 @@ export interface RemoveDeps {
  * Hides the instance, ends its keys and leaves the rest to a job of its session's owner, so that a crash in the middle is
  * finished later. Waits until the row is gone, at most 20 s; from the first moment nobody sees the instance any more.
  */
-export async function requestRemoval(deps: RemoveDeps, id: number, signal: AbortSignal): Promise<void> {
+export async function requestRemoval(
+  deps: RemoveDeps,
+  id: number,
+  by: AuditActor,
+  signal: AbortSignal,
+): Promise<void> {
   const { db, engine } = deps;
   const { lane, keys } = await db.transaction().execute(async (trx) => {
     const row = await lockInstance(trx, id);
     const keys = await trx.deleteFrom("api_key").where("instance_id", "=", id).returning("digest").execute();
     await addControlJob(trx, row.lane, { do: "delete" });
+    await recordAudit(trx, entryOf(by, "instance.delete", row));
     await trx
       .updateTable("instance")
       .set({ wanted: "stopped", removed_at: sql<Date>`now()` })
@@ -77,7 +85,10 @@ async function holdAlone(trx: Trx, node: string, lane: Lane): Promise<boolean> {
   return held.length > 0;
 }
 
-/** Ends what is still to be delivered, and says so; the lanes go with their jobs. */
+/**
+ * Ends what is still to be delivered, and says so; the lanes go with their jobs. So does the counter of events: whoever is
+ * about to record one waits for it, and then finds none, so that nothing is queued in a lane that is gone.
+ */
 async function silenceWebhooks(trx: Trx, id: number): Promise<number[]> {
   const instance = await trx
     .selectFrom("instance")
@@ -89,6 +100,8 @@ async function silenceWebhooks(trx: Trx, id: number): Promise<number[]> {
   const own = await trx.selectFrom("webhook").select("lane").where("instance_id", "=", id).execute();
   const lanes = [instance.global_lane, ...own.flatMap(({ lane }) => lane ?? [])].sort((a, b) => a - b);
   await trx.selectFrom("lane").select("id").where("id", "in", lanes).orderBy("id").forUpdate().execute();
+  // After the lanes: whoever writes down a delivery holds its lane first, and may then record an event.
+  await trx.selectFrom("event_head").select("last").where("instance_id", "=", id).forUpdate().execute();
   await sql`
     update delivery set status = 'discarded', error = 'The instance was removed.', next_retry_at = null
     where instance_id = ${id} and status in ('pending', 'retrying', 'parked')
@@ -98,16 +111,20 @@ async function silenceWebhooks(trx: Trx, id: number): Promise<number[]> {
   await trx.deleteFrom("job").where("lane", "in", lanes).execute();
   await trx.deleteFrom("lane").where("id", "in", lanes).execute();
   await trx.deleteFrom("webhook").where("instance_id", "=", id).execute();
+  await trx.deleteFrom("event_head").where("instance_id", "=", id).execute();
   return lanes;
 }
 
 /** The large tables, so that no transaction is large. */
 async function removeHistory(db: Db, id: number): Promise<void> {
-  const pieceOf = (table: "message" | "conversation" | "contact") => sql`
+  const pieceOf = (table: "media" | "message" | "conversation" | "contact") => sql`
     delete from ${sql.table(table)} where id in (
       select id from ${sql.table(table)} where instance_id = ${id} limit ${ROWS_AT_ONCE})`;
   const pieces = [
+    pieceOf("media"),
     pieceOf("message"),
+    sql`delete from message_search where instance_id = ${id} and (at, id) in (
+      select at, id from message_search where instance_id = ${id} order by at, id limit ${ROWS_AT_ONCE})`,
     pieceOf("conversation"),
     pieceOf("contact"),
     sql`delete from event where instance_id = ${id} and sequence in (
@@ -125,8 +142,12 @@ async function removeRow(trx: Trx, id: number, lane: number): Promise<void> {
   const lanes = await trx.selectFrom("instance").select("global_lane").where("id", "=", id).execute();
   await trx.deleteFrom("instance").where("id", "=", id).execute();
   await clearPairings(trx, id);
+  await trx.deleteFrom("group_chat").where("instance_id", "=", id).execute();
+  await trx.deleteFrom("group_list").where("instance_id", "=", id).execute();
   await trx.deleteFrom("idempotency").where("instance_id", "=", id).execute();
+  await trx.deleteFrom("number_check").where("instance_id", "=", id).execute();
   await trx.deleteFrom("connection_log").where("instance_id", "=", id).execute();
+  await trx.deleteFrom("api_log").where("instance_id", "=", id).execute();
   await trx
     .deleteFrom("job")
     .where("lane", "in", [lane, ...lanes.map((row) => row.global_lane)])

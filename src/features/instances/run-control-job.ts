@@ -1,21 +1,18 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Engine, Job, JobEnd } from "../../engine/engine.ts";
 import { heldLanes } from "../../engine/jobs.ts";
-import type { Db, Trx } from "../../platform/db.ts";
-import type { Log } from "../../platform/log.ts";
+import type { Trx } from "../../platform/db.ts";
 import { changeStatus } from "./change-status.ts";
 import { type ControlRef, controlRef } from "./control-jobs.ts";
 import { eraseCredential } from "./credential-store.ts";
 import { findAndLockInstance } from "./instance-row.ts";
-import { type OpenSessions, openSession } from "./open-session.ts";
-import { type ConnectionRecorder, NO_IDENTITY } from "./record-connection.ts";
+import { type OpenDeps, type OpenSessions, openSession } from "./open-session.ts";
+import { NO_IDENTITY } from "./record-connection.ts";
 import { removeInstance } from "./remove-instance.ts";
+import { readSessionOptions } from "./session-options.ts";
 
-export interface ControlJobDeps {
-  db: Db;
+export interface ControlJobDeps extends OpenDeps {
   engine: Pick<Engine, "node" | "wake" | "tell" | "laneLost">;
-  recorder: ConnectionRecorder;
-  log: Log;
 }
 
 const LOGOUT_MS = 10_000;
@@ -58,12 +55,13 @@ async function runConnect(
 }
 
 async function runLogout(
-  { db, engine, log }: ControlJobDeps,
+  deps: ControlJobDeps,
   sessions: OpenSessions,
   job: Job,
   instance: Instance,
 ): Promise<JobEnd> {
-  await unlink(sessions, instance, LOGOUT_MS, log);
+  const { db, engine } = deps;
+  await unlink(deps, sessions, instance, LOGOUT_MS);
   const lanes = await db.transaction().execute((trx) => recordLogout(trx, engine.node.id, job));
   if (!lanes) {
     engine.laneLost(job.lane.id);
@@ -75,12 +73,13 @@ async function runLogout(
 }
 
 async function runDelete(
-  { db, engine, log }: ControlJobDeps,
+  deps: ControlJobDeps,
   sessions: OpenSessions,
   { lane }: Job,
   instance: Instance,
 ): Promise<JobEnd> {
-  await unlink(sessions, instance, LAST_LOGOUT_MS, log);
+  const { db, engine } = deps;
+  await unlink(deps, sessions, instance, LAST_LOGOUT_MS);
   const lanes = await removeInstance(db, engine.node.id, lane);
   if (!lanes) {
     engine.laneLost(lane.id);
@@ -93,13 +92,14 @@ async function runDelete(
 
 /** Best effort, and bounded: what the network does not confirm in time is forgotten on our side all the same. */
 async function unlink(
+  deps: ControlJobDeps,
   sessions: OpenSessions,
   { id, network }: Instance,
   ms: number,
-  log: Log,
 ): Promise<void> {
-  const unlinking = Promise.resolve()
-    .then(() => sessions.open(id, network).logout())
+  const { log } = deps;
+  const unlinking = readSessionOptions(deps, id)
+    .then((options) => options && sessions.open(id, network, options).logout())
     .catch((error: unknown) =>
       log.warn({ err: error, instance_id: id }, "the network did not confirm the unlink"),
     );

@@ -40,7 +40,7 @@ const ANY = [
 export const LIVE: readonly InstanceStatus[] = [...PAIRING, ...ONLINE];
 
 interface Transition {
-  on: Exclude<ConnectionEvent["type"], "disconnected"> | "dropped" | "closed" | "ended";
+  on: Exclude<ConnectionEvent["type"], "disconnected"> | "dropped" | "closed" | "outdated" | "ended";
   from: readonly InstanceStatus[];
   to: InstanceStatus;
   /** Over for good: nothing connects it again but the customer. */
@@ -58,6 +58,7 @@ const TRANSITIONS: readonly Transition[] = [
   { on: "dropped", from: PAIRING, to: "connecting" },
   { on: "closed", from: ONLINE, to: "reconnecting" },
   { on: "closed", from: PAIRING, to: "disconnected", isFinal: true },
+  { on: "outdated", from: LIVE, to: "error" },
   { on: "ended", from: LIVE, to: "disconnected", isFinal: true },
   { on: "logged_out", from: [...LIVE, "error"], to: "logged_out", isFinal: true },
   { on: "banned", from: [...LIVE, "error"], to: "banned", isFinal: true },
@@ -79,5 +80,5 @@ export function findTransition(
 function kindOf(event: ConnectionEvent): Transition["on"] {
   if (event.type !== "disconnected") return event.type;
   if (event.will_retry) return "dropped";
-  return event.reason === "closed" ? "closed" : "ended";
+  return event.reason === "closed" || event.reason === "outdated" ? event.reason : "ended";
 }

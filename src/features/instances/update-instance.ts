@@ -1,22 +1,27 @@
 import { sql } from "kysely";
-import type { Db } from "../../platform/db.ts";
+import type { Db, Trx } from "../../platform/db.ts";
 import type { InputOf } from "../../platform/route.ts";
 import type { SecretBox } from "../../platform/secret-box.ts";
+import { type AuditActor, recordAudit } from "../audit/audit.ts";
+import { changeStatus } from "./change-status.ts";
 import type { instancesContract } from "./contract.ts";
-import { lockInstance } from "./instance-row.ts";
+import { addControlJob } from "./control-jobs.ts";
+import { entryOf } from "./instance-audit.ts";
+import { type InstanceRow, lockInstance } from "./instance-row.ts";
 import { readSettings } from "./instance-settings.ts";
 import { type OutgoingPolicy, requireAllowedProxy } from "./outgoing-policy.ts";
 
 type UpdateInput = InputOf<typeof instancesContract.updateInstance>;
 
-/** Changes what is named; the rest stays. */
+/** Changes what is named; the rest stays. A live session is opened anew when its way to the network changes. Answers the lanes to wake. */
 export async function updateInstance(
   { db, box, outgoing }: { db: Db; box: SecretBox; outgoing: OutgoingPolicy },
   input: UpdateInput,
-): Promise<void> {
+  by: AuditActor,
+): Promise<number[]> {
   const { id, name, webhook_enabled, metadata, proxy } = input;
   await requireAllowedProxy(outgoing, proxy?.url);
-  await db.transaction().execute(async (trx) => {
+  return db.transaction().execute(async (trx) => {
     const row = await lockInstance(trx, id);
     await trx
       .updateTable("instance")
@@ -30,5 +35,21 @@ export async function updateInstance(
       })
       .where("id", "=", id)
       .execute();
+    await recordAudit(trx, entryOf(by, "instance.update", row, input));
+    const before = row.proxy && box.open(row.proxy);
+    const isMoved = proxy !== undefined && (proxy?.url ?? null) !== before;
+    return isMoved && row.wanted === "connected" ? reopen(trx, row) : [];
   });
+}
+
+/** The pairing stays; who was about to pair begins again. Must be the last of the transaction. */
+async function reopen(trx: Trx, row: InstanceRow): Promise<number[]> {
+  if (row.jid === null) {
+    const phone = row.pairing_phone ?? undefined;
+    await addControlJob(trx, row.lane, { do: "connect", phone, afresh: true });
+    return [row.lane];
+  }
+  await addControlJob(trx, row.lane, { do: "reconnect" });
+  const change = { status: "reconnecting", reason: "proxy_changed", will_retry: true } as const;
+  return [row.lane, ...(await changeStatus(trx, row, change))];
 }

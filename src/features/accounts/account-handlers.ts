@@ -1,0 +1,60 @@
+import { type Clock, systemClock } from "../../platform/clock.ts";
+import type { Db } from "../../platform/db.ts";
+import type { Handlers } from "../../platform/handler.ts";
+import { recordAudit } from "../audit/audit.ts";
+import { requireUser } from "./accounts.ts";
+import type { AccessControl } from "./authorise.ts";
+import type { accountsContract } from "./contract.ts";
+import { managedAccountHandlers } from "./managed-accounts.ts";
+import { ownAccountHandlers } from "./own-account.ts";
+import { createPasswords } from "./passwords.ts";
+import { createSignIn, getUser, toShownUser } from "./sign-in.ts";
+import type { Tokens } from "./tokens.ts";
+import { userHandlers } from "./users.ts";
+
+export interface AccountsOptions {
+  db: Db;
+  tokens: Tokens;
+  access: Pick<AccessControl, "forgetSignIns">;
+  clock?: Clock;
+}
+
+export function accountHandlers(options: AccountsOptions): Handlers<typeof accountsContract> {
+  const { db, tokens, access, clock = systemClock } = options;
+  const passwords = createPasswords();
+  const signIn = createSignIn({ db, tokens, clock, passwords });
+
+  return {
+    ...userHandlers({ db, access, passwords }),
+    ...ownAccountHandlers(db),
+    ...managedAccountHandlers({ db, passwords }),
+
+    login: (call) => signIn.login(call.input, call),
+
+    async logout({ input: _, ...by }) {
+      const { sign_in, user_id, account_id } = requireUser(by.caller);
+      await db.transaction().execute(async (trx) => {
+        await trx.deleteFrom("sign_in").where("id", "=", sign_in).execute();
+        await recordAudit(trx, {
+          by,
+          action: "auth.logout",
+          target: { type: "user", id: user_id },
+          account_id,
+        });
+      });
+      access.forgetSignIns([sign_in]);
+      return {};
+    },
+
+    async me({ caller }) {
+      return toShownUser(await getUser(db, requireUser(caller).user_id));
+    },
+
+    async changePassword(call) {
+      const caller = requireUser(call.caller);
+      const { answer, ended } = await signIn.changePassword(call.input, { ...call, caller });
+      access.forgetSignIns(ended);
+      return answer;
+    },
+  };
+}

@@ -1,0 +1,28 @@
+import { sql } from "kysely";
+import type { Db, Trx } from "../../platform/db.ts";
+import { recordAudit } from "../audit/audit.ts";
+
+const AT_ONCE = 200;
+
+/** Writes down that trials are over; until then their end counts all the same. */
+export async function endTrials(db: Db): Promise<void> {
+  for (let ended = AT_ONCE; ended === AT_ONCE; ) {
+    ended = await db.transaction().execute(endSomeTrials);
+  }
+}
+
+async function endSomeTrials(trx: Trx): Promise<number> {
+  const { rows } = await sql<{ id: number }>`
+    with over as (
+      select id from account where status = 'trial' and trial_ends_at <= now()
+      order by id limit ${AT_ONCE} for no key update skip locked
+    )
+    update account set status = 'expired', updated_at = now() from over where account.id = over.id
+    returning account.id`.execute(trx);
+  for (const { id } of rows) {
+    const by = { caller: { kind: "system" } } as const;
+    const target = { type: "account", id };
+    await recordAudit(trx, { by, action: "account.expire", target, account_id: id, fields: ["status"] });
+  }
+  return rows.length;
+}

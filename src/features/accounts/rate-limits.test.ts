@@ -1,0 +1,152 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { ADMIN_TOKEN, startTestGateway, type TestGateway, waitUntil } from "../../../test/gateway.ts";
+import { createRawCall, type RawAnswer, type RawCall } from "../../../test/raw-call.ts";
+import { createAccount } from "./create-account.ts";
+import type { PlanRates } from "./rate-limits.ts";
+
+const PASSWORD = "correct horse battery staple";
+const UNKNOWN_RATE = 30;
+
+let gateway: TestGateway;
+let call: RawCall;
+let shops = 0;
+
+beforeAll(async () => {
+  gateway = await startTestGateway({ WAYGATE_UNKNOWN_RATE: String(UNKNOWN_RATE) });
+  call = createRawCall(() => gateway.url);
+});
+afterAll(() => gateway.stop());
+
+interface Shop {
+  user: Record<string, string>;
+  key: Record<string, string>;
+  id: number;
+  plan: number;
+}
+
+/** An account with an instance, on a plan of its own. */
+async function openShop(rates: Partial<PlanRates>): Promise<Shop> {
+  const { db } = gateway.database;
+  const name = `Shop ${shops++}`;
+  const email = `${name.replace(" ", "")}@example.com`;
+  const made = await createAccount(db, { name, account_type: "client", email, password: PASSWORD });
+  const { body } = await call("POST /api/auth/login", { email, password: PASSWORD });
+  const user = { authorization: `Bearer ${body.token}` };
+  const created = await call(
+    "POST /instance/create",
+    { name, network: "sandbox", account_id: made.account_id },
+    { admintoken: ADMIN_TOKEN },
+  );
+  const { id: plan } = await db
+    .insertInto("plan")
+    .values({ name, features: "{}", ...rates })
+    .returning("id")
+    .executeTakeFirstOrThrow();
+  await db.updateTable("account").set({ plan_id: plan }).where("id", "=", made.account_id).execute();
+  return { user, plan, id: created.body.data.id, key: { "x-api-key": created.body.token } };
+}
+
+const statuses = (answers: RawAnswer[]) => answers.map(({ status }) => status);
+async function times<T>(n: number, ask: () => Promise<T>): Promise<T[]> {
+  const answers: T[] = [];
+  for (let i = 0; i < n; i++) answers.push(await ask());
+  return answers;
+}
+
+describe("a plan with a limit", () => {
+  test("refuses what is more for the account, and says when to come again", async () => {
+    const shop = await openShop({ api_rate_limit_per_minute: 3 });
+    const answers = await times(4, () => call("GET /api/auth/me", undefined, shop.user));
+    expect(statuses(answers)).toEqual([200, 200, 200, 429]);
+    const [first, , , last] = answers;
+    expect(first?.headers.get("ratelimit-policy")).toBe('"account";q=3;w=60');
+    expect(first?.headers.get("ratelimit")).toBe('"account";r=2;t=20');
+    expect(first?.headers.get("x-ratelimit-limit")).toBe("3");
+    expect(first?.headers.get("x-ratelimit-remaining")).toBe("2");
+    expect(last?.body).toMatchObject({
+      code: "RATE_LIMITED",
+      details: { policy: "account", limit_per_minute: 3 },
+    });
+    const wait = Number(/t=(\d+)/.exec(last?.headers.get("ratelimit") ?? "")?.[1]);
+    expect(Number(last?.headers.get("retry-after"))).toBe(wait);
+    expect(Number(last?.headers.get("x-ratelimit-reset"))).toBe(wait);
+    expect(wait).toBeGreaterThan(15);
+  });
+
+  test("counts the account's users and keys together, and nobody else's", async () => {
+    const shop = await openShop({ api_rate_limit_per_minute: 2 });
+    const other = await openShop({ api_rate_limit_per_minute: 2 });
+    const path = `GET /api/v1/instances/${shop.id}`;
+    const mine = [
+      await call(path, undefined, shop.user),
+      await call(path, undefined, shop.key),
+      await call(path, undefined, shop.user),
+    ];
+    expect(statuses(mine)).toEqual([200, 200, 429]);
+    expect((await call("GET /api/auth/me", undefined, other.user)).status).toBe(200);
+  });
+
+  test("counts for the instance whatever its key asks, and what users ask of it", async () => {
+    const shop = await openShop({ instance_rate_limit_per_minute: 2 });
+    const path = `GET /api/v1/instances/${shop.id}`;
+    const answers = [
+      await call("GET /instance/all", undefined, shop.key),
+      await call(path, undefined, shop.user),
+      await call(path, undefined, shop.key),
+      await call("GET /api/auth/me", undefined, shop.user),
+    ];
+    expect(statuses(answers)).toEqual([200, 200, 429, 200]);
+  });
+
+  test("counts messages apart, and a file for five requests", async () => {
+    const shop = await openShop({ message_rate_limit_per_minute: 2, instance_rate_limit_per_minute: 9 });
+    const send = (what: string) =>
+      call(
+        `POST /api/v1/instances/${shop.id}/send-${what}`,
+        { number: "5511900000007", text: "Hi" },
+        shop.key,
+      );
+    const answers = await times(3, () => send("text"));
+    // Never connected, so nothing goes out; a request is a request all the same.
+    expect(statuses(answers)).toEqual([409, 409, 429]);
+    expect(answers[2]?.body.details.policy).toBe("messages");
+    expect(
+      (await call(`GET /api/v1/instances/${shop.id}`, undefined, shop.key)).headers.get("ratelimit"),
+    ).toMatch(/^"instance";r=6;/);
+    const media = await openShop({ instance_rate_limit_per_minute: 9 });
+    const file = await call(`POST /api/v1/instances/${media.id}/send-media`, {}, media.key);
+    expect(file.headers.get("ratelimit")).toMatch(/^"instance";r=4;/);
+  });
+
+  test("that changes is acted upon within seconds", async () => {
+    const shop = await openShop({ api_rate_limit_per_minute: 100 });
+    await call("GET /api/auth/me", undefined, shop.user);
+    const { db } = gateway.database;
+    await db
+      .updateTable("plan")
+      .set({ api_rate_limit_per_minute: null })
+      .where("id", "=", shop.plan)
+      .execute();
+    await waitUntil(async () => {
+      const { headers } = await call("GET /api/auth/me", undefined, shop.user);
+      return headers.get("ratelimit") === null;
+    }, 6_000);
+  });
+});
+
+test("a plan without limits costs no header", async () => {
+  const shop = await openShop({});
+  const { headers } = await call(`GET /api/v1/instances/${shop.id}`, undefined, shop.key);
+  expect([...headers.keys()].filter((name) => name.includes("ratelimit"))).toEqual([]);
+});
+
+test("an address without a valid credential is held up, but neither for health nor with a credential", async () => {
+  const shop = await openShop({});
+  const wrong = { "x-api-key": "wg_wrong" };
+  const guesses = await times(UNKNOWN_RATE, () => call("GET /instance/all", undefined, wrong));
+  expect(statuses(guesses).at(-1)).toBe(429);
+  expect(guesses.at(-1)?.headers.get("retry-after")).toMatch(/^\d+$/);
+  expect((await call("GET /")).status).toBe(429);
+  expect((await call("GET /health")).status).toBe(200);
+  expect((await call("GET /instance/all", undefined, shop.key)).status).toBe(200);
+});

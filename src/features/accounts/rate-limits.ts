@@ -1,0 +1,116 @@
+import { type Clock, systemClock } from "../../platform/clock.ts";
+import { GatewayError } from "../../platform/errors.ts";
+import type { AuthoriseRequest, Caller } from "../../platform/handler.ts";
+import { createRateLimiter, type RateClaim, type RateStanding } from "../../platform/rate-limiter.ts";
+import type { Route } from "../../platform/route.ts";
+import { networkOf } from "./throttle.ts";
+
+/** What the plan of an account allows in a minute; null: no limit. */
+export interface PlanRates {
+  api_rate_limit_per_minute: number | null;
+  instance_rate_limit_per_minute: number | null;
+  message_rate_limit_per_minute: number | null;
+}
+
+export interface RateLimits {
+  /** Throws RATE_LIMITED; puts the headers that tell how the allowances stand. */
+  admit(route: Route, request: AuthoriseRequest, caller: Caller, rates: PlanRates): void;
+  /** The same for somebody whom nobody knows, by address. */
+  admitUnknown(route: Route, request: AuthoriseRequest): void;
+}
+
+export interface RateLimitsOptions {
+  /** Requests a minute of one address without a valid credential; 0: no limit. */
+  unknownPerMinute: number;
+  /** Among how many processes the allowances are divided. */
+  shares?: () => number;
+  clock?: Clock;
+}
+
+const MOST_KNOWN = 50_000;
+const MOST_ADDRESSES = 50_000;
+
+/** The allowances of plans, in the memory of this process: of the account, of the instance, and of its sends. */
+export function createRateLimits({
+  unknownPerMinute,
+  shares,
+  clock = systemClock,
+}: RateLimitsOptions): RateLimits {
+  const known = createRateLimiter({ clock, shares, max: MOST_KNOWN });
+  // Apart, so that strangers cannot push customers out of memory.
+  const unknown = createRateLimiter({ clock, shares, max: MOST_ADDRESSES });
+
+  return {
+    admit(route, request, caller, rates) {
+      const claims = claimsOf(route, request, caller, rates);
+      if (claims.length > 0 && !request.isRecheck) answer(known.take(claims), request);
+    },
+    admitUnknown({ cost = 1 }, request) {
+      if (cost === 0 || unknownPerMinute === 0 || request.isRecheck) return;
+      const key = networkOf(request.ip);
+      const taken = unknown.take([{ key, policy: "address", perMinute: unknownPerMinute, cost }]);
+      if (!taken.isGranted) answer(taken, request);
+    },
+  };
+}
+
+/** A key counts for its instance wherever it is used; a user for the instance that the route names. */
+function claimsOf(
+  { cost = 1, sends }: Route,
+  { instanceId }: AuthoriseRequest,
+  caller: Caller,
+  rates: PlanRates,
+): RateClaim[] {
+  if (caller.kind !== "user" && caller.kind !== "key") return [];
+  const account = `account ${caller.account_id}`;
+  const instance = caller.kind === "key" ? caller.instance_id : instanceId;
+  const named = instance === undefined ? undefined : `instance ${instance}`;
+  return [
+    ...claim(account, "account", rates.api_rate_limit_per_minute, cost),
+    ...claim(named, "instance", rates.instance_rate_limit_per_minute, cost),
+    ...claim(
+      sends ? `sends ${named ?? account}` : undefined,
+      "messages",
+      rates.message_rate_limit_per_minute,
+      1,
+    ),
+  ];
+}
+
+function claim(key: string | undefined, policy: string, perMinute: number | null, cost: number): RateClaim[] {
+  return key === undefined || perMinute === null || cost === 0 ? [] : [{ key, policy, perMinute, cost }];
+}
+
+function answer(
+  { isGranted, standings }: { isGranted: boolean; standings: RateStanding[] },
+  { answerHeaders }: AuthoriseRequest,
+): void {
+  Object.assign(answerHeaders, headersOf(standings));
+  if (isGranted) return;
+  const [tightest] = standings.toSorted((a, b) => b.resetMs - a.resetMs);
+  const retryAfterSeconds = secondsOf(tightest?.resetMs ?? 0);
+  throw new GatewayError("RATE_LIMITED", "Too many requests. Wait before the next one.", {
+    retryAfterSeconds,
+    details: { policy: tightest?.policy, limit_per_minute: tightest?.limit, retry_after: retryAfterSeconds },
+  });
+}
+
+/** All of them for today's clients, and the one that is used up first for those of yesterday. */
+function headersOf(standings: readonly RateStanding[]): Record<string, string> {
+  const [least] = standings.toSorted((a, b) => a.remaining - b.remaining || b.resetMs - a.resetMs);
+  if (!least) return {};
+  return {
+    ratelimit: standings
+      .map(({ policy, remaining, resetMs }) => `"${policy}";r=${remaining};t=${secondsOf(resetMs)}`)
+      .join(", "),
+    "ratelimit-policy": standings.map(({ policy, limit }) => `"${policy}";q=${limit};w=60`).join(", "),
+    "x-ratelimit-limit": String(least.limit),
+    "x-ratelimit-remaining": String(least.remaining),
+    "x-ratelimit-reset": String(secondsOf(least.resetMs)),
+  };
+}
+
+/** Never too early. */
+function secondsOf(ms: number): number {
+  return Math.ceil(ms / 1000);
+}

@@ -1,0 +1,260 @@
+import { sql } from "kysely";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { startTestGateway, type TestGateway, type TestInstance, waitUntil } from "../../../test/gateway.ts";
+import { type Client, createClient } from "../../client.ts";
+import { recommend } from "./recommend.ts";
+import { tallyMessages } from "./tally-messages.ts";
+
+const PASSWORD = "correct horse battery staple";
+let test: TestGateway;
+let mine: TestInstance;
+let reseller: Client;
+let customer: { id: number; client: Client; instance: number; key: Client };
+
+beforeAll(async () => {
+  test = await startTestGateway({ WAYGATE_UNKNOWN_RATE: "0" });
+  mine = await test.connectInstance({ name: "Mine" });
+  await mine.client.sendText({ id: mine.id, number: "5511987651234", text: "Hello" });
+  await mine.client.sandboxReceive({ id: mine.id, from: "5511987651239", text: "Hi" });
+  await waitUntil(async () => (await mine.client.listEvents({ id: mine.id })).data.length > 1);
+  const made = await makeAccount(test.owner, "reseller");
+  reseller = made.client;
+  const theirs = await makeAccount(reseller, "client");
+  const { data } = await theirs.client.createInstance({ name: "Theirs", network: "sandbox" });
+  const key = createClient({ baseUrl: test.url, apiKey: data.api_key });
+  customer = { ...theirs, instance: data.id, key };
+});
+afterAll(() => test.stop());
+
+async function makeAccount(by: Client, account_type: "reseller" | "client") {
+  const email = `${account_type}@example.com`;
+  const { data } = await by.createAccount({ name: account_type, account_type, email, password: PASSWORD });
+  const { token } = await test.anonymous.login({ email, password: PASSWORD });
+  return { id: data.id, client: createClient({ baseUrl: test.url, token }) };
+}
+
+describe("the overview", () => {
+  it("counts everything for the owner and the operator, and its own for a reseller", async () => {
+    const { data } = await test.owner.adminOverview();
+    expect(data).toMatchObject({
+      ...{ accounts: 3, active_accounts: 3, resellers: 1, customers: 1, users: 3 },
+      ...{ instances: 2, connected_instances: 1, failed_webhooks: 0 },
+    });
+    expect((await test.admin.adminOverview()).data).toMatchObject({ accounts: 3, instances: 2 });
+    expect((await reseller.adminOverview()).data).toMatchObject({
+      ...{ accounts: 1, resellers: 0, customers: 1, users: 2, instances: 1, connected_instances: 0 },
+    });
+  });
+
+  it("counts what was sent, once, and not what is a minute old or less", async () => {
+    const { db } = test.database;
+    const count = async () => {
+      await Promise.all([tallyMessages(db), tallyMessages(db)]);
+      return (await test.owner.adminOverview()).data.messages_month;
+    };
+    expect(await count()).toBe(0);
+    await sql`update message set created_at = created_at - interval '2 minutes'`.execute(db);
+    const sentThisMonth = await db
+      .selectFrom("message")
+      .select("id")
+      .where("direction", "=", "outbound")
+      .where("created_at", ">=", sql<Date>`date_trunc('month', now() at time zone 'utc') at time zone 'utc'`)
+      .execute();
+    expect(await count()).toBe(sentThisMonth.length);
+    expect(await count()).toBe(sentThisMonth.length);
+    await sql`update message set created_at = created_at + interval '2 minutes'`.execute(db);
+  });
+
+  it("is for nobody else", async () => {
+    await expect(customer.client.adminOverview()).rejects.toMatchObject({ code: "FORBIDDEN" });
+  });
+});
+
+describe("the monitor", () => {
+  it("shows what each instance has done lately and what to do about it, at both addresses alike", async () => {
+    const { data, pagination } = await test.owner.adminMonitor();
+    expect(data.instances).toMatchObject([
+      { id: customer.instance, name: "Theirs", status: "created", messages_24h: 0, waiting_sends: 0 },
+      {
+        id: mine.id,
+        name: "Mine",
+        account_name: "Owner",
+        status: "connected",
+        messages_24h: 2,
+        failures_24h: 0,
+      },
+    ]);
+    expect(data.instances[0]).toMatchObject({ seconds_since_last_inbound: null });
+    expect(data.instances[0]?.recommended_action).toContain("QR");
+    expect(data.instances[1]?.recommended_action).toBeNull();
+    expect(data.instances[1]?.seconds_since_last_inbound).toBeLessThan(60);
+    expect(data.noc).toEqual({ severity: "ok", headline: "All is well.", critical: 0, warnings: 0 });
+    expect(data.metrics).toMatchObject({
+      ...{ instances: 2, connected_instances: 1, instances_by_status: { created: 1, connected: 1 } },
+    });
+    expect(pagination).toMatchObject({ has_more: false });
+    const published = await test.owner.adminMonitorAsPublished();
+    expect(published.data.instances.map(({ id }) => id)).toEqual(data.instances.map(({ id }) => id));
+  });
+
+  it("pages and filters, and shows a reseller its own", async () => {
+    const first = await test.owner.adminMonitor({ limit: 1 });
+    expect(first.data.instances.map(({ id }) => id)).toEqual([customer.instance]);
+    const cursor = first.pagination.next_cursor ?? undefined;
+    expect((await test.owner.adminMonitor({ limit: 1, cursor })).data.instances.map(({ id }) => id)).toEqual([
+      mine.id,
+    ]);
+    expect((await test.owner.adminMonitor({ status: "connected" })).data.instances).toHaveLength(1);
+    expect((await test.owner.adminMonitor({ account_id: customer.id })).data.instances).toHaveLength(1);
+    const { data } = await reseller.adminMonitor();
+    expect(data.instances.map(({ id }) => id)).toEqual([customer.instance]);
+    expect(data.metrics).toMatchObject({ accounts: 2, instances: 1 });
+  });
+
+  it("raises alerts about lost instances, failing webhooks and late queues, with what to do", async () => {
+    const { db } = test.database;
+    const { data: webhook } = await mine.client.createWebhook({
+      id: mine.id,
+      name: "W",
+      url: "http://127.0.0.1:9/",
+    });
+    await db
+      .updateTable("webhook")
+      .set({ failing_since: new Date(Date.now() - 3_600_000), failed_events: 7, is_active: false })
+      .where("id", "=", webhook.id)
+      .execute();
+    await db.updateTable("instance").set({ status: "banned" }).where("id", "=", customer.instance).execute();
+    await sql`
+      insert into lane (id, kind, key) overriding system value values (900001, 'nobody', 'late')`.execute(db);
+    await sql`insert into job (lane, prio, pos, grp, run_at, ref)
+      values (900001, 1, 1, 'x', now() - interval '20 minutes', '{}')`.execute(db);
+    const { data } = await test.owner.adminMonitor();
+    expect(data.alerts.map(({ key, severity }) => [key, severity])).toEqual([
+      ["queue_late", "critical"],
+      ["instance_lost", "critical"],
+      ["webhook_failing", "warning"],
+    ]);
+    expect(data.alerts.every(({ recommended_action }) => recommended_action.length > 10)).toBe(true);
+    expect(data.noc).toMatchObject({ severity: "critical", critical: 2, warnings: 1 });
+    expect(data.webhooks).toMatchObject([{ id: webhook.id, failed_events: 7 }]);
+    expect(data.queues.find(({ name }) => name === "nobody")).toMatchObject({ waiting: 1, due: 1 });
+    expect((await reseller.adminMonitor()).data.alerts).toMatchObject([
+      { key: "instance_lost", instance_id: customer.instance, account_id: customer.id },
+    ]);
+    await sql`delete from job where lane = 900001`.execute(db);
+    await mine.client.deleteWebhook({ id: mine.id, webhookId: webhook.id });
+    await db.updateTable("instance").set({ status: "created" }).where("id", "=", customer.instance).execute();
+  });
+
+  it.each([
+    [{ status: "disconnected", wanted: "stopped" }, null],
+    [{ status: "disconnected", wanted: "connected" }, "Reconnect"],
+    [{ status: "logged_out" }, "scan the QR"],
+    [{ status: "connected", messages_24h: 20, failures_24h: 4 }, "One message in five"],
+    [{ status: "connected", messages_24h: 20, failures_24h: 3 }, null],
+    [{ status: "connected", messages_24h: 20, seconds_since_last_inbound: 90_000 }, "Nothing has come in"],
+    [{ status: "connected", messages_24h: 2, seconds_since_last_inbound: 90_000 }, null],
+  ] as const)("recommends for %j: %s", (state, words) => {
+    const quiet = {
+      wanted: "connected",
+      messages_24h: 0,
+      failures_24h: 0,
+      seconds_since_last_inbound: null,
+    } as const;
+    const advice = recommend({ ...quiet, ...state });
+    if (words === null) expect(advice).toBeNull();
+    else expect(advice).toContain(words);
+  });
+
+  it("answers within its bounds at ten thousand instances", async () => {
+    await sql`
+      insert into instance (account_id, lane, global_lane, name, network, webhook_secret)
+      select ${customer.id}::bigint, 0, 0, 'Many', 'sandbox', '' from generate_series(1, 10000)`.execute(
+      test.database.db,
+    );
+    const { data } = await test.owner.adminMonitor({ limit: 200 });
+    expect([data.instances.length, data.metrics.instances]).toEqual([200, 10_002]);
+    const logs = await reseller.listLogs({ type: "messages", account_id: customer.id });
+    expect(logs.data).toEqual([]);
+    await sql`delete from instance where name = 'Many'`.execute(test.database.db);
+  });
+});
+
+describe("the logs", () => {
+  it("of messages tell everything but what was said and to whom", async () => {
+    const { data } = await test.owner.listLogs({ type: "messages", instance_id: mine.id });
+    expect(data).toMatchObject([
+      { type: "messages", direction: "inbound", status: "received", instance_id: mine.id },
+      { type: "messages", direction: "outbound", origin: "api", message_type: "text" },
+    ]);
+    expect(JSON.stringify(data)).not.toMatch(/Hello|5511987651234/);
+  });
+
+  it("of connections and webhooks come newest first, page by page", async () => {
+    const all = (await test.owner.listLogs({ type: "connections", instance_id: mine.id })).data;
+    expect(all.length).toBeGreaterThan(1);
+    const first = await test.owner.listLogs({ type: "connections", instance_id: mine.id, limit: 1 });
+    const cursor = first.pagination.next_cursor ?? undefined;
+    const rest = await test.owner.listLogs({ type: "connections", instance_id: mine.id, cursor });
+    expect([...first.data, ...rest.data]).toEqual(all);
+    const unscoped = (await test.owner.listLogs({ type: "connections" })).data;
+    expect(unscoped.map(({ id }) => id)).toEqual(unscoped.map(({ id }) => id).sort((a, b) => b - a));
+  });
+
+  it("of webhooks are filtered by event and success, without passwords of addresses", async () => {
+    const { data: webhook } = await mine.client.createWebhook({
+      ...{ id: mine.id, name: "W", url: "http://user:hidden@127.0.0.1:9/" },
+    });
+    await mine.client.testWebhook({ id: mine.id, webhookId: webhook.id });
+    const { data } = await test.owner.listLogs({ type: "webhooks", success: "false", event: "webhook.sent" });
+    expect(data).toMatchObject([
+      { type: "webhooks", webhook_id: webhook.id, success: false, trigger: "test" },
+    ]);
+    expect(JSON.stringify(data)).not.toContain("hidden");
+    expect((await test.owner.listLogs({ type: "webhooks", success: "true" })).data).toEqual([]);
+    await mine.client.deleteWebhook({ id: mine.id, webhookId: webhook.id });
+  });
+
+  it("of the audit tell who did what, one kind of action or all of them", async () => {
+    const { data } = await test.owner.listLogs({ type: "audit", action: "account.create" });
+    expect(data).toMatchObject([
+      { type: "audit", action: "account.create", actor: "user", account_id: customer.id },
+      { type: "audit", action: "account.create", actor: "user" },
+    ]);
+    const webhooks = (await test.owner.listLogs({ type: "audit", action: "webhook.*" })).data;
+    expect(webhooks.map((row) => row.type === "audit" && row.action)).toContain("webhook.delete");
+    const logins = (await test.owner.listLogs({ action: "auth.login", account_id: customer.id })).data;
+    expect(logins).toMatchObject([{ actor: "user", target_type: "user", ip: expect.any(String) }]);
+    await expect(
+      test.anonymous.login({ email: "client@example.com", password: "wrong" }),
+    ).rejects.toMatchObject({
+      code: "INVALID_CREDENTIALS",
+    });
+    await waitUntil(async () => (await test.owner.listLogs({ action: "auth.refused" })).data.length === 1);
+  });
+
+  it("show a reseller its customers' rows and its own, and no others", async () => {
+    await customer.key.connectInstance({ id: customer.instance, wait_seconds: 0 });
+    await waitUntil(async () => (await reseller.listLogs({ type: "connections" })).data.length > 0);
+    const accounts = async (type: "audit" | "connections" | "messages" | "webhooks") =>
+      new Set((await reseller.listLogs({ type })).data.map(({ account_id }) => account_id));
+    expect(await accounts("connections")).toEqual(new Set([customer.id]));
+    expect(await accounts("messages")).toEqual(new Set());
+    const me = (await reseller.me()).data.account.id;
+    expect(await accounts("audit")).toEqual(new Set([customer.id, me]));
+    const { data } = await reseller.listLogs({ type: "messages", instance_id: mine.id });
+    expect(data).toEqual([]);
+  });
+
+  it("of requests are told by account", async () => {
+    await waitUntil(
+      async () => (await test.owner.listLogs({ type: "api", account_id: customer.id })).data.length > 0,
+    );
+    const { data } = await reseller.listLogs({ type: "api" });
+    expect(new Set(data.map(({ account_id }) => account_id)).has(1)).toBe(false);
+  });
+
+  it.each(["nonsense", Buffer.from("x").toString("base64url")])("refuse the cursor %s", async (cursor) => {
+    await expect(test.owner.listLogs({ cursor })).rejects.toMatchObject({ code: "VALIDATION_ERROR" });
+  });
+});

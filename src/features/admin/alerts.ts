@@ -1,0 +1,119 @@
+import { sql } from "kysely";
+import type { Db } from "../../platform/db.ts";
+import type { InstanceStatus } from "../../tables.ts";
+import type { Queue } from "./queues.ts";
+import { recommend } from "./recommend.ts";
+import { isSeen, type Scope } from "./scope.ts";
+
+export interface Alert {
+  key: string;
+  severity: "warning" | "critical";
+  message: string;
+  recommended_action: string;
+  account_id: number | null;
+  instance_id: number | null;
+  webhook_id: number | null;
+  since: Date | null;
+}
+
+const MOST_OF_A_KIND = 100;
+const LAG_SECONDS = { warning: 60, critical: 600 };
+const NOTHING = { account_id: null, instance_id: null, webhook_id: null, since: null };
+
+interface LostInstance {
+  id: number;
+  account_id: number;
+  name: string;
+  status: InstanceStatus;
+  since: Date | null;
+}
+
+/** Instances that should be connected and are not, for longer than a reconnection takes. */
+export async function findLostInstances(db: Db, scope: Scope): Promise<Alert[]> {
+  const { rows } = await sql<LostInstance>`
+    select id, account_id, name, status, disconnected_at as since from instance
+    where removed_at is null and ${isSeen(scope, sql`account_id`)} and (
+      status in ('logged_out', 'banned', 'error') or (wanted = 'connected' and jid is not null
+        and status <> 'connected' and disconnected_at < now() - interval '5 minutes'))
+    order by id desc limit ${MOST_OF_A_KIND}`.execute(db);
+  return rows.map(({ id, account_id, name, status, since }) => ({
+    ...{ key: "instance_lost", account_id, instance_id: id, webhook_id: null, since },
+    severity: status === "banned" || status === "logged_out" ? "critical" : "warning",
+    message: `Instance ${id} (${name}) is ${status}.`,
+    recommended_action: recommend({ ...UNCOUNTED, status, wanted: "connected" }) ?? "Reconnect it.",
+  }));
+}
+
+const UNCOUNTED = { messages_24h: 0, failures_24h: 0, seconds_since_last_inbound: null };
+
+export interface FailingWebhook {
+  id: number;
+  account_id: number | null;
+  instance_id: number | null;
+  name: string;
+  is_active: boolean;
+  failing_since: Date | null;
+  failed_events: number;
+  last_status: number | null;
+  disabled_reason: string | null;
+  disabled_at: Date | null;
+  recommended_action: string;
+}
+
+/** Webhooks that fail, or were switched off because they did; the longest first. */
+export async function findFailingWebhooks(db: Db, scope: Scope): Promise<FailingWebhook[]> {
+  const { rows } = await sql<FailingWebhook>`
+    select id, account_id, instance_id, name, is_active, failing_since, failed_events, last_status, disabled_reason,
+      disabled_at,
+      case when disabled_at is null then 'See its log of deliveries, and that its address answers 2xx.'
+        else 'Mend the receiver, set is_active again and recover what was missed.' end as recommended_action
+    from webhook
+    where removed_at is null and (failing_since is not null or disabled_at is not null)
+      and ${isSeen(scope, sql`account_id`)}
+    order by coalesce(disabled_at, failing_since) limit ${MOST_OF_A_KIND}`.execute(db);
+  return rows;
+}
+
+export function alertsOfWebhooks(webhooks: readonly FailingWebhook[]): Alert[] {
+  return webhooks.map(({ id, account_id, instance_id, name, recommended_action, ...state }) => ({
+    ...{ key: "webhook_failing", account_id, instance_id, webhook_id: id, recommended_action },
+    severity: state.disabled_at === null ? "warning" : "critical",
+    message: `Webhook ${id} (${name}) ${state.disabled_at === null ? "fails" : "was switched off"}.`,
+    since: state.disabled_at ?? state.failing_since,
+  }));
+}
+
+/** Queues in which something is due for longer than it should be. */
+export function alertsOfQueues(queues: readonly Queue[]): Alert[] {
+  return queues.flatMap(({ name, due, oldest_due_seconds }) => {
+    const lag = oldest_due_seconds ?? 0;
+    if (lag < LAG_SECONDS.warning) return [];
+    const severity = lag < LAG_SECONDS.critical ? "warning" : "critical";
+    return {
+      ...NOTHING,
+      ...{
+        key: "queue_late",
+        severity,
+        message: `${due} jobs of the queue ${name} are due, the oldest for ${lag} s.`,
+      },
+      recommended_action: "See that nodes with that role run and that the database is quick; add a node.",
+    };
+  });
+}
+
+/** Roles that no live node has. */
+export function alertsOfNodes(live: { worker: boolean; sessions: boolean }): Alert[] {
+  return (["worker", "sessions"] as const).flatMap((role) =>
+    live[role]
+      ? []
+      : {
+          ...NOTHING,
+          ...{
+            key: `no_live_${role}`,
+            severity: "critical",
+            message: `No node with the role ${role} is alive.`,
+          },
+          recommended_action: `Start a node with ${role} in WAYGATE_ROLES.`,
+        },
+  );
+}

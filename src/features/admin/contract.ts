@@ -1,0 +1,216 @@
+import { z } from "zod";
+import { page, pagination, route, rowId, time } from "../../platform/route.ts";
+
+const tag = "Administration";
+const count = z.number().int();
+const text = z.string().nullable();
+const severity = z.enum(["ok", "warning", "critical"]);
+
+const alert = z.object({
+  key: z.string(),
+  severity: z.enum(["warning", "critical"]),
+  message: z.string(),
+  recommended_action: z.string(),
+  account_id: z.number().nullable(),
+  instance_id: z.number().nullable(),
+  webhook_id: z.number().nullable(),
+  since: time.nullable(),
+});
+
+const watchedInstance = z.object({
+  id: z.number(),
+  account_id: z.number(),
+  account_name: z.string(),
+  name: z.string(),
+  network: z.string(),
+  status: z.string(),
+  phone: text,
+  connected_at: time.nullable(),
+  last_seen_at: time.nullable(),
+  last_disconnect_reason: text,
+  messages_24h: count.describe("At most 100,000 are counted."),
+  failures_24h: count,
+  waiting_sends: count,
+  seconds_since_last_inbound: count.nullable(),
+  recommended_action: text,
+});
+
+const monitor = z.object({
+  generated_at: time,
+  noc: z.object({
+    severity,
+    headline: z.string(),
+    critical: count,
+    warnings: count,
+  }),
+  metrics: z.object({
+    accounts: count,
+    instances: count,
+    connected_instances: count,
+    instances_by_status: z.record(z.string(), count),
+    webhooks: count,
+    failing_webhooks: count,
+    waiting_jobs: count,
+  }),
+  queues: z.array(
+    z.object({
+      name: z.string(),
+      waiting: count.describe("Due or to come; at most 200,000 jobs are looked at."),
+      due: count,
+      oldest_due_seconds: count.nullable(),
+    }),
+  ),
+  instances: z.array(watchedInstance),
+  webhooks: z.array(
+    z.object({
+      id: z.number(),
+      account_id: z.number().nullable(),
+      instance_id: z.number().nullable(),
+      name: z.string(),
+      is_active: z.boolean(),
+      failing_since: time.nullable(),
+      failed_events: count,
+      last_status: z.number().nullable(),
+      disabled_reason: text,
+      recommended_action: z.string(),
+    }),
+  ),
+  alerts: z.array(alert),
+});
+
+const monitorInput = z.object({
+  ...page,
+  status: z.string().max(30).optional().describe("Only the instances in this status."),
+  account_id: rowId.optional(),
+});
+
+const scope = { account_id: z.number().nullable(), instance_id: z.number().nullable() };
+
+const logRow = z.discriminatedUnion("type", [
+  z.object({
+    type: z.literal("audit"),
+    id: z.number(),
+    account_id: z.number().nullable(),
+    actor: z.string(),
+    actor_id: z.number().nullable(),
+    credential_id: text,
+    action: z.string(),
+    target_type: z.string(),
+    target_id: text,
+    fields: z.array(z.string()),
+    ip: text,
+    request_id: text,
+    created_at: time,
+  }),
+  z.object({
+    type: z.literal("api"),
+    id: z.number(),
+    ...scope,
+    caller: z.string(),
+    user_id: z.number().nullable(),
+    key_last4: text,
+    method: z.string(),
+    route: z.string(),
+    status: z.number(),
+    code: text,
+    duration_ms: z.number(),
+    ip: text,
+    request_id: z.string(),
+    created_at: time,
+  }),
+  z.object({
+    type: z.literal("connections"),
+    id: z.number(),
+    ...scope,
+    status: z.string(),
+    reason: text,
+    created_at: time,
+  }),
+  z.object({
+    type: z.literal("messages"),
+    id: z.number(),
+    ...scope,
+    message_id: z.string(),
+    direction: z.string(),
+    origin: z.string(),
+    message_type: z.string(),
+    status: z.string(),
+    error_code: text,
+    sent_at: time,
+    created_at: time,
+  }),
+  z.object({
+    type: z.literal("webhooks"),
+    id: z.number(),
+    ...scope,
+    event_id: z.string(),
+    event: z.string(),
+    webhook_id: z.number(),
+    webhook_name: z.string(),
+    url: z.string().describe("Without user and password."),
+    attempt: z.number(),
+    trigger: z.string(),
+    success: z.boolean(),
+    status_code: z.number().nullable(),
+    error: text,
+    error_class: text,
+    duration_ms: z.number(),
+    created_at: time,
+  }),
+]);
+
+const monitorRoute = {
+  access: "manager",
+  tag,
+  summary: "How the gateway is: instances, queues, webhooks, and what to do about what is wrong",
+  message: "Monitor",
+  input: monitorInput,
+  output: monitor,
+  beside: z.object({ pagination }),
+} as const;
+
+export const adminContract = {
+  adminOverview: route({
+    http: "GET /api/admin/overview",
+    access: "manager",
+    tag,
+    summary: "Numbers of accounts, users, instances and messages",
+    message: "Overview",
+    input: z.object({}),
+    output: z.object({
+      accounts: count,
+      active_accounts: count.describe("Active or on trial."),
+      resellers: count,
+      customers: count,
+      users: count,
+      instances: count,
+      connected_instances: count,
+      messages_month: count.describe("Sent since the first of the month, UTC; up to two minutes behind."),
+      failed_webhooks: count.describe("Failing now, or switched off because they failed."),
+      queue: z.object({ waiting: count, due: count, oldest_due_seconds: count.nullable() }),
+    }),
+  }),
+  adminMonitor: route({ http: "GET /api/admin/waygate-monitor", ...monitorRoute }),
+  adminMonitorAsPublished: route({ http: "GET /api/admin/wooapi-monitor", ...monitorRoute }),
+  listLogs: route({
+    http: "GET /api/admin/logs",
+    access: "manager",
+    tag,
+    summary: "Read one of the logs, newest first; never what a message said",
+    message: "Logs",
+    input: z.object({
+      ...page,
+      type: z.enum(["audit", "api", "connections", "messages", "webhooks"]).default("audit"),
+      account_id: rowId.optional(),
+      instance_id: rowId.optional().describe("Not for `audit`."),
+      action: z.string().max(100).optional().describe("For `audit`: `instance.logout`, or `instance.*`."),
+      event: z.string().max(100).optional().describe("For `webhooks`."),
+      success: z
+        .stringbool()
+        .optional()
+        .describe("For `webhooks` and `api`: only what went well, or only what did not."),
+    }),
+    output: z.array(logRow),
+    beside: z.object({ pagination }),
+  }),
+};

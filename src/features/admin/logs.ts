@@ -1,0 +1,101 @@
+import { type RawBuilder, sql } from "kysely";
+import type { Db } from "../../platform/db.ts";
+import { maskUrl } from "../../platform/mask-url.ts";
+import { readCursor, toPage } from "../../platform/paging.ts";
+import type { InputOf, OutputOf } from "../../platform/route.ts";
+import type { adminContract } from "./contract.ts";
+import { isSeen, type Scope } from "./scope.ts";
+
+type Input = InputOf<typeof adminContract.listLogs>;
+type LogRow = OutputOf<typeof adminContract.listLogs>[number];
+
+/** A page of one of the logs, newest first. */
+export async function listLogs(db: Db, scope: Scope, input: Input) {
+  const query = input.type === "audit" ? auditPage(scope, input) : pageOf(scope, input, LOGS[input.type]);
+  const { rows } = await query.execute(db);
+  const page = toPage(rows, input.limit, ({ id }) => id);
+  return { ...page, rows: page.rows.map(withoutPassword) };
+}
+
+function auditPage(scope: Scope, { account_id, action, cursor, limit }: Input) {
+  const before = readCursor(cursor);
+  const all = action?.endsWith(".*");
+  const named = all ? sql`starts_with(action, ${action?.slice(0, -1)})` : sql`action = ${action}`;
+  return sql<LogRow>`
+    select 'audit' as type, * from audit
+    where ${isSeen(scope, sql`account_id`)}
+      and ${account_id === undefined ? sql`true` : sql`account_id = ${account_id}`}
+      and ${action === undefined ? sql`true` : named}
+      and ${before === undefined ? sql`true` : sql`id < ${before}`}
+    order by id desc limit ${limit + 1}`;
+}
+
+interface ThingLog {
+  table: RawBuilder<unknown>;
+  columns: RawBuilder<unknown>;
+  /** What a filter of the request adds. */
+  only(input: Input): RawBuilder<unknown>;
+  /** Among those of one instance, where that is not the number. */
+  order?: { by: RawBuilder<unknown>; before(id: number): RawBuilder<unknown> };
+}
+
+const anything = sql`true`;
+
+const LOGS: Record<Exclude<Input["type"], "audit">, ThingLog> = {
+  api: {
+    table: sql`api_log`,
+    columns: sql`'api' as type, l.*`,
+    only: ({ success }) => (success === undefined ? anything : sql`(l.status < 400) = ${success}`),
+  },
+  connections: {
+    table: sql`connection_log`,
+    columns: sql`'connections' as type, l.*`,
+    only: () => anything,
+  },
+  messages: {
+    table: sql`message`,
+    columns: sql`'messages' as type, l.id, l.account_id, l.instance_id, l.message_id, l.direction, l.origin,
+      l.type as message_type, l.status, l.error ->> 'code' as error_code, l.sent_at, l.created_at`,
+    only: () => anything,
+    order: {
+      by: sql`l.sent_at desc, l.id desc`,
+      before: (id) => sql`(l.sent_at, l.id) < (select sent_at, id from message where id = ${id})`,
+    },
+  },
+  webhooks: {
+    table: sql`attempt`,
+    columns: sql`'webhooks' as type, l.id, l.account_id, l.instance_id, l.event_id, l.event, l.webhook_id,
+      l.webhook_name, l.url, l.attempt, l.trigger, l.success, l.status_code, l.error, l.error_class, l.duration_ms,
+      l.created_at`,
+    only: ({ success, event }) => sql`
+      ${success === undefined ? anything : sql`l.success = ${success}`}
+      and ${event === undefined ? anything : sql`l.event = ${event}`}`,
+  },
+};
+
+const BY_NUMBER = { by: sql`l.id desc`, before: (id: number) => sql`l.id < ${id}` };
+
+/** Everything by its number; of some accounts from the end of each of their things, so that quiet ones are quick. */
+function pageOf(scope: Scope, input: Input, { table, columns, only, order = BY_NUMBER }: ThingLog) {
+  const { limit, cursor, type, account_id, instance_id } = input;
+  const before = readCursor(cursor);
+  const isAll = scope === undefined && account_id === undefined && instance_id === undefined;
+  const { by, before: isBefore } = isAll ? BY_NUMBER : order;
+  const from = before === undefined ? anything : isBefore(before);
+  const rows = (whose: RawBuilder<unknown>) => sql<LogRow>`
+    select ${columns} from ${table} l where ${whose} and ${from} and ${only(input)} order by ${by} limit ${limit + 1}`;
+  if (isAll) return rows(anything);
+  const isOfAccounts = type === "api" && instance_id === undefined;
+  const account = isOfAccounts ? sql`x.id` : sql`x.account_id`;
+  return sql<LogRow>`
+    select l.* from ${isOfAccounts ? sql`account` : sql`instance`} x
+    cross join lateral (${rows(isOfAccounts ? sql`l.account_id = x.id` : sql`l.instance_id = x.id`)}) l
+    where ${isSeen(scope, account)}
+      and ${account_id === undefined ? anything : sql`${account} = ${account_id}`}
+      and ${instance_id === undefined ? anything : sql`x.id = ${instance_id}`}
+    order by ${by} limit ${limit + 1}`;
+}
+
+function withoutPassword(row: LogRow): LogRow {
+  return row.type === "webhooks" ? { ...row, url: maskUrl(row.url) } : row;
+}

@@ -1,0 +1,79 @@
+import { sql } from "kysely";
+import type { Engine } from "../../engine/engine.ts";
+import type { Db } from "../../platform/db.ts";
+import {
+  type Alert,
+  alertsOfNodes,
+  alertsOfQueues,
+  alertsOfWebhooks,
+  findFailingWebhooks,
+  findLostInstances,
+} from "./alerts.ts";
+import { type Queue, readQueues } from "./queues.ts";
+import { isSeen, type Scope } from "./scope.ts";
+import { listWatched, type WatchOptions } from "./watched-instances.ts";
+
+export interface MonitorDeps {
+  db: Db;
+  engine: Pick<Engine, "liveWorkers">;
+}
+
+/** How everything is that the caller may see, and what to do; each part is bounded, whatever there is of it. */
+export async function readMonitor({ db, engine }: MonitorDeps, scope: Scope, options: WatchOptions) {
+  const { rows: instances, pagination } = await listWatched(db, scope, options);
+  const queues = await readQueues(db, scope);
+  const webhooks = await findFailingWebhooks(db, scope);
+  const alerts = [
+    ...(scope === undefined ? alertsOfNodes(await findLive(engine)) : []),
+    ...alertsOfQueues(queues),
+    ...(await findLostInstances(db, scope)),
+    ...alertsOfWebhooks(webhooks),
+  ].sort((a, b) => Number(b.severity === "critical") - Number(a.severity === "critical"));
+  const metrics = await readMetrics(db, scope, queues);
+  return {
+    report: {
+      ...{ generated_at: new Date(), noc: summarise(alerts), metrics, queues, instances, webhooks, alerts },
+    },
+    pagination,
+  };
+}
+
+async function findLive(engine: MonitorDeps["engine"]) {
+  const [worker, sessions] = await Promise.all([
+    engine.liveWorkers("worker"),
+    engine.liveWorkers("sessions"),
+  ]);
+  return { worker, sessions };
+}
+
+function summarise(alerts: readonly Alert[]) {
+  const critical = alerts.filter(({ severity }) => severity === "critical").length;
+  const warnings = alerts.length - critical;
+  const [first] = alerts;
+  return {
+    severity: critical > 0 ? ("critical" as const) : warnings > 0 ? ("warning" as const) : ("ok" as const),
+    headline: first ? `${first.message} ${first.recommended_action}` : "All is well.",
+    critical,
+    warnings,
+  };
+}
+
+async function readMetrics(db: Db, scope: Scope, queues: readonly Queue[]) {
+  const seen = isSeen(scope, sql`account_id`);
+  const { rows: statuses } = await sql<{ status: string; count: number }>`
+    select status, count(*) as count from instance where removed_at is null and ${seen} group by status`.execute(
+    db,
+  );
+  const { rows } = await sql<{ accounts: number; webhooks: number; failing_webhooks: number }>`
+    select (select count(*) from account where ${isSeen(scope, sql`id`)}) as accounts, count(*) as webhooks,
+      count(*) filter (where failing_since is not null or disabled_at is not null) as failing_webhooks
+    from webhook where removed_at is null and ${seen}`.execute(db);
+  const instances_by_status = Object.fromEntries(statuses.map(({ status, count }) => [status, count]));
+  return {
+    ...(rows[0] ?? { accounts: 0, webhooks: 0, failing_webhooks: 0 }),
+    instances: statuses.reduce((all, { count }) => all + count, 0),
+    connected_instances: instances_by_status.connected ?? 0,
+    instances_by_status,
+    waiting_jobs: queues.reduce((all, { waiting }) => all + waiting, 0),
+  };
+}

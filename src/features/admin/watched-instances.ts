@@ -1,0 +1,69 @@
+import { type Selectable, sql } from "kysely";
+import type { Db } from "../../platform/db.ts";
+import { readCursor, toPage } from "../../platform/paging.ts";
+import type { InstanceTable } from "../../tables.ts";
+import { recommend } from "./recommend.ts";
+import { isSeen, type Scope } from "./scope.ts";
+
+export interface WatchOptions {
+  limit: number;
+  cursor?: string;
+  status?: string;
+  account_id?: number;
+}
+
+type Row = Pick<
+  Selectable<InstanceTable>,
+  | "id"
+  | "account_id"
+  | "name"
+  | "network"
+  | "status"
+  | "wanted"
+  | "phone"
+  | "connected_at"
+  | "last_seen_at"
+  | "last_disconnect_reason"
+> & {
+  account_name: string;
+  messages_24h: number;
+  failures_24h: number;
+  waiting_sends: number;
+  seconds_since_last_inbound: number | null;
+};
+
+const MOST_COUNTED = 10_000;
+
+/** A page of instances, newest first, with what they have done lately; only those of the page are counted. */
+export async function listWatched(db: Db, scope: Scope, options: WatchOptions) {
+  const { limit, cursor, status, account_id } = options;
+  const before = readCursor(cursor);
+  const { rows } = await sql<Row>`
+    with shown as (
+      select * from instance
+      where removed_at is null and ${isSeen(scope, sql`account_id`)}
+        and ${status === undefined ? sql`true` : sql`status = ${status}`}
+        and ${account_id === undefined ? sql`true` : sql`account_id = ${account_id}`}
+        and ${before === undefined ? sql`true` : sql`id < ${before}`}
+      order by id desc limit ${limit + 1}
+    )
+    select i.id, i.account_id, a.name as account_name, i.name, i.network, i.status, i.wanted, i.phone,
+      i.connected_at, i.last_seen_at, i.last_disconnect_reason,
+      day.messages_24h, day.failures_24h, waiting.waiting_sends,
+      floor(extract(epoch from now() - (select created_at from message
+        where instance_id = i.id and direction = 'inbound' order by id desc limit 1)))::bigint
+        as seconds_since_last_inbound
+    from shown i join account a on a.id = i.account_id
+    cross join lateral (
+      select count(*) as messages_24h, count(*) filter (where m.status = 'failed') as failures_24h
+      from (select status from message where instance_id = i.id and sent_at > now() - interval '24 hours'
+        limit ${MOST_COUNTED}) m
+    ) day
+    cross join lateral (
+      select count(*) as waiting_sends
+      from (select from message where instance_id = i.id and status = 'pending' limit ${MOST_COUNTED}) w
+    ) waiting
+    order by i.id desc`.execute(db);
+  const page = toPage(rows, limit, ({ id }) => id);
+  return { ...page, rows: page.rows.map((row) => ({ ...row, recommended_action: recommend(row) })) };
+}

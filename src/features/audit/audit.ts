@@ -1,0 +1,51 @@
+import { sql } from "kysely";
+import type { Db, Trx } from "../../platform/db.ts";
+import type { Caller } from "../../platform/handler.ts";
+
+/** Who asked for a change, and from where. */
+export interface AuditActor {
+  /** `system`: the gateway itself, or its command line. */
+  caller: Caller | { kind: "system" };
+  ip?: string;
+  request_id?: string;
+}
+
+/** One thing that somebody did and that must be found again: names and ids only, never a value. */
+export interface AuditEntry {
+  by: AuditActor;
+  /** `<thing>.<what was done>`: `instance.logout`. */
+  action: `${string}.${string}`;
+  target: { type: string; id?: number | string };
+  /** Whose thing it is; null: the operator's. */
+  account_id: number | null;
+  /** Names of the fields that were changed. */
+  fields?: readonly string[];
+}
+
+/** Writes an entry in the transaction of what it tells of, so that there is neither one without the other. */
+export async function recordAudit(trx: Trx | Db, entry: AuditEntry): Promise<void> {
+  const { by, action, target, account_id, fields = [] } = entry;
+  const { actor, actor_id, credential_id } = toActor(by.caller);
+  await sql`
+    with entry as (
+      insert into audit (account_id, actor, actor_id, credential_id, action, target_type, target_id, fields, ip, request_id)
+      values (${account_id}, ${actor}, ${actor_id}, ${credential_id}, ${action}, ${target.type},
+        ${target.id === undefined ? null : String(target.id)}, ${[...fields]}::text[], ${by.ip ?? null},
+        ${by.request_id ?? null})
+      returning id
+    )
+    insert into audit_pending (audit_id) select id from entry`.execute(trx);
+}
+
+/** The names of the fields that a request gives, for `fields`; `except` are those that only say which row. */
+export function namesOf(input: Readonly<Record<string, unknown>>, ...except: string[]): string[] {
+  return Object.keys(input).filter((name) => input[name] !== undefined && !except.includes(name));
+}
+
+function toActor(caller: AuditActor["caller"]) {
+  const actor = caller.kind;
+  if (caller.kind === "user") return { actor, actor_id: caller.user_id, credential_id: caller.sign_in };
+  if (caller.kind === "key")
+    return { actor, actor_id: caller.instance_id, credential_id: String(caller.key_id) };
+  return { actor, actor_id: null, credential_id: null };
+}

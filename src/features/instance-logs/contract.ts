@@ -1,0 +1,75 @@
+import { z } from "zod";
+import { page, pagination, route, time } from "../../platform/route.ts";
+import { instanceId } from "../events/contract.ts";
+
+const text = z.string().nullable();
+
+const message = z.object({
+  id: z.number(),
+  message_id: z.string(),
+  direction: z.string(),
+  origin: z.string(),
+  jid: z.string(),
+  type: z.string(),
+  status: z.string(),
+  error: z.object({ code: z.string(), message: z.string(), retryable: z.boolean() }).nullable(),
+  track_id: text,
+  created_at: time,
+});
+
+const connection = z.object({ id: z.number(), status: z.string(), reason: text, created_at: time });
+
+const webhook = z.object({
+  id: z.number(),
+  webhook_id: z.number(),
+  webhook_name: z.string(),
+  event_id: z.string(),
+  event: z.string(),
+  url: z.string(),
+  attempt: z.number().int(),
+  trigger: z.string(),
+  success: z.boolean(),
+  status_code: z.number().int().nullable(),
+  error: text,
+  duration_ms: z.number(),
+  created_at: time,
+});
+
+const api = z.object({
+  id: z.number(),
+  method: z.string(),
+  route: z.string().describe("The pattern of the route."),
+  status: z.number().int(),
+  code: text.describe("Of a refusal."),
+  duration_ms: z.number(),
+  caller: z.enum(["user", "key", "admin"]),
+  user_id: z.number().nullable(),
+  key_last4: text,
+  ip: text.describe("Without its last part."),
+  request_id: z.string(),
+  created_at: time,
+});
+
+export const LOG_TYPES = ["messages", "connections", "webhooks", "api"] as const;
+
+export const instanceLogsContract = {
+  listInstanceLogs: route({
+    http: "GET /api/v1/instances/:id/logs",
+    access: "instance",
+    tag: "Instances",
+    summary: "What an instance did lately, newest first; with `type` one of the four, page by page",
+    message: "Logs",
+    input: z.object({
+      id: instanceId,
+      type: z.enum(LOG_TYPES).optional().describe("Absent: the newest of each."),
+      ...page,
+    }),
+    output: z.object({
+      messages: z.array(message),
+      connections: z.array(connection),
+      webhooks: z.array(webhook),
+      api: z.array(api),
+    }),
+    beside: z.object({ pagination }),
+  }),
+};

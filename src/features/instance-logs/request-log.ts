@@ -1,0 +1,105 @@
+import { sql } from "kysely";
+import type { Db } from "../../platform/db.ts";
+import { parseIp } from "../../platform/ip-address.ts";
+import type { Log } from "../../platform/log.ts";
+import type { AnsweredRequest } from "../../platform/metrics.ts";
+
+const EVERY_MS = 500;
+const ROWS_AT_ONCE = 500;
+/** While the database is away; what is more is not kept. */
+const MOST_WAITING = 20_000;
+
+/** Keeps what was asked by whom, beside the requests: none waits for it. */
+export interface RequestLog {
+  note(answered: AnsweredRequest): void;
+  /** Resolves when everything noted is written, or cannot be. */
+  close(): Promise<void>;
+}
+
+export function createRequestLog({ db, log }: { db: Db; log: Log }): RequestLog {
+  const waiting: LoggedRequest[] = [];
+  let lost = 0;
+  let writing: Promise<void> = Promise.resolve();
+
+  async function write(): Promise<void> {
+    if (lost > 0) log.warn({ lost }, "requests were left out of the log of requests");
+    lost = 0;
+    while (waiting.length > 0) await insert(db, waiting.splice(0, ROWS_AT_ONCE));
+  }
+
+  function flush(): Promise<void> {
+    const fail = (error: unknown) => log.warn({ err: error }, "requests could not be logged");
+    writing = writing.then(write).catch(fail);
+    return writing;
+  }
+
+  const timer = setInterval(() => waiting.length > 0 && void flush(), EVERY_MS).unref();
+  return {
+    note(answered) {
+      const row = toRow(answered);
+      if (row && waiting.length < MOST_WAITING) waiting.push(row);
+      else if (row) lost += 1;
+    },
+    async close() {
+      clearInterval(timer);
+      await flush();
+    },
+  };
+}
+
+interface LoggedRequest {
+  account_id: number | null;
+  instance_id: number | null;
+  caller: "user" | "key" | "admin";
+  user_id: number | null;
+  key_id: number | null;
+  method: string;
+  route: string;
+  status: number;
+  code: string | null;
+  duration_ms: number;
+  ip: string | null;
+  request_id: string;
+  created_at: string;
+}
+
+/** Undefined for one of whom nobody knows who it was. */
+function toRow({ caller, ...answered }: AnsweredRequest): LoggedRequest | undefined {
+  if (caller === undefined || caller.kind === "public") return undefined;
+  const { method, route, status, seconds, code, ip, request_id, instance_id } = answered;
+  return {
+    account_id: caller.kind === "admin" ? null : caller.account_id,
+    instance_id: caller.kind === "key" ? caller.instance_id : (instance_id ?? null),
+    caller: caller.kind,
+    user_id: caller.kind === "user" ? caller.user_id : null,
+    key_id: caller.kind === "key" ? caller.key_id : null,
+    ...{ method, route, status, request_id },
+    code: code ?? null,
+    duration_ms: Math.round(seconds * 10_000) / 10,
+    ip: withoutEnd(ip),
+    created_at: new Date().toISOString(),
+  };
+}
+
+/** The network of an address: enough to see where a caller sits, too little to know who it is. */
+function withoutEnd(text: string): string | null {
+  const ip = parseIp(text);
+  if (!ip) return null;
+  const bytes = ip.toByteArray();
+  if (ip.kind() === "ipv4") return `${bytes.slice(0, 3).join(".")}.0`;
+  const groups = [0, 2, 4].map((at) => (((bytes[at] ?? 0) << 8) | (bytes[at + 1] ?? 0)).toString(16));
+  return `${groups.join(":")}::`;
+}
+
+/** A key is known by its end; one that is gone by now by nothing. */
+async function insert(db: Db, rows: LoggedRequest[]): Promise<void> {
+  await sql`
+    insert into api_log (account_id, instance_id, caller, user_id, key_last4, method, route, status, code, duration_ms,
+      ip, request_id, created_at)
+    select x.account_id, x.instance_id, x.caller, x.user_id, k.last4, x.method, x.route, x.status, x.code,
+      x.duration_ms, x.ip, x.request_id, x.created_at
+    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as x (
+      account_id bigint, instance_id bigint, caller text, user_id bigint, key_id bigint, method text, route text,
+      status smallint, code text, duration_ms real, ip text, request_id text, created_at timestamptz)
+    left join api_key k on k.id = x.key_id`.execute(db);
+}

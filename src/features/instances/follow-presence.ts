@@ -1,0 +1,50 @@
+import type { Engine } from "../../engine/engine.ts";
+import type { Session } from "../../network/driver.ts";
+import type { LiveSettings } from "./live-settings.ts";
+
+export interface PresenceFollowerOptions {
+  engine: Pick<Engine, "hear">;
+  live: LiveSettings;
+  /** The live session of an instance on this node, while it is connected. */
+  connectedSession: (instanceId: number) => Session | undefined;
+}
+
+export interface PresenceFollower {
+  /** A session was made that shows itself like this each time it connects. */
+  opened(instanceId: number, isOnline: boolean): void;
+  connected(instanceId: number): void;
+}
+
+/** Shows an account online, or not, as soon as its setting says so, and again after each connection. */
+export function createPresenceFollower({
+  engine,
+  live,
+  connectedSession,
+}: PresenceFollowerOptions): PresenceFollower {
+  const shown = new Map<number, { opened: boolean; now: boolean }>();
+
+  async function follow(id: number): Promise<void> {
+    const session = connectedSession(id);
+    const state = shown.get(id);
+    if (!session || !state) return;
+    const { mark_online } = await live.of(id);
+    if (state.now === mark_online) return;
+    state.now = mark_online;
+    await session.setPresence?.(mark_online ? "available" : "unavailable");
+  }
+
+  // What could not be shown now is shown with the next change or connection.
+  const followQuietly = (id: number) => void follow(id).catch(() => {});
+  engine.hear("instance", (key) => {
+    if (shown.has(Number(key))) followQuietly(Number(key));
+  });
+
+  return {
+    opened: (id, isOnline) => void shown.set(id, { opened: isOnline, now: isOnline }),
+    connected(id) {
+      const state = shown.get(id);
+      if (state) state.now = state.opened;
+      followQuietly(id);
+    },
+  };
+}

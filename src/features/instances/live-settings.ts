@@ -1,0 +1,28 @@
+import type { Engine } from "../../engine/engine.ts";
+import type { Db } from "../../platform/db.ts";
+import { createShortCache } from "../../platform/short-cache.ts";
+import { DEFAULT_SETTINGS } from "./contract.ts";
+import type { InstanceSettings } from "./instance-settings.ts";
+
+const TTL_MS = 5_000;
+const MOST_INSTANCES = 20_000;
+
+/** What instances do by themselves, for those who ask at every message; a change is known at once, or within 5 s. */
+export interface LiveSettings {
+  of(instanceId: number): Promise<InstanceSettings>;
+}
+
+export function createLiveSettings(db: Db, engine: Pick<Engine, "hear">): LiveSettings {
+  const known = createShortCache({
+    max: MOST_INSTANCES,
+    ttlMs: TTL_MS,
+    load: async (id) => {
+      const query = db.selectFrom("instance").select("settings").where("id", "=", Number(id));
+      return (await query.executeTakeFirst())?.settings;
+    },
+  });
+  engine.hear("instance", (id) => known.forget(id));
+  return {
+    of: async (id) => ({ ...DEFAULT_SETTINGS, ...(await known.get(String(id))) }),
+  };
+}

@@ -1,0 +1,39 @@
+import { sql } from "kysely";
+import type { SessionOptions } from "../../network/sessions.ts";
+import type { Db } from "../../platform/db.ts";
+import type { SafeFetch } from "../../platform/safe-fetch.ts";
+import type { SecretBox } from "../../platform/secret-box.ts";
+import { DEFAULT_SETTINGS } from "./contract.ts";
+import { toPolicyUrl } from "./outgoing-policy.ts";
+
+export interface SessionOptionsDeps {
+  db: Db;
+  box: SecretBox;
+  outgoing: Pick<SafeFetch, "refusal" | "lookup">;
+}
+
+/** What is set for the session of an instance; undefined when the proxy may not be dialled; there is no other way for its session then. */
+export async function readSessionOptions(
+  { db, box, outgoing }: SessionOptionsDeps,
+  id: number,
+): Promise<SessionOptions | undefined> {
+  const { proxy, settings, active_at } = await db
+    .selectFrom("instance")
+    .select(["proxy", "settings", newestMessage(id).as("active_at")])
+    .where("id", "=", id)
+    .executeTakeFirstOrThrow();
+  const options = {
+    markOnline: { ...DEFAULT_SETTINGS, ...settings }.mark_online,
+    ...(active_at && { activeAt: active_at }),
+  };
+  if (!proxy) return options;
+  const url = box.open(proxy);
+  const policyUrl = toPolicyUrl(url);
+  if (await outgoing.refusal(policyUrl)) return undefined;
+  return { ...options, proxy: url, lookup: outgoing.lookup(policyUrl) };
+}
+
+function newestMessage(id: number) {
+  return sql<Date | null>`
+    (select created_at from message where instance_id = ${id} order by message.id desc limit 1)`;
+}

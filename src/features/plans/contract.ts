@@ -1,0 +1,78 @@
+import { z } from "zod";
+import { page, pagination, route, rowId } from "../../platform/route.ts";
+
+const shownLimit = z.number().int().nullable().describe("null: no limit.");
+
+export const planLimits = z.object({
+  max_instances: shownLimit,
+  max_users: shownLimit,
+  max_messages: shownLimit.describe("A month; null: no limit."),
+  max_campaigns: shownLimit,
+  max_leads: shownLimit,
+  api_rate_limit_per_minute: shownLimit,
+  instance_rate_limit_per_minute: shownLimit,
+  message_rate_limit_per_minute: shownLimit,
+});
+
+const limit = z.number().int().min(0).max(2_147_483_647).nullable();
+
+export const features = z.object({
+  campaigns: z.boolean().optional(),
+  crm: z.boolean().optional(),
+  integrations: z.boolean().optional(),
+});
+
+const plan = planLimits.extend({
+  id: z.number(),
+  name: z.string(),
+  price: z.number(),
+  features: features.describe("What is switched off with `false`; what is not named is included."),
+});
+
+const planFields = {
+  price: z.number().min(0).max(9_999_999_999),
+  max_instances: limit,
+  max_users: limit,
+  max_messages: limit,
+  max_campaigns: limit,
+  max_leads: limit,
+  api_rate_limit_per_minute: limit,
+  instance_rate_limit_per_minute: limit,
+  message_rate_limit_per_minute: limit,
+  features,
+};
+
+const planName = z.string().trim().min(1).max(60);
+
+const tag = "Administration";
+
+export const plansContract = {
+  listPlans: route({
+    http: "GET /api/admin/plans",
+    access: "manager",
+    tag,
+    summary: "List the plans; a reseller sees those that it can give",
+    message: "Plans",
+    input: z.object(page),
+    output: z.array(plan),
+    beside: z.object({ pagination }),
+  }),
+  createPlan: route({
+    http: "POST /api/admin/plans",
+    access: "owner",
+    tag,
+    summary: "Create a plan; a limit that is not given is none",
+    message: "Plan created",
+    input: z.object({ name: planName, ...z.object(planFields).partial().shape }),
+    output: plan,
+  }),
+  updatePlan: route({
+    http: "PATCH /api/admin/plans/:id",
+    access: "owner",
+    tag,
+    summary: "Change a plan, for all accounts that have it; takes effect within 5 seconds",
+    message: "Plan updated",
+    input: z.object({ id: rowId, name: planName.optional(), ...z.object(planFields).partial().shape }),
+    output: plan,
+  }),
+};

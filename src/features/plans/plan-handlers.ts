@@ -1,0 +1,103 @@
+import type { Selectable } from "kysely";
+import type { Db, Trx } from "../../platform/db.ts";
+import { GatewayError } from "../../platform/errors.ts";
+import { type Caller, type Handlers, Reply } from "../../platform/handler.ts";
+import { readCursor, toPage } from "../../platform/paging.ts";
+import type { InputOf } from "../../platform/route.ts";
+import type { PlanTable } from "../../tables.ts";
+import { namesOf, recordAudit } from "../audit/audit.ts";
+import type { plansContract } from "./contract.ts";
+import { isWithin } from "./plans.ts";
+
+type Plan = Selectable<PlanTable>;
+
+/** New accounts are given these by name, so the names stay. */
+const BUILT_IN = new Set(["unlimited", "standard"]);
+const UNIQUE_VIOLATION = "23505";
+
+export function planHandlers(db: Db): Handlers<typeof plansContract> {
+  return {
+    async listPlans({ input, caller }) {
+      const { rows, pagination } = await listPlans(db, caller, input);
+      return new Reply(rows, { beside: { pagination } });
+    },
+
+    createPlan: ({ input, ...by }) =>
+      db.transaction().execute(async (trx) => {
+        const { features, ...columns } = input;
+        const plan = await trx
+          .insertInto("plan")
+          .values({ ...columns, features: JSON.stringify(features ?? {}) })
+          .returningAll()
+          .executeTakeFirstOrThrow()
+          .catch(refuseTakenName);
+        const target = { type: "plan", id: plan.id };
+        const fields = namesOf(input);
+        await recordAudit(trx, { by, action: "plan.create", target, account_id: null, fields });
+        return plan;
+      }),
+
+    updatePlan: ({ input, ...by }) =>
+      db.transaction().execute(async (trx) => {
+        const before = await lockPlan(trx, input.id);
+        requireChangeable(before, input);
+        const { id, features, name = before.name, ...columns } = input;
+        const plan = await trx
+          .updateTable("plan")
+          .set({ ...columns, name, ...(features && { features: JSON.stringify(features) }) })
+          .where("id", "=", id)
+          .returningAll()
+          .executeTakeFirstOrThrow()
+          .catch(refuseTakenName);
+        const fields = namesOf(input, "id");
+        await recordAudit(trx, {
+          ...{ by, action: "plan.update", target: { type: "plan", id }, account_id: null, fields },
+        });
+        return plan;
+      }),
+  };
+}
+
+/** A reseller sees what it can give: its own plan and what allows no more. There are few plans. */
+async function listPlans(db: Db, caller: Caller, { limit, cursor }: InputOf<typeof plansContract.listPlans>) {
+  const before = readCursor(cursor);
+  const all = await db.selectFrom("plan").selectAll().orderBy("id", "desc").execute();
+  const own = caller.kind === "user" && caller.account_type === "reseller" ? await planOf(db, caller) : null;
+  const shown = all.filter((plan) => own === null || isWithin(plan, own));
+  const rest = before === undefined ? shown : shown.filter(({ id }) => id < before);
+  return toPage(rest.slice(0, limit + 1), limit, ({ id }) => id);
+}
+
+function planOf(db: Db, { account_id }: { account_id: number }): Promise<Plan> {
+  return db
+    .selectFrom("account")
+    .innerJoin("plan", "plan.id", "account.plan_id")
+    .selectAll("plan")
+    .where("account.id", "=", account_id)
+    .executeTakeFirstOrThrow();
+}
+
+function lockPlan(trx: Trx, id: number): Promise<Plan> {
+  return trx
+    .selectFrom("plan")
+    .selectAll()
+    .where("id", "=", id)
+    .forNoKeyUpdate()
+    .executeTakeFirstOrThrow(() => new GatewayError("NOT_FOUND", "There is no such plan."));
+}
+
+function requireChangeable(plan: Plan, { name }: { name?: string }): void {
+  if (plan.name === "unlimited") {
+    throw new GatewayError("CONFLICT", "The plan unlimited is the owner's own and has no limits.");
+  }
+  if (BUILT_IN.has(plan.name) && name !== undefined && name !== plan.name) {
+    throw new GatewayError("CONFLICT", `The plan ${plan.name} is built in and keeps its name.`);
+  }
+}
+
+function refuseTakenName(error: unknown): never {
+  if (error instanceof Error && "code" in error && error.code === UNIQUE_VIOLATION) {
+    throw new GatewayError("CONFLICT", "There is a plan of that name.", { cause: error });
+  }
+  throw error;
+}

@@ -1,0 +1,66 @@
+import type { Selectable } from "kysely";
+import type { Trx } from "../../platform/db.ts";
+import { GatewayError } from "../../platform/errors.ts";
+import { PLAN_FEATURES } from "../../platform/route.ts";
+import type { PlanTable } from "../../tables.ts";
+
+export type PlanLimit = Extract<keyof PlanTable, `max_${string}`>;
+
+const THINGS: Record<PlanLimit, string> = {
+  max_instances: "instances",
+  max_users: "users",
+  max_messages: "messages a month",
+  max_campaigns: "campaigns",
+  max_leads: "leads",
+};
+
+const LIMITS = [
+  "max_instances",
+  "max_users",
+  "max_messages",
+  "max_campaigns",
+  "max_leads",
+  "api_rate_limit_per_minute",
+  "instance_rate_limit_per_minute",
+  "message_rate_limit_per_minute",
+] as const;
+
+type Allowance = Pick<Selectable<PlanTable>, "id" | "features" | (typeof LIMITS)[number]>;
+
+/** Whether a plan allows no more than another one does. */
+export function isWithin(plan: Allowance, other: Allowance): boolean {
+  const hasLess = LIMITS.every((limit) => (plan[limit] ?? Infinity) <= (other[limit] ?? Infinity));
+  const lacks = (of: Allowance, feature: string) => of.features[feature] === false;
+  return hasLess && PLAN_FEATURES.every((feature) => !lacks(other, feature) || lacks(plan, feature));
+}
+
+export interface RoomRequest {
+  account_id: number;
+  limit: PlanLimit;
+  /** How many are wanted; 1 unless told. */
+  wanted?: number;
+  /** How many there are; asked only where there is a limit. */
+  count(trx: Trx): Promise<number>;
+}
+
+/**
+ * Throws QUOTA_EXCEEDED, with what is left, unless the plan has room. The account's row stays locked until the commit,
+ * so that two requests at once, on whatever nodes, cannot both take the last place.
+ */
+export async function requireRoom(trx: Trx, request: RoomRequest): Promise<void> {
+  const { account_id, limit, wanted = 1 } = request;
+  const plan = await trx
+    .selectFrom("account")
+    .innerJoin("plan", "plan.id", "account.plan_id")
+    .select(`plan.${limit} as most`)
+    .where("account.id", "=", account_id)
+    .forNoKeyUpdate("account")
+    .executeTakeFirst();
+  if (!plan) throw new GatewayError("NOT_FOUND", "There is no such account.");
+  if (plan.most === null) return;
+  const used = await request.count(trx);
+  if (used + wanted <= plan.most) return;
+  throw new GatewayError("QUOTA_EXCEEDED", `The plan allows ${plan.most} ${THINGS[limit]}.`, {
+    details: { quota: limit, limit: plan.most, used, left: Math.max(0, plan.most - used) },
+  });
+}

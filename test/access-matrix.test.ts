@@ -1,0 +1,313 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createClient } from "../src/client.ts";
+import { contract } from "../src/contract.ts";
+import type { Access, Route } from "../src/platform/route.ts";
+import { ADMIN_TOKEN, startTestGateway, type TestGateway, waitUntil } from "./gateway.ts";
+import { createRawCall, type RawAnswer, type RawCall } from "./raw-call.ts";
+
+/** Stands in everything that belongs to the other tenant. */
+const MARKER = `m4rk3r${Date.now().toString(36)}`;
+const NOBODY = 999_999_999;
+/** The other tenant writes to this one. */
+const PERSON = "5511987651234@s.whatsapp.net";
+const GROUP = "120363111111111111@g.us";
+const PASSWORD = "correct horse battery staple";
+
+const routes = Object.entries<Route>(contract).filter(([, { access }]) => access !== "public");
+
+interface Tenant {
+  account_id: number;
+  user_id: number;
+  token: string;
+  key: string;
+  instance: number;
+}
+
+let test: TestGateway;
+let call: RawCall;
+let own: Tenant;
+let foreign: Tenant;
+let agent: string;
+let neighbourKey: string;
+let endedKey: string;
+/** Rows of the other tenant, by the name of the path's field. */
+let foreignIds: Record<string, string>;
+
+beforeAll(async () => {
+  test = await startTestGateway({ WAYGATE_UNKNOWN_RATE: "0" });
+  call = createRawCall(() => test.url);
+  own = await makeTenant("own");
+  foreign = await makeTenant(MARKER);
+  neighbourKey = (await as(own.token).createInstance({ name: "Neighbour", network: "sandbox" })).data.api_key;
+  const ended = await as(own.token).createInstance({ name: "Ended", network: "sandbox" });
+  endedKey = ended.data.api_key;
+  await as(own.token).regenerateApiKey({ id: ended.data.id });
+  const agentMail = "agent@own.example";
+  await as(own.token).createUser({ name: "Agent", email: agentMail, password: PASSWORD });
+  agent = (await test.anonymous.login({ email: agentMail, password: PASSWORD })).token;
+  foreignIds = await fill(foreign);
+});
+afterAll(() => test.stop());
+
+const as = (token: string) => createClient({ baseUrl: test.url, token });
+
+async function makeTenant(name: string): Promise<Tenant> {
+  const email = `boss@${name}.example`;
+  const { data } = await test.owner.createAccount({ name, email, password: PASSWORD, user_name: name });
+  await test.database.db
+    .updateTable("account")
+    .set(({ selectFrom }) => ({ plan_id: selectFrom("plan").select("id").where("name", "=", "unlimited") }))
+    .where("id", "=", data.id)
+    .execute();
+  const { token } = await test.anonymous.login({ email, password: PASSWORD });
+  const created = await as(token).createInstance({ name, network: "sandbox", metadata: { name } });
+  return {
+    ...{ account_id: data.id, user_id: data.user.id, token },
+    ...{ key: created.data.api_key, instance: created.data.id },
+  };
+}
+
+/** Gives the other tenant one row of everything that has an id. */
+async function fill({ token, key, instance: id, user_id }: Tenant): Promise<Record<string, string>> {
+  const client = createClient({ baseUrl: test.url, apiKey: key });
+  const webhook = await client.createWebhook({ id, name: MARKER, url: `http://127.0.0.1:9/${MARKER}` });
+  await client.sandboxScan({ id });
+  await waitUntil(async () => (await client.getInstanceStatus({ id })).data.connected);
+  const sent = await client.sendText({ id, jid: PERSON, text: MARKER });
+  await client.sandboxReceive({ id, from: "5511987651239", push_name: MARKER, text: MARKER });
+  await waitUntil(async () => (await client.listEvents({ id, event: "message.received" })).data.length > 0);
+  const event = (await client.listEvents({ id })).data[0];
+  const log = await client.testWebhook({ id, webhookId: webhook.data.id });
+  const { lead, reply, campaign } = await fillAccount(token, id);
+  return {
+    webhookId: String(webhook.data.id),
+    eventId: String(event?.id),
+    logId: String(log.data.log_id),
+    messageId: String(sent.data.message_id),
+    userId: String(user_id),
+    ...{ lead, reply, campaign, user: String(user_id) },
+  };
+}
+
+async function fillAccount(token: string, instance_id: number) {
+  const bearer = { authorization: `Bearer ${token}` };
+  const made = async (http: string, body: unknown) => String((await call(http, body, bearer)).body.data.id);
+  return {
+    lead: await made("POST /api/leads", { name: MARKER, phone: "5511987651232" }),
+    reply: await made("POST /api/quick-replies", { shortcut: MARKER, content: MARKER }),
+    campaign: await made("POST /api/campaigns", { name: MARKER, instance_id, message_template: MARKER }),
+  };
+}
+
+/** The address of a route with the given ids in it. */
+function addressOf({ http }: Route, ids: Readonly<Record<string, string | number>>): string {
+  return http.replace(/:(\w+)/g, (_, name: string) => encodeURIComponent(String(ids[name] ?? NOBODY)));
+}
+
+function ask(route: Route, ids: Readonly<Record<string, string | number>>, headers: Record<string, string>) {
+  const hasBody = !/^(GET|DELETE) /.test(route.http);
+  return call(addressOf(route, ids), hasBody ? {} : undefined, headers);
+}
+
+/** All that an answer says, but for the number of the request. */
+function saysOf({ status, body }: RawAnswer): string {
+  return `${status} ${JSON.stringify({ ...body, request_id: "" })}`;
+}
+
+type Kind =
+  | "none"
+  | "neighbour key"
+  | "foreign key"
+  | "ended key"
+  | "foreign token"
+  | "admin token"
+  | "token as a key"
+  | "key as a token"
+  | "own key"
+  | "own token";
+
+const HEADERS: Record<Kind, () => Record<string, string>> = {
+  none: () => ({}),
+  "neighbour key": () => ({ "x-api-key": neighbourKey }),
+  "foreign key": () => ({ "x-api-key": foreign.key }),
+  "ended key": () => ({ "x-api-key": endedKey }),
+  "foreign token": () => ({ authorization: `Bearer ${foreign.token}` }),
+  "admin token": () => ({ admintoken: ADMIN_TOKEN }),
+  "token as a key": () => ({ "x-api-key": own.token }),
+  "key as a token": () => ({ "x-auth-token": own.key }),
+  "own key": () => ({ "x-api-key": own.key }),
+  "own token": () => ({ authorization: `Bearer ${own.token}` }),
+};
+
+const KINDS = (Object.keys(HEADERS) as Kind[]).filter((kind) => !kind.startsWith("own"));
+
+/** Codes with which a credential is refused at the door; undefined: it may come in, as itself. */
+const REFUSED: Record<Exclude<Access, "public">, Partial<Record<Kind, string>>> = {
+  instance: {
+    none: "AUTH_REQUIRED",
+    "neighbour key": "INSTANCE_FORBIDDEN",
+    "foreign key": "INSTANCE_FORBIDDEN",
+    "ended key": "INVALID_API_KEY",
+    "foreign token": "NOT_FOUND",
+    "admin token": "AUTH_REQUIRED",
+    "token as a key": "INVALID_API_KEY",
+    "key as a token": "INVALID_TOKEN",
+  },
+  key: {
+    none: "AUTH_REQUIRED",
+    "ended key": "INVALID_API_KEY",
+    "admin token": "AUTH_REQUIRED",
+    "token as a key": "INVALID_API_KEY",
+    "key as a token": "INVALID_TOKEN",
+  },
+  key_or_admin: {
+    none: "AUTH_REQUIRED",
+    "ended key": "INVALID_API_KEY",
+    "foreign token": "AUTH_REQUIRED",
+    "token as a key": "INVALID_API_KEY",
+    "key as a token": "AUTH_REQUIRED",
+  },
+  account: {
+    none: "AUTH_REQUIRED",
+    "neighbour key": "AUTH_REQUIRED",
+    "foreign key": "AUTH_REQUIRED",
+    "ended key": "AUTH_REQUIRED",
+    "admin token": "AUTH_REQUIRED",
+    "token as a key": "AUTH_REQUIRED",
+    "key as a token": "INVALID_TOKEN",
+  },
+  admin: Object.fromEntries(
+    KINDS.filter((kind) => kind !== "admin token").map((kind) => [kind, "AUTH_REQUIRED"]),
+  ),
+  owner: {
+    none: "AUTH_REQUIRED",
+    "neighbour key": "AUTH_REQUIRED",
+    "foreign key": "AUTH_REQUIRED",
+    "ended key": "AUTH_REQUIRED",
+    "foreign token": "FORBIDDEN",
+    "token as a key": "AUTH_REQUIRED",
+    "key as a token": "INVALID_TOKEN",
+  },
+  manager: {
+    none: "AUTH_REQUIRED",
+    "neighbour key": "AUTH_REQUIRED",
+    "foreign key": "AUTH_REQUIRED",
+    "ended key": "AUTH_REQUIRED",
+    "foreign token": "FORBIDDEN",
+    "token as a key": "AUTH_REQUIRED",
+    "key as a token": "INVALID_TOKEN",
+  },
+};
+
+describe("a wrong credential", () => {
+  it.each(KINDS)(
+    "(%s) is refused on every route that is not for it, whether the row exists or not",
+    async (kind) => {
+      const wrong: string[] = [];
+      for (const [name, route] of routes) {
+        const expected = route.access === "public" ? undefined : REFUSED[route.access][kind];
+        if (expected === undefined) continue;
+        const there = await ask(route, { id: own.instance }, HEADERS[kind]());
+        const nowhere = await ask(route, { id: NOBODY }, HEADERS[kind]());
+        if (there.body.code !== expected) wrong.push(`${name}: ${there.status} ${there.body.code}`);
+        if (saysOf(there) !== saysOf(nowhere)) wrong.push(`${name} tells what exists`);
+      }
+      expect(wrong).toEqual([]);
+    },
+  );
+});
+
+/** Which of the other tenant's rows `:id` means on the routes of an account. */
+function foreignRow({ http }: Route): string {
+  if (http.includes("/api/leads/")) return foreignIds.lead ?? "";
+  if (http.includes("/api/quick-replies/")) return foreignIds.reply ?? "";
+  if (http.includes("/api/campaigns/")) return foreignIds.campaign ?? "";
+  if (http.includes("/api/users/")) return foreignIds.user ?? "";
+  return String(foreign.account_id);
+}
+
+/** Fields that a change must have before its row is looked for. */
+const BODY = {
+  since: "2026-01-01T00:00:00Z",
+  name: "x",
+  text: "x",
+  note: "x",
+  tags: ["x"],
+  fields: { x: "y" },
+  recipients: ["5511987651233"],
+};
+
+/** Below one's own instance, or in one's own account. */
+function hasForeignRow({ http, access }: Route): boolean {
+  return access === "instance"
+    ? /:id\/.*:/.test(http)
+    : /^(account|key)$/.test(access) && http.includes("/:");
+}
+
+async function askForForeign(route: Route): Promise<{ there: RawAnswer; nowhere: RawAnswer }> {
+  const bearer = HEADERS["own token"]();
+  const body = /^(GET|DELETE) /.test(route.http) ? undefined : BODY;
+  const isOfInstance = route.access === "instance";
+  const id = isOfInstance ? own.instance : foreignRow(route);
+  const isOfGroup = route.http.includes("/groups/:jid");
+  const [jid, noJid] = isOfGroup
+    ? [GROUP, "120363000000000000@g.us"]
+    : [PERSON, "5511900000000@s.whatsapp.net"];
+  const there = await call(addressOf(route, { ...foreignIds, id, jid }), body, bearer);
+  return {
+    there,
+    nowhere: await call(addressOf(route, isOfInstance ? { id, jid: noJid } : {}), body, bearer),
+  };
+}
+
+describe("a row of another tenant", () => {
+  it("is, to a token of one's own, the same as none at all", async () => {
+    const wrong: string[] = [];
+    for (const [name, route] of routes.filter(([, route]) => hasForeignRow(route))) {
+      const { there, nowhere } = await askForForeign(route);
+      if (saysOf(there) !== saysOf(nowhere)) wrong.push(`${name}: ${saysOf(there)} / ${saysOf(nowhere)}`);
+      if (saysOf(there).includes(MARKER)) wrong.push(`${name} shows it`);
+      // What only the session knows cannot be asked while it is away.
+      if (!/NOT_FOUND|INSTANCE_NOT_CONNECTED/.test(there.body.code)) wrong.push(`${name}: ${saysOf(there)}`);
+    }
+    expect(wrong).toEqual([]);
+    const client = createClient({ baseUrl: test.url, apiKey: foreign.key });
+    expect((await client.listWebhooks({ id: foreign.instance })).data).toHaveLength(1);
+  });
+
+  it("is in no list and no log that one can read", async () => {
+    const shown: string[] = [];
+    for (const [name, route] of routes.filter(([, { http, raw }]) => isList(http, raw))) {
+      for (const headers of [HEADERS["own key"](), HEADERS["own token"]()]) {
+        const answer = await ask(route, { id: own.instance }, headers);
+        if (JSON.stringify(answer.body).includes(MARKER)) shown.push(name);
+      }
+    }
+    expect(shown).toEqual([]);
+  });
+});
+
+function isList(http: string, raw: string | undefined): boolean {
+  return http.startsWith("GET ") && raw !== "text/event-stream";
+}
+
+describe("an agent", () => {
+  it("is refused on every route for administrators, and on those of managers and the owner", async () => {
+    const wrong: string[] = [];
+    const bearer = { authorization: `Bearer ${agent}` };
+    for (const [name, route] of routes) {
+      if (route.role !== "admin" && route.access !== "manager" && route.access !== "owner") continue;
+      const { body } = await ask(route, { id: own.instance }, bearer);
+      if (body.code !== "FORBIDDEN") wrong.push(`${name}: ${body.code}`);
+    }
+    expect(wrong).toEqual([]);
+  });
+
+  it("reads and sends", async () => {
+    expect((await as(agent).listInstances()).data.map(({ id }) => id)).toContain(own.instance);
+    const refused = await as(agent)
+      .sendText({ id: own.instance, number: "5511987651234", text: "Hello" })
+      .catch(({ code }) => code);
+    expect(refused).toBe("INSTANCE_NOT_CONNECTED");
+  });
+});
