@@ -1,0 +1,186 @@
+import { setImmediate as turn } from "node:timers/promises";
+import { sql } from "kysely";
+import type { Engine } from "../../engine/engine.ts";
+import type { Db } from "../../platform/db.ts";
+import type { Handlers } from "../../platform/handler.ts";
+import { requireUser } from "../accounts/accounts.ts";
+import type { Suppression } from "../consent/consent.ts";
+import { type CampaignRow, ENDED, getCampaign, lockCampaign, refuseState } from "./campaign-row.ts";
+import { type campaignsContract, MAX_LISTED } from "./contract.ts";
+import { type GivenRecipient, readCsv, readRecipient } from "./read-recipients.ts";
+
+export interface AddDeps {
+  db: Db;
+  engine: Engine;
+  suppression: Suppression;
+  defaultCountry?: string;
+}
+
+type AddHandler = Handlers<typeof campaignsContract>["addRecipients"];
+type Given = Parameters<AddHandler>[0]["input"];
+type Understood = Extract<GivenRecipient, { phone: string }>;
+
+const AT_ONCE = 1_000;
+
+/** Takes recipients in piece by piece, so that neither the memory nor a lock grows with their number. */
+export function createRecipientAdder(deps: AddDeps): AddHandler {
+  return async ({ input, caller }) => {
+    const { db } = deps;
+    const campaign = await getCampaign(db, requireUser(caller).account_id, input.id);
+    requireOpen(campaign);
+    const count = new Count();
+    for await (const some of readAll(deps, campaign.account_id, input)) {
+      const fresh = count.sort(some);
+      if (fresh.length > 0) count.took(fresh, await insert(deps, campaign, fresh));
+      // Others have their turn between two pieces.
+      await turn();
+    }
+    return { ...count.answer(), total: await countAll(db, campaign.id) };
+  };
+}
+
+function requireOpen(campaign: CampaignRow): void {
+  if (ENDED.includes(campaign.status)) refuseState(campaign, "given recipients");
+}
+
+/** What became of the recipients of a request. */
+class Count {
+  readonly #seen = new Set<string>();
+  readonly #invalid: { value: string; reason: string }[] = [];
+  #invalidCount = 0;
+  #inserted = 0;
+  #duplicates = 0;
+  #skipped = 0;
+
+  /** Those that can be inserted. */
+  sort(some: readonly GivenRecipient[]): Understood[] {
+    return some.filter((one): one is Understood => {
+      if ("reason" in one) {
+        this.#invalidCount += 1;
+        if (this.#invalid.length < MAX_LISTED) this.#invalid.push(one);
+        return false;
+      }
+      if (this.#seen.has(one.phone)) this.#duplicates += 1;
+      const isNew = !this.#seen.has(one.phone);
+      this.#seen.add(one.phone);
+      return isNew;
+    });
+  }
+
+  took(offered: readonly Understood[], { inserted, skipped }: { inserted: number; skipped: number }): void {
+    this.#inserted += inserted;
+    this.#skipped += skipped;
+    this.#duplicates += offered.length - inserted;
+  }
+
+  answer() {
+    return {
+      inserted: this.#inserted,
+      duplicates: this.#duplicates,
+      skipped: this.#skipped,
+      invalid: this.#invalid,
+      invalid_count: this.#invalidCount,
+    };
+  }
+}
+
+async function* readAll(
+  { db, defaultCountry }: AddDeps,
+  accountId: number,
+  { recipients = [], numbers = [], lead_ids, tags, file }: Given,
+): AsyncGenerator<GivenRecipient[]> {
+  for (const list of [recipients, numbers]) {
+    for (let at = 0; at < list.length; at += AT_ONCE) {
+      yield list.slice(at, at + AT_ONCE).map((one) => readRecipient(one, defaultCountry));
+    }
+  }
+  if (file) yield* readCsv(file.bytes, defaultCountry);
+  if (lead_ids) yield* readLeads(db, accountId, lead_ids);
+  if (tags) yield* readTagged(db, accountId, tags);
+}
+
+async function* readLeads(
+  db: Db,
+  accountId: number,
+  ids: readonly number[],
+): AsyncGenerator<GivenRecipient[]> {
+  for (let at = 0; at < ids.length; at += AT_ONCE) {
+    const some = ids.slice(at, at + AT_ONCE);
+    const rows = await db
+      .selectFrom("lead")
+      .select(["id", "phone"])
+      .where("account_id", "=", accountId)
+      .where("id", "in", some)
+      .execute();
+    const byId = new Map(rows.map((row) => [row.id, row]));
+    yield some.map((id) => {
+      const found = byId.get(id);
+      return found ? toGiven(found) : { value: `lead ${id}`, reason: "there is no such lead" };
+    });
+  }
+}
+
+async function* readTagged(
+  db: Db,
+  accountId: number,
+  tags: readonly string[],
+): AsyncGenerator<GivenRecipient[]> {
+  for (let after = 0; ; ) {
+    const rows = await db
+      .selectFrom("lead")
+      .select(["id", "phone"])
+      .where("account_id", "=", accountId)
+      .where(sql<boolean>`tags && ${tags}::text[]`)
+      .where("id", ">", after)
+      .orderBy("id")
+      .limit(AT_ONCE)
+      .execute();
+    yield rows.map(toGiven);
+    after = rows.at(-1)?.id ?? 0;
+    if (rows.length < AT_ONCE) return;
+  }
+}
+
+function toGiven({ id, phone }: { id: number; phone: string | null }): GivenRecipient {
+  return phone === null ? { value: `lead ${id}`, reason: "has no phone" } : { phone, variables: {} };
+}
+
+/** Who is in the campaign already stays the one they are. */
+async function insert(
+  { db, engine, suppression }: AddDeps,
+  campaign: CampaignRow,
+  fresh: readonly Understood[],
+): Promise<{ inserted: number; skipped: number }> {
+  const { id, account_id } = campaign;
+  const suppressed = await suppression.among(
+    db,
+    account_id,
+    fresh.map(({ phone }) => phone),
+  );
+  const input = fresh.map((one) => ({ ...one, opted_out: suppressed.has(one.phone) }));
+  const { rows, lane } = await db.transaction().execute(async (trx) => {
+    const locked = await lockCampaign(trx, account_id, id);
+    requireOpen(locked);
+    const inserted = await sql<{ is_skipped: boolean }>`
+      insert into campaign_recipient (account_id, campaign_id, phone, variables, status, reason, decided_at)
+      select ${account_id}, ${id}, phone, variables, case when opted_out then 'skipped' else 'pending' end,
+        case when opted_out then 'opted_out' end, case when opted_out then now() end
+      from rows from (jsonb_to_recordset(${JSON.stringify(input)}::jsonb)
+        as (phone text, variables jsonb, opted_out boolean)) with ordinality as x (phone, variables, opted_out, ord)
+      order by ord
+      on conflict (campaign_id, phone) do nothing
+      returning status = 'skipped' as is_skipped`.execute(trx);
+    return { rows: inserted.rows, lane: locked.lane };
+  });
+  if (lane !== null) engine.wake([lane]);
+  return { inserted: rows.length, skipped: rows.filter(({ is_skipped }) => is_skipped).length };
+}
+
+async function countAll(db: Db, id: number): Promise<number> {
+  const { count } = await db
+    .selectFrom("campaign_recipient")
+    .select((eb) => eb.fn.countAll<number>().as("count"))
+    .where("campaign_id", "=", id)
+    .executeTakeFirstOrThrow();
+  return count;
+}

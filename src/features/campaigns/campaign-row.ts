@@ -1,0 +1,90 @@
+import { type Selectable, sql } from "kysely";
+import type { z } from "zod";
+import type { Db, Trx } from "../../platform/db.ts";
+import { GatewayError } from "../../platform/errors.ts";
+import type { CampaignTable } from "../../tables.ts";
+import type { StoredMedia } from "../messages/messages.ts";
+import type { campaign, totals } from "./contract.ts";
+
+/** A campaign with its file as it is stored. */
+export type CampaignRow = Omit<Selectable<CampaignTable>, "media"> & { media: StoredMedia | null };
+
+export type CampaignStatus = CampaignRow["status"];
+
+export type Totals = z.output<typeof totals>;
+
+/** From here a campaign never goes on. */
+export const ENDED: readonly CampaignStatus[] = ["completed", "cancelled", "failed"];
+
+export function selectCampaigns(db: Db | Trx, accountId: number) {
+  return db.selectFrom("campaign").selectAll().where("account_id", "=", accountId).$castTo<CampaignRow>();
+}
+
+/** Throws NOT_FOUND. */
+export async function getCampaign(db: Db | Trx, accountId: number, id: number): Promise<CampaignRow> {
+  const found = await selectCampaigns(db, accountId).where("id", "=", id).executeTakeFirst();
+  return found ?? refuseUnknown();
+}
+
+/**
+ * The campaign, locked against whoever would submit, plan, pause or end it meanwhile. Locks are taken in this order:
+ * lane, campaign, message, recipient. Throws NOT_FOUND.
+ */
+export async function lockCampaign(trx: Trx, accountId: number, id: number): Promise<CampaignRow> {
+  const found = await selectCampaigns(trx, accountId)
+    .where("id", "=", id)
+    .forNoKeyUpdate()
+    .executeTakeFirst();
+  return found ?? refuseUnknown();
+}
+
+function refuseUnknown(): never {
+  throw new GatewayError("NOT_FOUND", "There is no such campaign.");
+}
+
+/** The refusal of what a campaign cannot do in its state. */
+export function refuseState({ status, status_reason }: CampaignRow, what: string): never {
+  throw new GatewayError("CAMPAIGN_STATE", `A campaign that is ${status} cannot be ${what}.`, {
+    details: { status, status_reason },
+  });
+}
+
+/** Who waits in a campaign that has ended was cancelled with it; of a recipient `r` of the campaign `c`. */
+export const SHOWN_STATUS = sql<string>`case
+  when r.status = 'pending' and c.status in ('cancelled', 'failed') then 'cancelled' else r.status end`;
+
+/** One pass over the recipients. */
+export async function countTotals(db: Db | Trx, campaignId: number): Promise<Totals> {
+  const { rows } = await sql<{ status: string; count: number }>`
+    select ${SHOWN_STATUS} as status, count(*) as count
+    from campaign_recipient r join campaign c on c.id = r.campaign_id
+    where r.campaign_id = ${campaignId} group by 1`.execute(db);
+  const of = (...names: string[]) =>
+    rows.filter(({ status }) => names.includes(status)).reduce((sum, { count }) => sum + count, 0);
+  return {
+    total: rows.reduce((sum, { count }) => sum + count, 0),
+    pending: of("pending"),
+    queued: of("queued"),
+    sent: of("sent", "delivered", "read"),
+    delivered: of("delivered", "read"),
+    read: of("read"),
+    failed: of("failed"),
+    cancelled: of("cancelled"),
+    skipped: of("skipped"),
+  };
+}
+
+export type CampaignView = z.input<typeof campaign>;
+
+/** The campaign as answers show it. */
+export function toCampaignView(row: CampaignRow): CampaignView {
+  const { media, ended_at: completed_at, ...shown } = row;
+  const file = media && {
+    type: media.media_type,
+    mime_type: media.mime_type,
+    file_name: media.file_name ?? null,
+    size: media.size,
+    sha256: media.sha256 ?? null,
+  };
+  return { ...shown, media: file, completed_at };
+}

@@ -1,0 +1,546 @@
+import { sql } from "kysely";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import {
+  newPhone,
+  startTestGateway,
+  type TestGateway,
+  type TestInstance,
+  waitUntil,
+} from "../../../test/gateway.ts";
+import { createRawCall, type RawCall } from "../../../test/raw-call.ts";
+import { type Client, createClient } from "../../client.ts";
+import { createAccount } from "../accounts/create-account.ts";
+
+let gateway: TestGateway;
+let shop: TestInstance;
+let owner: Client;
+let call: RawCall;
+
+beforeAll(async () => {
+  gateway = await startTestGateway();
+  shop = await gateway.connectInstance();
+  owner = gateway.owner;
+  const { token } = await gateway.anonymous.login({
+    email: "owner@example.com",
+    password: "correct horse battery staple",
+  });
+  call = (http, body) => createRawCall(() => gateway.url)(http, body, { authorization: `Bearer ${token}` });
+});
+afterAll(() => gateway.stop());
+
+const QUICK = { min_delay_ms: 0, max_delay_ms: 0 };
+type CampaignInput = Partial<Parameters<Client["createCampaign"]>[0]>;
+
+async function createCampaign(input: CampaignInput = {}): Promise<number> {
+  const { data } = await owner.createCampaign({
+    ...{ name: "Spring", instance_id: shop.id, message_template: "Hello {{name}}", ...QUICK, ...input },
+  });
+  return data.id;
+}
+
+/** Numbers that are sent, delivered and read. */
+function newPhones(count: number): string[] {
+  return Array.from({ length: count }, newPhone);
+}
+
+let numbers = 0;
+
+/** A new number that the sandbox treats in a fixed way. */
+function numberEnding(ending: string): string {
+  numbers += 1;
+  return `55217${String(numbers).padStart(5, "0")}${ending}`;
+}
+
+const totalsOf = async (id: number) => (await owner.getCampaign({ id })).data.totals;
+const statusOf = async (id: number) => (await owner.getCampaign({ id })).data.status;
+
+async function completed(id: number): Promise<void> {
+  await waitUntil(async () => (await statusOf(id)) === "completed");
+}
+
+/** What the network took from the shop for these people. */
+async function arrived(phones: readonly string[]): Promise<{ phone: string; text: string }[]> {
+  const { rows } = await sql<{ phone: string; text: string }>`
+    select split_part(chat, '@', 1) as phone, content ->> 'text' as text from sandbox.ledger
+    where action = 'send' and phone = ${shop.phone} and split_part(chat, '@', 1) = any(${phones}) order by id`.execute(
+    gateway.database.db,
+  );
+  return rows;
+}
+
+test("a campaign reaches every recipient once, with the variables in place, and counts the receipts", async () => {
+  const id = await createCampaign();
+  const [bia = "", ...others] = newPhones(5);
+  const { data } = await owner.addRecipients({
+    id,
+    recipients: [{ phone: bia, variables: { Name: "Bia" } }, ...others],
+  });
+  expect(data).toMatchObject({ inserted: 5, duplicates: 0, invalid: [], total: 5 });
+  const started = await owner.startCampaign({ id });
+  expect(started.data).toMatchObject({
+    status: "queued",
+    queued: 5,
+    warnings: [{ variable: "name", missing: 4 }],
+  });
+  await waitUntil(async () => (await totalsOf(id)).read === 5);
+  await completed(id);
+  const texts = await arrived([bia, ...others]);
+  expect(texts).toHaveLength(5);
+  expect(texts.find(({ phone }) => phone === bia)?.text).toBe("Hello Bia");
+  const report = await owner.getCampaignReport({ id, limit: 2 });
+  if (!report.data) throw new Error("the report came as a file");
+  expect(report.data.totals).toEqual({
+    ...{ total: 5, pending: 0, queued: 0, sent: 5, delivered: 5, read: 5 },
+    ...{ failed: 0, cancelled: 0, skipped: 0 },
+  });
+  expect(report.data.recipients).toHaveLength(2);
+  expect(report.pagination.has_more).toBe(true);
+});
+
+describe("recipients", () => {
+  test("are numbers in any form; what is none is told, and the rest is added", async () => {
+    const id = await createCampaign();
+    const [a = "", b = "", c = "", d = ""] = newPhones(4);
+    const { data } = await owner.addRecipients({
+      id,
+      recipients: [
+        a,
+        `+${b.slice(0, 2)} (${b.slice(2, 4)}) ${b.slice(4)}`,
+        Number(c),
+        a,
+        "abc",
+        null,
+        {},
+        "123",
+      ],
+      numbers: [d, "123456789@g.us"],
+    });
+    expect(data).toMatchObject({ inserted: 4, duplicates: 1, invalid_count: 5, total: 4 });
+    expect(data.invalid.map(({ value }) => value)).toEqual(["abc", "null", "{}", "123", "123456789@g.us"]);
+    const again = await owner.addRecipients({ id, numbers: [a, b] });
+    expect(again.data).toMatchObject({ inserted: 0, duplicates: 2, total: 4 });
+  });
+
+  test("come from leads by id and by tag, with what is known of them", async () => {
+    const [bia = "", ana = ""] = newPhones(2);
+    const lead = await owner.createLead({ phone: bia, name: "Bia", custom_fields: { City: "Recife" } });
+    await owner.createLead({ phone: ana, name: "Ana", tags: ["spring"] });
+    const nameless = await owner.createLead({ name: "No phone" });
+    const id = await createCampaign({ message_template: "{{name}} of {{city}}{{custom_fields.city}}" });
+    const { data } = await owner.addRecipients({
+      id,
+      lead_ids: [lead.data.id, nameless.data.id, 999_999],
+      tags: ["spring"],
+    });
+    expect(data).toMatchObject({ inserted: 2, invalid_count: 2 });
+    const preview = await owner.previewCampaign({ id });
+    expect(preview.data.previews).toEqual([
+      { phone: bia, text: "Bia of RecifeRecife" },
+      { phone: ana, text: "Ana of " },
+    ]);
+    expect(preview.data.warnings.map(({ variable, missing }) => [variable, missing])).toEqual([
+      ["city", 1],
+      ["custom_fields.city", 1],
+    ]);
+  });
+
+  test("come from a CSV file: a broken row is told with its line, the others are kept", async () => {
+    const id = await createCampaign({ message_template: "{{name}}: {{note}}" });
+    const [a = "", b = "", c = "", d = ""] = newPhones(4);
+    const csv = [
+      "\ufeffName;Phone;Note",
+      `Bia;${a};"two\nlines; and ""quotes"""`,
+      `Ana;${b};"never closed`,
+      `Eva;${c};plain;one too many`,
+      "Ivo;none;x",
+      `Leo;${d};fine`,
+      "",
+    ].join("\r\n");
+    const { data } = await owner.addRecipients({
+      id,
+      file: { bytes: Buffer.from(csv), mime_type: "text/csv" },
+    });
+    expect(data.inserted).toBe(2);
+    expect(data.invalid.map(({ reason }) => reason.split(":")[0])).toEqual(["line 4", "line 5", "line 6"]);
+    const { previews } = (await owner.previewCampaign({ id })).data;
+    expect(previews).toEqual([
+      { phone: a, text: 'Bia: two\nlines; and "quotes"' },
+      { phone: d, text: "Leo: fine" },
+    ]);
+    const [e = ""] = newPhones(1);
+    const answer = await fetch(`${gateway.url}/api/campaigns/${id}/recipients`, {
+      method: "POST",
+      headers: { "content-type": "text/csv", authorization: await bearer() },
+      body: `phone\n${e}\n`,
+    });
+    expect(await answer.json()).toMatchObject({ data: { inserted: 1, total: 3 } });
+  });
+
+  test("are taken in by 50,000 in one request, and no more", async () => {
+    const id = await createCampaign();
+    const numbers = Array.from({ length: 50_000 }, (_, n) => `55118${String(n).padStart(8, "0")}`);
+    expect((await owner.addRecipients({ id, numbers })).data).toMatchObject({
+      inserted: 50_000,
+      total: 50_000,
+    });
+    const tooMany = owner.addRecipients({ id, numbers: [...numbers, "5511999990000"] });
+    await expect(tooMany).rejects.toMatchObject({ status: 400 });
+    await owner.cancelCampaign({ id });
+    expect(await totalsOf(id)).toMatchObject({ total: 50_000, pending: 0, cancelled: 50_000 });
+  });
+
+  test("who have opted out, or have not agreed, are passed over and shown with the reason", async () => {
+    const [left = "", silent = "", agreed = "", revoked = ""] = newPhones(4);
+    await shop.client.sandboxReceive({ id: shop.id, from: left, text: " Sair! " });
+    await waitUntil(async () => (await rows(`select 1 from suppression`)).length > 0);
+    for (const [phone, granted] of [
+      [left, true],
+      [agreed, true],
+      [revoked, true],
+      [revoked, false],
+    ] as const) {
+      await gateway.database.db
+        .insertInto("consent")
+        .values({ account_id: 1, phone, purpose: "news", consent_type: "opt_in", granted })
+        .execute();
+    }
+    const id = await createCampaign({ consent_purpose: "news", message_template: "News" });
+    const { data } = await owner.addRecipients({ id, numbers: [left, silent, agreed, revoked] });
+    expect(data).toMatchObject({ inserted: 4, skipped: 1 });
+    await owner.startCampaign({ id });
+    await completed(id);
+    const report = await owner.getCampaignReport({ id });
+    expect(report.data?.recipients.map(({ status, reason }) => status === "skipped" && reason)).toEqual([
+      "opted_out",
+      "no_consent",
+      false,
+      "no_consent",
+    ]);
+    expect((await arrived([left, silent, agreed, revoked])).map(({ phone }) => phone)).toEqual([agreed]);
+  });
+});
+
+async function rows(text: string): Promise<Record<string, unknown>[]> {
+  return (await gateway.database.pool.query(text)).rows;
+}
+
+async function bearer(): Promise<string> {
+  const { token } = await gateway.anonymous.login({
+    email: "owner@example.com",
+    password: "correct horse battery staple",
+  });
+  return `Bearer ${token}`;
+}
+
+describe("a campaign under way", () => {
+  test("that is paused begins no further send, and goes on where it was", async () => {
+    const id = await createCampaign({ min_delay_ms: 40, max_delay_ms: 60, message_template: "Hi" });
+    const phones = newPhones(60);
+    await owner.addRecipients({ id, numbers: phones });
+    await owner.startCampaign({ id });
+    await waitUntil(async () => (await arrived(phones)).length > 5);
+    expect((await owner.pauseCampaign({ id })).data.status).toBe("paused");
+    const submitted = await rows(
+      `select 1 from message where origin = 'campaign' and submitted_at is not null and metadata ->> 'campaign_id' = '${id}'`,
+    );
+    await waitUntil(async () => (await totalsOf(id)).queued === 0);
+    const before = await arrived(phones);
+    expect(before.length).toBe(submitted.length);
+    expect(await totalsOf(id)).toMatchObject({ pending: 60 - before.length, sent: before.length });
+    expect((await owner.startCampaign({ id })).data).toMatchObject({
+      status: "queued",
+      queued: 60 - before.length,
+    });
+    await completed(id);
+    expect((await arrived(phones)).map(({ phone }) => phone).sort()).toEqual(phones.toSorted());
+  });
+
+  test("that is cancelled sends nothing more but what it lists as handed over", async () => {
+    const id = await createCampaign({ message_template: "Hi" });
+    const phones = Array.from({ length: 30 }, () => numberEnding("0005"));
+    await owner.addRecipients({ id, numbers: phones });
+    await owner.startCampaign({ id });
+    await waitUntil(async () => (await arrived(phones)).length > 0);
+    const { data } = await owner.cancelCampaign({ id });
+    expect(data.handed_over.length).toBeGreaterThan(0);
+    await waitUntil(async () => (await totalsOf(id)).queued === 0);
+    const sent = (await arrived(phones)).map(({ phone }) => phone).sort();
+    expect(sent).toEqual(data.handed_over.map(({ phone }) => phone).sort());
+    const { length } = sent;
+    expect(await totalsOf(id)).toMatchObject({ total: 30, sent: length, cancelled: 30 - length, pending: 0 });
+  });
+
+  test("withholds what is submitted at the moment of the pause", async () => {
+    const id = await createCampaign({ min_delay_ms: 1_500, max_delay_ms: 1_500, message_template: "Hi" });
+    const phones = newPhones(2);
+    await owner.addRecipients({ id, numbers: phones });
+    await owner.startCampaign({ id });
+    await waitUntil(async () => (await arrived(phones)).length === 1);
+    // As if the pause came between the reading of the job and its submission.
+    await sql`update campaign set status = 'paused', status_reason = 'user' where id = ${id}`.execute(
+      gateway.database.db,
+    );
+    await waitUntil(async () => (await totalsOf(id)).queued === 0);
+    expect(await totalsOf(id)).toMatchObject({ pending: 1, sent: 1 });
+    await owner.startCampaign({ id });
+    await completed(id);
+    expect(await arrived(phones)).toHaveLength(2);
+  });
+
+  test("pauses while its instance is away, and goes on by itself", async () => {
+    const other = await gateway.connectInstance({ name: "Away" });
+    const id = await createCampaign({
+      ...{ instance_id: other.id, min_delay_ms: 400, max_delay_ms: 400, message_template: "Hi" },
+    });
+    await owner.addRecipients({ id, numbers: newPhones(12) });
+    await owner.startCampaign({ id });
+    await waitUntil(async () => (await totalsOf(id)).sent > 0);
+    await other.client.logoutInstance({ id: other.id });
+    await gateway.advance(6_000);
+    await waitUntil(async () => (await statusOf(id)) === "paused");
+    const { data } = await owner.getCampaign({ id });
+    expect(data.status_reason).toBe("instance_disconnected");
+    await waitUntil(async () => (await totalsOf(id)).queued === 0);
+    await other.client.sandboxScan({ id: other.id, phone: other.phone });
+    await waitUntil(async () => {
+      await gateway.advance(1_000);
+      return (await statusOf(id)) === "completed";
+    });
+    expect(await totalsOf(id)).toMatchObject({ total: 12, sent: 12 });
+  });
+
+  test("stops when too many sends fail", async () => {
+    const id = await createCampaign({
+      ...{ min_delay_ms: 30, max_delay_ms: 30, stop_on_error_rate: 0.5, message_template: "Hi" },
+    });
+    await owner.addRecipients({ id, numbers: Array.from({ length: 330 }, () => numberEnding("0001")) });
+    await owner.startCampaign({ id });
+    await waitUntil(async () => (await statusOf(id)) === "paused");
+    const { data } = await owner.getCampaign({ id });
+    expect(data.status_reason).toBe("error_rate");
+    expect(data.totals.failed).toBeGreaterThanOrEqual(10);
+    expect(data.totals.pending).toBeGreaterThan(0);
+    await owner.cancelCampaign({ id });
+  });
+
+  test("writes only into known chats while the network lets its instance begin none", async () => {
+    const [known = "", stranger = ""] = newPhones(2);
+    await shop.client.sandboxReceive({ id: shop.id, from: known, text: "Hello" });
+    await waitUntil(async () => (await rows(`select 1 from message where jid like '${known}%'`)).length > 0);
+    await setLock("now() + interval '1 hour'");
+    const id = await createCampaign({ message_template: "Hi" });
+    await owner.addRecipients({ id, numbers: [stranger, known] });
+    await owner.startCampaign({ id });
+    await waitUntil(async () => (await owner.getCampaign({ id })).data.status_reason === "reachout_timelock");
+    expect(await totalsOf(id)).toMatchObject({ sent: 1, pending: 1 });
+    await setLock("null");
+    await gateway.advance(30_000);
+    await completed(id);
+    expect((await arrived([known, stranger])).map(({ phone }) => phone)).toEqual([known, stranger]);
+  });
+
+  test("keeps its daily limit", async () => {
+    const id = await createCampaign({ daily_limit: 2, message_template: "Hi" });
+    await owner.addRecipients({ id, numbers: newPhones(5) });
+    await owner.startCampaign({ id });
+    await waitUntil(async () => (await totalsOf(id)).sent === 2);
+    const [{ next_at } = {}] = await rows(`select next_at from campaign where id = ${id}`);
+    const tomorrow = new Date(Date.now() + 86_400_000).toISOString().slice(0, 10);
+    expect((next_at as Date).toISOString()).toBe(`${tomorrow}T00:00:00.000Z`);
+    expect(await totalsOf(id)).toMatchObject({ queued: 0, pending: 3 });
+    await owner.cancelCampaign({ id });
+  });
+
+  test("waits for its time when it is scheduled", async () => {
+    const scheduled_at = new Date(Date.now() + 3_600_000).toISOString();
+    const id = await createCampaign({ scheduled_at, message_template: "Hi" });
+    const phones = newPhones(1);
+    await owner.addRecipients({ id, numbers: phones });
+    const { message, data } = await owner.startCampaign({ id });
+    expect([message, data.status]).toEqual(["Campaign scheduled", "scheduled"]);
+    await gateway.advance(1_000);
+    expect(await statusOf(id)).toBe("scheduled");
+    await gateway.advance(3_600_000);
+    await completed(id);
+    expect(await arrived(phones)).toHaveLength(1);
+  });
+
+  test("sends one file to everybody, which is stored once", async () => {
+    const png = Buffer.from(
+      "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
+      "base64",
+    );
+    const id = await createCampaign({
+      ...{ message_template: "For {{name}}", media: { base64: png.toString("base64") } },
+    });
+    const phones = newPhones(3);
+    await owner.addRecipients({
+      id,
+      recipients: phones.map((phone) => ({ phone, variables: { name: "you" } })),
+    });
+    expect(await rows(`select distinct id from outgoing_media`)).toHaveLength(1);
+    await owner.startCampaign({ id });
+    await completed(id);
+    const seen = await rows(
+      `select kind, content ->> 'caption' as caption from sandbox.ledger where action = 'send' and split_part(chat, '@', 1) in ('${phones.join("','")}')`,
+    );
+    expect(seen).toEqual(Array.from({ length: 3 }, () => ({ kind: "image", caption: "For you" })));
+    expect((await owner.getCampaign({ id })).data.media).toMatchObject({ type: "image", size: png.length });
+  });
+
+  test("tells streams how far it is, and webhooks that ask that it is done", async () => {
+    await shop.client.createWebhook({
+      ...{ id: shop.id, name: "Done", url: "http://127.0.0.1:9/", events: ["campaign.completed"] },
+    });
+    const id = await createCampaign({ message_template: "Hi" });
+    await owner.addRecipients({ id, numbers: newPhones(2) });
+    await owner.startCampaign({ id });
+    await completed(id);
+    const { data } = await shop.client.listEvents({ id: shop.id, limit: 200 });
+    const ofCampaign = data.filter(({ event }) => event.startsWith("campaign."));
+    const done = ofCampaign.find(
+      ({ event, deliveries }) => event === "campaign.completed" && deliveries.length === 1,
+    );
+    expect(done).toBeDefined();
+    const last = await shop.client.getEvent({ id: shop.id, eventId: done?.event_id ?? "" });
+    expect((last.data.payload as { data: object }).data).toMatchObject({
+      campaign: { id, status: "completed" },
+      totals: { total: 2, sent: 2 },
+    });
+    const progress = ofCampaign.filter(({ event }) => event === "campaign.progress");
+    expect(progress.length).toBeGreaterThan(0);
+    expect(progress.flatMap(({ deliveries }) => deliveries)).toEqual([]);
+  });
+});
+
+async function setLock(until: string): Promise<void> {
+  await rows(`update instance set new_chats_locked_until = ${until} where id = ${shop.id}`);
+}
+
+describe("the states", () => {
+  const REFUSED = { status: 409, code: "CAMPAIGN_STATE" };
+
+  test("allow what they allow and refuse the rest", async () => {
+    const id = await createCampaign({ min_delay_ms: 60_000, max_delay_ms: 60_000 });
+    await expect(owner.pauseCampaign({ id })).rejects.toMatchObject(REFUSED);
+    await expect(owner.startCampaign({ id })).rejects.toMatchObject({ status: 400 });
+    await owner.addRecipients({ id, numbers: newPhones(3) });
+    const dry = await owner.startCampaign({ id, dry_run: true });
+    expect(dry.data).toMatchObject({ dry_run: true, status: "queued", queued: 3 });
+    expect(await statusOf(id)).toBe("created");
+    await owner.startCampaign({ id });
+    await expect(owner.startCampaign({ id })).rejects.toMatchObject(REFUSED);
+    await expect(owner.updateCampaign({ id, name: "Summer" })).rejects.toMatchObject(REFUSED);
+    await owner.pauseCampaign({ id });
+    await expect(owner.pauseCampaign({ id })).rejects.toMatchObject(REFUSED);
+    expect((await owner.updateCampaign({ id, name: "Summer" })).data.name).toBe("Summer");
+    await owner.cancelCampaign({ id });
+    await expect(owner.cancelCampaign({ id })).rejects.toMatchObject(REFUSED);
+    await expect(owner.startCampaign({ id })).rejects.toMatchObject(REFUSED);
+    await expect(owner.addRecipients({ id, numbers: newPhones(1) })).rejects.toMatchObject(REFUSED);
+  });
+
+  test("end in failed when the instance is removed, and the report stays", async () => {
+    const other = await gateway.connectInstance({ name: "Short-lived" });
+    const id = await createCampaign({ instance_id: other.id, min_delay_ms: 60_000, max_delay_ms: 60_000 });
+    const phones = newPhones(3);
+    await owner.addRecipients({ id, numbers: phones });
+    await owner.startCampaign({ id });
+    await waitUntil(async () => (await totalsOf(id)).sent === 1);
+    await other.client.deleteInstance({ id: other.id });
+    await gateway.advance(6_000);
+    await waitUntil(async () => (await statusOf(id)) === "failed");
+    expect(await totalsOf(id)).toMatchObject({ total: 3, sent: 1, cancelled: 2 });
+    await expect(owner.startCampaign({ id })).rejects.toMatchObject(REFUSED);
+  });
+});
+
+test("another account's campaign is as missing as one that never was", async () => {
+  const id = await createCampaign();
+  const email = "stranger@example.com";
+  const password = "correct horse battery staple";
+  await createAccount(gateway.database.db, { name: "Stranger", account_type: "client", email, password });
+  const { token } = await gateway.anonymous.login({ email, password });
+  const stranger = createRawCall(() => gateway.url);
+  const headers = { authorization: `Bearer ${token}` };
+  const bodyOf = async (http: string, body?: unknown) => {
+    const { status, body: answer } = await stranger(http, body, headers);
+    return { status, ...answer, request_id: "" };
+  };
+  for (const path of ["start", "pause", "cancel", "preview", "recipients"]) {
+    const theirs = await bodyOf(`POST /api/campaigns/${id}/${path}`, {});
+    expect(theirs).toEqual(await bodyOf(`POST /api/campaigns/999999/${path}`, {}));
+    expect(theirs.status).toBe(404);
+  }
+  expect(await bodyOf(`GET /api/campaigns/${id}/report`)).toMatchObject({ status: 404, code: "NOT_FOUND" });
+  const foreign = { name: "x", instance_id: shop.id, message_template: "x" };
+  expect(await bodyOf("POST /api/campaigns", foreign)).toMatchObject({ status: 404, code: "NOT_FOUND" });
+  const client = createClient({ baseUrl: gateway.url, token });
+  expect((await client.listCampaigns()).data).toEqual([]);
+});
+
+test.each([
+  ["a template without text", { message_template: "  " }, 400],
+  ["no instance", { instance_id: undefined }, 400],
+  ["an unknown instance", { instance_id: 999_999 }, 404],
+  ["a date that is none", { scheduled_at: "tomorrow" }, 400],
+  ["a day that is none", { scheduled_at: "2026-02-31T10:00:00Z" }, 400],
+  ["min greater than max", { min_delay_ms: 10, max_delay_ms: 5 }, 400],
+  ["a negative delay", { min_delay_ms: -1 }, 400],
+  ["a delay of 1e9", { max_delay_ms: 1e9 }, 400],
+  ["a time zone that is none", { quiet_hours: { start: "22:00", end: "08:00", tz: "Mars/North" } }, 400],
+  ["quiet hours without an end", { quiet_hours: { start: "22:00", tz: "UTC" } }, 400],
+  ["quiet hours of no length", { quiet_hours: { start: "22:00", end: "22:00", tz: "UTC" } }, 400],
+  ["a daily limit of 0", { daily_limit: 0 }, 400],
+  ["an error rate of 2", { stop_on_error_rate: 2 }, 400],
+  ["a name of 10,000 characters", { name: "x".repeat(10_000) }, 400],
+  ["media that is no file", { media: { base64: "%%%" } }, 400],
+])("%s is refused", async (_, input, status) => {
+  const valid = { name: "Bad", instance_id: shop.id, message_template: "Hi" };
+  const before = (await rows("select 1 from campaign")).length;
+  const answer = await call("POST /api/campaigns", { ...valid, ...input });
+  expect(answer.status).toBe(status);
+  expect((await rows("select 1 from campaign")).length).toBe(before);
+});
+
+test("a repeated Idempotency-Key makes one campaign", async () => {
+  const input = { name: "Once", instance_id: shop.id, message_template: "Hi" };
+  const create = (name: string) => owner.createCampaign({ ...input, name }, { idempotencyKey: "spring-1" });
+  const [first, again] = [await create("Once"), await create("Once")];
+  expect(again.data).toEqual(first.data);
+  await expect(create("Other")).rejects.toMatchObject({ status: 422, code: "IDEMPOTENCY_MISMATCH" });
+});
+
+test("the CSV report is safe to open in a spreadsheet", async () => {
+  const id = await createCampaign({ min_delay_ms: 60_000, max_delay_ms: 60_000 });
+  await owner.addRecipients({
+    id,
+    recipients: [{ phone: newPhone(), variables: { "=cmd": "a,b" } }],
+  });
+  const { bytes, type } = await owner.getCampaignReport({ id, format: "csv" });
+  const text = Buffer.from(bytes ?? []).toString("utf8");
+  expect(type).toContain("text/csv");
+  expect(text.split("\n")[0]).toBe("phone,status,reason,message_id,planned_at,decided_at,variables");
+  expect(text.split("\n")[1]).toMatch(/,"'=cmd=a,b"$/);
+});
+
+test("a plan's limit of campaigns is told with what is left", async () => {
+  await rows(
+    "update plan set max_campaigns = (select count(*) from campaign where account_id = 1) where name = 'unlimited'",
+  );
+  await expect(createCampaign()).rejects.toMatchObject({
+    code: "QUOTA_EXCEEDED",
+    details: { quota: "max_campaigns", left: 0 },
+  });
+  await rows("update plan set max_campaigns = null where name = 'unlimited'");
+});
+
+test("without a queue a campaign cannot be started", async () => {
+  await gateway.restart({ WAYGATE_QUEUE: "off" });
+  const { data } = await gateway.owner.createCampaign({
+    ...{ name: "Late", instance_id: shop.id, message_template: "Hi" },
+  });
+  await gateway.owner.addRecipients({ id: data.id, numbers: newPhones(1) });
+  const start = gateway.owner.startCampaign({ id: data.id });
+  await expect(start).rejects.toMatchObject({ status: 503, code: "QUEUE_UNAVAILABLE" });
+});

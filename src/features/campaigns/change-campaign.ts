@@ -1,0 +1,162 @@
+import { sql } from "kysely";
+import type { Engine } from "../../engine/engine.ts";
+import { addLane } from "../../engine/lanes.ts";
+import type { Db, Trx } from "../../platform/db.ts";
+import { GatewayError, invalidField } from "../../platform/errors.ts";
+import { type Handlers, Reply } from "../../platform/handler.ts";
+import { requireUser } from "../accounts/accounts.ts";
+import { queueUnavailable } from "../messages/messages.ts";
+import {
+  type CampaignRow,
+  type CampaignStatus,
+  ENDED,
+  getCampaign,
+  lockCampaign,
+  refuseState,
+} from "./campaign-row.ts";
+import type { campaignsContract } from "./contract.ts";
+import { findWarnings } from "./find-warnings.ts";
+import { isHeld } from "./judge.ts";
+import { recallQueued } from "./recall.ts";
+
+export interface ChangeDeps {
+  db: Db;
+  engine: Engine;
+  queue: "postgres" | "off";
+}
+
+type ChangeHandlers = Pick<
+  Handlers<typeof campaignsContract>,
+  "startCampaign" | "pauseCampaign" | "cancelCampaign"
+>;
+
+export function changeHandlers(deps: ChangeDeps): ChangeHandlers {
+  const { db, engine } = deps;
+  return {
+    async startCampaign({ input: { id, dry_run }, caller }) {
+      const { account_id } = requireUser(caller);
+      const campaign = await getCampaign(db, account_id, id);
+      const about = await requireStartable(db, campaign);
+      const warnings = await findWarnings(db, campaign);
+      if (dry_run) return { id, ...about, warnings, dry_run };
+      await requireQueue(deps);
+      const started = await db.transaction().execute(async (trx) => {
+        const locked = await lockCampaign(trx, account_id, id);
+        return start(trx, locked, (await requireStartable(trx, locked)).status);
+      });
+      engine.wake([started.lane], { changed: true });
+      const message = about.status === "scheduled" ? "Campaign scheduled" : "Campaign queued";
+      return new Reply({ id, ...about, warnings, dry_run }, { message });
+    },
+
+    async pauseCampaign({ input: { id }, caller }) {
+      const paused = await db.transaction().execute(async (trx) => {
+        const campaign = await lockCampaign(trx, requireUser(caller).account_id, id);
+        if (!PAUSABLE.includes(campaign.status) && !isHeld(campaign)) refuseState(campaign, "paused");
+        return stop(trx, campaign, "paused");
+      });
+      engine.wake(paused.lanes, { changed: true });
+      return { id, status: "paused" };
+    },
+
+    async cancelCampaign({ input: { id }, caller }) {
+      const cancelled = await db.transaction().execute(async (trx) => {
+        const campaign = await lockCampaign(trx, requireUser(caller).account_id, id);
+        if (campaign.status === "completed" || campaign.status === "cancelled")
+          refuseState(campaign, "cancelled");
+        return stop(trx, campaign, "cancelled");
+      });
+      engine.wake(cancelled.lanes, { changed: true });
+      return { id, status: "cancelled", handed_over: await findHandedOver(db, id) };
+    },
+  };
+}
+
+const PAUSABLE: readonly CampaignStatus[] = ["running", "scheduled", "queued"];
+
+async function requireQueue({ queue, engine }: ChangeDeps): Promise<void> {
+  if (queue === "off") throw queueUnavailable("The queue is switched off.");
+  const roles = await Promise.all([engine.liveWorkers("worker"), engine.liveWorkers("sessions")]);
+  if (roles.includes(false)) throw queueUnavailable("No message worker is running.");
+}
+
+/** What the start will answer. Throws CAMPAIGN_STATE, or VALIDATION_ERROR where there is nobody to write to. */
+async function requireStartable(
+  db: Db | Trx,
+  campaign: CampaignRow,
+): Promise<{ status: CampaignStatus; queued: number }> {
+  const { id, instance_id, status, scheduled_at } = campaign;
+  if (status !== "created" && status !== "paused") refuseState(campaign, "started");
+  const { rows } = await sql<{ has_instance: boolean; pending: number; total: number }>`
+    select exists (select from instance where id = ${instance_id} and removed_at is null) as has_instance,
+      count(*) filter (where status = 'pending') as pending, count(*) as total
+    from campaign_recipient where campaign_id = ${id}`.execute(db);
+  const { has_instance = false, pending = 0, total = 0 } = rows[0] ?? {};
+  if (!has_instance)
+    throw new GatewayError("CAMPAIGN_STATE", "The instance of this campaign was removed.", {
+      details: { status, status_reason: "instance_removed" },
+    });
+  if (total === 0) throw invalidField("recipients", "the campaign has none");
+  const isLater = scheduled_at !== null && scheduled_at.getTime() > Date.now();
+  return { status: isLater ? "scheduled" : "queued", queued: pending };
+}
+
+async function start(trx: Trx, campaign: CampaignRow, status: CampaignStatus): Promise<{ lane: number }> {
+  const { id, scheduled_at } = campaign;
+  const lane = campaign.lane ?? (await addLane(trx, "campaign", String(id)));
+  const run_at = status === "scheduled" && scheduled_at ? scheduled_at : sql<Date>`now()`;
+  await trx
+    .updateTable("campaign")
+    .set({
+      lane,
+      status,
+      status_reason: null,
+      next_at: null,
+      resumed_at: sql<Date>`now()`,
+      updated_at: sql<Date>`now()`,
+    })
+    .where("id", "=", id)
+    .execute();
+  await trx.deleteFrom("job").where("lane", "=", lane).execute();
+  await trx
+    .insertInto("job")
+    .values({ lane, prio: 1, pos: 0, grp: "tick", run_at, ref: JSON.stringify({ do: "tick" }) })
+    .execute();
+  return { lane };
+}
+
+/** From the commit on nothing is submitted; what was queued is taken back in it. The lane's owner ends the lane. */
+async function stop(
+  trx: Trx,
+  campaign: CampaignRow,
+  status: "paused" | "cancelled",
+): Promise<{ lanes: number[] }> {
+  const now = sql<Date>`now()`;
+  await trx
+    .updateTable("campaign")
+    .set({
+      status,
+      status_reason: status === "paused" ? "user" : null,
+      next_at: null,
+      updated_at: now,
+      ...(ENDED.includes(status) && { ended_at: now }),
+    })
+    .where("id", "=", campaign.id)
+    .execute();
+  const lanes = await recallQueued(trx, campaign.id);
+  if (campaign.lane === null) return { lanes };
+  await trx.updateTable("job").set({ run_at: now }).where("lane", "=", campaign.lane).execute();
+  return { lanes: [...lanes, campaign.lane] };
+}
+
+/** What had left before the end and has no outcome yet. */
+async function findHandedOver(db: Db, id: number): Promise<{ phone: string; message_id: string }[]> {
+  return db
+    .selectFrom("campaign_recipient as r")
+    .innerJoin("message as m", "m.id", "r.message")
+    .select(["r.phone", "m.message_id"])
+    .where("r.campaign_id", "=", id)
+    .where("r.status", "=", "queued")
+    .orderBy("r.id")
+    .execute();
+}

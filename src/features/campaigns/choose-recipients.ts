@@ -1,0 +1,97 @@
+import { sql } from "kysely";
+import type { Db } from "../../platform/db.ts";
+import { findConsenting, type Suppression } from "../consent/consent.ts";
+import type { CampaignRow } from "./campaign-row.ts";
+import { type RecipientFacts, render, valuesOf } from "./render.ts";
+
+/** Somebody who waits, with the text that is for them. */
+export interface Candidate {
+  id: number;
+  phone: string;
+  text: string;
+}
+
+/** Why somebody is passed over. */
+export type SkipReason = "opted_out" | "no_consent" | "empty_message" | "message_too_long";
+
+export interface Choice {
+  ready: Candidate[];
+  skipped: { id: number; reason: SkipReason }[];
+}
+
+const LONGEST_TEXT = 65_536;
+/** So many are looked at at once, for the case that most of them are passed over. */
+const LOOKED_AT = 100;
+
+/** The next recipients, at most so many, and those before them who are not to be written to. */
+export async function chooseRecipients(
+  { db, suppression }: { db: Db; suppression: Suppression },
+  campaign: CampaignRow,
+  { count, onlyKnownChats }: { count: number; onlyKnownChats: boolean },
+): Promise<Choice> {
+  const waiting = await findWaiting(db, campaign, {
+    limit: Math.max(count, LOOKED_AT),
+    onlyKnownChats,
+  });
+  const phones = waiting.map(({ phone }) => phone);
+  const { account_id, consent_purpose } = campaign;
+  const suppressed = await suppression.among(db, account_id, phones);
+  const consenting = consent_purpose && (await findConsenting(db, account_id, consent_purpose, phones));
+  const choice: Choice = { ready: [], skipped: [] };
+  for (const recipient of waiting) {
+    if (choice.ready.length >= count) break;
+    const { id, phone } = recipient;
+    const text = render(campaign.message_template, valuesOf(recipient));
+    const reason = suppressed.has(phone)
+      ? "opted_out"
+      : consenting && !consenting.has(phone)
+        ? "no_consent"
+        : faultOf(text, campaign);
+    if (reason) choice.skipped.push({ id, reason });
+    else choice.ready.push({ id, phone, text });
+  }
+  return choice;
+}
+
+function faultOf(text: string, { media }: CampaignRow): SkipReason | undefined {
+  if (text.length > LONGEST_TEXT) return "message_too_long";
+  return text.trim() === "" && !media ? "empty_message" : undefined;
+}
+
+export interface WaitingRecipient extends RecipientFacts {
+  id: number;
+}
+
+export interface WaitingOrder {
+  limit: number;
+  /** Leaves out those in whose chat nothing has ever been received, by either side. */
+  onlyKnownChats?: boolean;
+  phone?: string;
+}
+
+/** Recipients who wait, in their order, with everything that their variables are made of. */
+export async function findWaiting(
+  db: Db,
+  { id, instance_id }: CampaignRow,
+  { limit, onlyKnownChats = false, phone }: WaitingOrder,
+): Promise<WaitingRecipient[]> {
+  const isKnown = sql`exists (
+    select from conversation c join message m on m.conversation_id = c.id
+    where c.instance_id = ${instance_id} and c.phone = r.phone
+      and (m.direction = 'inbound' or m.status in ('delivered', 'read', 'played')))`;
+  const { rows } = await sql<WaitingRecipient>`
+    select r.id, r.phone, r.variables, r.contact_name, to_jsonb(l) as lead
+    from (
+      select r.*, p.push_name as contact_name from campaign_recipient r
+      left join contact p on p.instance_id = ${instance_id} and p.jid = r.phone || '@s.whatsapp.net'
+      where r.campaign_id = ${id} and r.status = 'pending'
+        ${phone === undefined ? sql`` : sql`and r.phone = ${phone}`}
+        ${onlyKnownChats ? sql`and ${isKnown}` : sql``}
+      order by r.id limit ${limit}
+    ) r
+    left join lateral (
+      select name, email, custom_fields from lead where account_id = r.account_id and phone = r.phone
+    ) l on true
+    order by r.id`.execute(db);
+  return rows;
+}

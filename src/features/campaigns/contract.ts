@@ -1,0 +1,344 @@
+import { z } from "zod";
+import { page, pagination, route, rowId, time, type UploadedFile } from "../../platform/route.ts";
+
+const DAY_MS = 86_400_000;
+/** Recipients of one request. */
+export const MAX_RECIPIENTS = 50_000;
+/** Refused recipients that an answer lists; all of them are counted. */
+export const MAX_LISTED = 1_000;
+
+export const CAMPAIGN_STATUS = [
+  "created",
+  "scheduled",
+  "queued",
+  "running",
+  "paused",
+  "completed",
+  "cancelled",
+  "failed",
+] as const;
+export const RECIPIENT_STATUS = [
+  "pending",
+  "queued",
+  "sent",
+  "delivered",
+  "read",
+  "failed",
+  "cancelled",
+  "skipped",
+] as const;
+
+const delay = z.coerce.number().int().min(0).max(DAY_MS, `is longer than ${DAY_MS} ms (a day)`);
+const clock = z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/, "must be a time such as 22:00");
+
+const quietHours = z
+  .object({
+    start: clock,
+    end: clock.describe("When the campaign goes on; before `start` it is the next morning."),
+    tz: z.string().max(64).refine(isTimeZone, "is not a time zone such as America/Sao_Paulo"),
+  })
+  .refine(({ start, end }) => start !== end, "start and end are the same");
+
+function isTimeZone(name: string): boolean {
+  try {
+    return new Intl.DateTimeFormat("en", { timeZone: name }).resolvedOptions().timeZone !== "";
+  } catch {
+    return false;
+  }
+}
+
+const moment = z.iso.datetime({ offset: true, error: "must be a moment such as 2026-11-20T12:00:00Z" });
+
+const mediaIn = z.object({
+  url: z.string().optional().describe("Address of the file, fetched once when it is saved; also a data URI."),
+  base64: z.string().optional(),
+  type: z.enum(["image", "video", "audio", "document", "sticker", "ptt"]).optional(),
+  mime_type: z.string().max(127).optional(),
+  file_name: z.string().max(255).optional(),
+});
+
+const upload = z.custom<UploadedFile>(isUpload, "must be a file").optional();
+
+const template = z.string().max(65_536, "is longer than 65536 characters");
+
+const campaignFields = {
+  name: z.string().trim().min(1, "must not be empty").max(200),
+  message_template: template.describe(
+    "The text, with variables such as `{{name}}`; with `media` it is the caption.",
+  ),
+  media: mediaIn.nullable().describe("One file that goes to every recipient."),
+  file: upload.describe("The same file, as a part of a multipart/form-data body."),
+  min_delay_ms: delay.describe("Shortest pause between two recipients; 3000 unless told."),
+  max_delay_ms: delay.describe("Longest pause between two recipients; 9000 unless told."),
+  scheduled_at: moment.nullable().describe("Takes effect at the start of the campaign."),
+  quiet_hours: quietHours.nullable().describe("Nothing goes out from `start` to `end` in the time zone."),
+  daily_limit: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(1_000_000)
+    .nullable()
+    .describe("Recipients a day, counted in the time zone of `quiet_hours`, else in UTC."),
+  consent_purpose: z
+    .string()
+    .trim()
+    .min(1)
+    .max(100)
+    .nullable()
+    .describe("Only phones that have agreed to this purpose are written to."),
+  stop_on_error_rate: z
+    .number()
+    .gt(0)
+    .max(1)
+    .nullable()
+    .describe(
+      "Pauses the campaign when this part of at least 10 recipients has failed since its last start.",
+    ),
+};
+
+const campaignAliases = {
+  instance_id: ["instanceId", "instance"],
+  message_template: ["template", "message", "text"],
+  min_delay_ms: ["minDelayMs", "min_delay"],
+  max_delay_ms: ["maxDelayMs", "max_delay"],
+  scheduled_at: ["scheduledAt", "schedule"],
+  quiet_hours: ["quietHours"],
+  daily_limit: ["dailyLimit"],
+  consent_purpose: ["consentPurpose"],
+  stop_on_error_rate: ["stopOnErrorRate"],
+};
+
+export const campaign = z.object({
+  id: z.number(),
+  name: z.string(),
+  instance_id: z.number(),
+  status: z.enum(CAMPAIGN_STATUS),
+  status_reason: z.string().nullable().describe("Why it is paused or failed."),
+  message_template: z.string(),
+  media: z
+    .object({
+      type: z.string(),
+      mime_type: z.string(),
+      file_name: z.string().nullable(),
+      size: z.number(),
+      sha256: z.string().nullable(),
+    })
+    .nullable(),
+  min_delay_ms: z.number(),
+  max_delay_ms: z.number(),
+  scheduled_at: time.nullable(),
+  quiet_hours: z.object({ start: z.string(), end: z.string(), tz: z.string() }).nullable(),
+  daily_limit: z.number().nullable(),
+  consent_purpose: z.string().nullable(),
+  stop_on_error_rate: z.number().nullable(),
+  started_at: time.nullable(),
+  completed_at: time.nullable().describe("When it ended, completed or not."),
+  created_at: time,
+  updated_at: time,
+});
+
+export const totals = z
+  .object({
+    total: z.number(),
+    pending: z.number(),
+    queued: z.number(),
+    sent: z.number(),
+    delivered: z.number(),
+    read: z.number(),
+    failed: z.number(),
+    cancelled: z.number(),
+    skipped: z.number(),
+  })
+  .describe(
+    "`sent`, `delivered` and `read` are cumulative; total = pending + queued + sent + failed + cancelled + skipped.",
+  );
+
+const recipient = z.object({
+  id: z.number(),
+  phone: z.string(),
+  status: z.enum(RECIPIENT_STATUS),
+  reason: z.string().nullable().describe("Why it was skipped, or failed."),
+  message_id: z.string().nullable(),
+  variables: z.record(z.string(), z.string()),
+  planned_at: time.nullable(),
+  decided_at: time.nullable(),
+});
+
+const warning = z.object({
+  variable: z.string(),
+  missing: z.number().describe("Recipients for whom it stays empty."),
+  message: z.string(),
+});
+
+const status = z.object({ id: z.number(), status: z.enum(CAMPAIGN_STATUS) });
+
+const SHARED = { access: "account", tag: "Campaigns", feature: "campaigns" } as const;
+
+export const campaignsContract = {
+  listCampaigns: route({
+    ...SHARED,
+    http: "GET /api/campaigns",
+    summary: "List the campaigns of the account, newest first",
+    message: "Campaigns",
+    input: z.object({
+      ...page,
+      status: z.enum(CAMPAIGN_STATUS).optional(),
+      instance_id: z.coerce.number().int().optional(),
+    }),
+    output: z.array(campaign),
+    beside: z.object({ pagination }),
+  }),
+
+  createCampaign: route({
+    ...SHARED,
+    http: "POST /api/campaigns",
+    summary: "Create a campaign; it waits for its recipients and its start",
+    message: "Campaign created",
+    idempotent: true,
+    input: z.object({
+      ...campaignFields,
+      instance_id: rowId,
+      message_template: campaignFields.message_template.default(""),
+      media: campaignFields.media.default(null),
+      min_delay_ms: campaignFields.min_delay_ms.default(3_000),
+      max_delay_ms: campaignFields.max_delay_ms.default(9_000),
+      scheduled_at: campaignFields.scheduled_at.default(null),
+      quiet_hours: campaignFields.quiet_hours.default(null),
+      daily_limit: campaignFields.daily_limit.default(null),
+      consent_purpose: campaignFields.consent_purpose.default(null),
+      stop_on_error_rate: campaignFields.stop_on_error_rate.default(null),
+    }),
+    aliases: campaignAliases,
+    upload: "file",
+    output: campaign,
+  }),
+
+  getCampaign: route({
+    ...SHARED,
+    http: "GET /api/campaigns/:id",
+    summary: "Get a campaign with its totals",
+    message: "Campaign",
+    input: z.object({ id: rowId }),
+    output: campaign.extend({ totals }),
+  }),
+
+  updateCampaign: route({
+    ...SHARED,
+    http: "PATCH /api/campaigns/:id",
+    summary: "Change a campaign that is created or paused; null takes a setting back",
+    message: "Campaign updated",
+    input: z.object({ ...z.object(campaignFields).partial().shape, id: rowId }),
+    aliases: campaignAliases,
+    upload: "file",
+    output: campaign,
+  }),
+
+  addRecipients: route({
+    ...SHARED,
+    http: "POST /api/campaigns/:id/recipients",
+    summary: "Add recipients: in the body, from leads, or as a CSV file",
+    description:
+      "Takes up to 50,000 at once. A recipient is `{phone, variables}` or a bare number. The CSV (a form's `file`, or the whole body as `text/csv`) names its columns in the first line; one is `phone`, `number` or `whatsapp`, the others become variables. What cannot be read is listed in `invalid`, the rest is added. Phones that have opted out are added as `skipped`.",
+    message: "Recipients added",
+    input: z.object({
+      id: rowId,
+      recipients: z
+        .array(z.unknown())
+        .max(MAX_RECIPIENTS, `holds more than ${MAX_RECIPIENTS}`)
+        .optional()
+        .describe("`{phone, variables}`, or bare numbers."),
+      numbers: z.array(z.unknown()).max(MAX_RECIPIENTS, `holds more than ${MAX_RECIPIENTS}`).optional(),
+      lead_ids: z.array(rowId).max(MAX_RECIPIENTS).optional(),
+      tags: z
+        .array(z.string().trim().min(1).max(64))
+        .max(100)
+        .optional()
+        .describe("Leads with any of these tags."),
+      file: upload.describe("A CSV file."),
+    }),
+    aliases: { recipients: ["contacts"], numbers: ["phones"], lead_ids: ["leadIds"] },
+    upload: "file",
+    uploadTypes: ["text/csv"],
+    bodyLimitBytes: 33_554_432,
+    output: z.object({
+      inserted: z.number(),
+      duplicates: z.number(),
+      skipped: z.number().describe("Of those inserted: will not be written to."),
+      invalid: z
+        .array(z.object({ value: z.string(), reason: z.string() }))
+        .describe(`The first ${MAX_LISTED}.`),
+      invalid_count: z.number(),
+      total: z.number().describe("Recipients of the campaign now."),
+    }),
+  }),
+
+  previewCampaign: route({
+    ...SHARED,
+    http: "POST /api/campaigns/:id/preview",
+    summary: "Show what recipients would read, and which variables stay empty",
+    message: "Preview",
+    input: z.object({
+      id: rowId,
+      limit: z.coerce.number().int().min(1).max(20).default(3).describe("How many of the next recipients."),
+      phone: z.string().max(40).optional().describe("This recipient instead."),
+      variables: z.record(z.string().max(64), z.unknown()).optional().describe("Instead of a recipient."),
+    }),
+    output: z.object({
+      previews: z.array(z.object({ phone: z.string().nullable(), text: z.string() })),
+      warnings: z.array(warning),
+    }),
+  }),
+
+  startCampaign: route({
+    ...SHARED,
+    http: "POST /api/campaigns/:id/start",
+    summary: "Start a campaign, or go on with a paused one; `scheduled` when its time is to come",
+    message: "Campaign queued",
+    input: z.object({
+      id: rowId,
+      dry_run: z.boolean().default(false).describe("true: only tell what would be done."),
+    }),
+    aliases: { dry_run: ["dryRun"] },
+    output: status.extend({ queued: z.number(), warnings: z.array(warning), dry_run: z.boolean() }),
+  }),
+
+  pauseCampaign: route({
+    ...SHARED,
+    http: "POST /api/campaigns/:id/pause",
+    summary: "Pause a campaign: after the answer no further send begins",
+    message: "Campaign paused",
+    input: z.object({ id: rowId }),
+    output: status,
+  }),
+
+  cancelCampaign: route({
+    ...SHARED,
+    http: "POST /api/campaigns/:id/cancel",
+    summary: "Cancel a campaign for good; `handed_over` lists what had left already and may still arrive",
+    message: "Campaign cancelled",
+    input: z.object({ id: rowId }),
+    output: status.extend({
+      handed_over: z.array(z.object({ phone: z.string(), message_id: z.string() })),
+    }),
+  }),
+
+  getCampaignReport: route({
+    ...SHARED,
+    http: "GET /api/campaigns/:id/report",
+    summary: "Report of a campaign: totals and recipients; `format=csv` streams all of them",
+    message: "Report",
+    input: z.object({
+      ...page,
+      id: rowId,
+      status: z.enum(RECIPIENT_STATUS).optional(),
+      format: z.enum(["json", "csv"]).default("json"),
+    }),
+    output: z.object({ campaign, totals, recipients: z.array(recipient) }),
+    beside: z.object({ pagination }),
+    raw: "text/csv",
+  }),
+};
+
+function isUpload(value: unknown): boolean {
+  return typeof value === "object" && value !== null && "bytes" in value && value.bytes instanceof Uint8Array;
+}

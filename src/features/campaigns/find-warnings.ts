@@ -1,0 +1,34 @@
+import { sql } from "kysely";
+import type { Db } from "../../platform/db.ts";
+import type { CampaignRow } from "./campaign-row.ts";
+import { variablesOf } from "./render.ts";
+
+export interface Warning {
+  variable: string;
+  missing: number;
+  message: string;
+}
+
+/** Variables that stay empty for some of those who wait, and for how many. */
+export async function findWarnings(db: Db, campaign: CampaignRow): Promise<Warning[]> {
+  const names = variablesOf(campaign.message_template).filter((name) => name !== "phone");
+  if (names.length === 0) return [];
+  const { rows } = await sql<{ variable: string; missing: number }>`
+    select v.name as variable, count(*) as missing
+    from campaign_recipient r
+    cross join unnest(${names}::text[]) as v (name)
+    left join lead l on l.account_id = r.account_id and l.phone = r.phone
+    left join contact p on p.instance_id = ${campaign.instance_id} and p.jid = r.phone || '@s.whatsapp.net'
+    where r.campaign_id = ${campaign.id} and r.status = 'pending' and coalesce(r.variables ->> v.name, '') = ''
+      and not (v.name = 'name' and coalesce(nullif(l.name, ''), p.push_name, '') <> '')
+      and not (v.name = 'email' and coalesce(l.email, '') <> '')
+      and not exists (
+        select from jsonb_each_text(coalesce(l.custom_fields, '{}')) as f (name, value)
+        where f.value <> '' and lower(f.name) in (v.name, substring(v.name from '^custom_fields\\.(.*)$')))
+    group by v.name order by v.name`.execute(db);
+  return rows.map(({ variable, missing }) => ({
+    variable,
+    missing,
+    message: `{{${variable}}} stays empty for ${missing} ${missing === 1 ? "recipient" : "recipients"}.`,
+  }));
+}

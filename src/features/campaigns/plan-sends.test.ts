@@ -1,0 +1,101 @@
+import { describe, expect, test } from "vitest";
+import { type PlanOrder, planSends, type Rhythm } from "./plan-sends.ts";
+
+const STEADY: Rhythm = { min_delay_ms: 1_000, max_delay_ms: 3_000, quiet_hours: null, daily_limit: null };
+
+function plan(from: string, rhythm: Partial<Rhythm> = {}, order: Partial<PlanOrder> = {}) {
+  const start = new Date(from);
+  const { moments, nextAt } = planSends({
+    ...{ rhythm: { ...STEADY, ...rhythm }, from: start, until: new Date(start.getTime() + 10_000) },
+    ...{ count: 100, plannedToday: 0, random: () => 0.5, ...order },
+  });
+  return { moments: moments.map((at) => at.toISOString()), nextAt: nextAt.toISOString() };
+}
+
+test("recipients follow each other by a pause between min and max, up to the horizon", () => {
+  const { moments, nextAt } = plan("2026-11-20T12:00:00.000Z");
+  expect(moments.map((at) => at.slice(17, 23))).toEqual([
+    "00.000",
+    "02.000",
+    "04.000",
+    "06.000",
+    "08.000",
+    "10.000",
+  ]);
+  expect(nextAt).toBe("2026-11-20T12:00:12.000Z");
+  expect(plan("2026-11-20T12:00:00.000Z", {}, { random: () => 0 }).moments[1]).toContain("00:01.000");
+  expect(plan("2026-11-20T12:00:00.000Z", {}, { random: () => 0.999 }).moments[1]).toContain("00:02.998");
+});
+
+test("no more are planned than there are", () => {
+  expect(plan("2026-11-20T12:00:00.000Z", {}, { count: 2 })).toMatchObject({
+    moments: [expect.anything(), expect.anything()],
+    nextAt: "2026-11-20T12:00:04.000Z",
+  });
+});
+
+describe("quiet hours", () => {
+  const NIGHT = { start: "22:00", end: "08:00", tz: "America/Sao_Paulo" };
+
+  test.each([
+    ["2026-11-20T00:59:59.000Z", "2026-11-20T00:59:59.000Z", "before they begin"],
+    ["2026-11-20T01:00:00.000Z", "2026-11-20T11:00:00.000Z", "at their start"],
+    ["2026-11-20T04:00:00.000Z", "2026-11-20T11:00:00.000Z", "after midnight"],
+    ["2026-11-20T11:00:00.000Z", "2026-11-20T11:00:00.000Z", "at their end"],
+  ])("from %s the first is due at %s: %s", (from, first) => {
+    const { moments, nextAt } = plan(from, { quiet_hours: NIGHT });
+    expect(moments[0] ?? nextAt).toBe(first);
+  });
+
+  test("within a day end on that day", () => {
+    const noon = { start: "12:00", end: "14:00", tz: "UTC" };
+    expect(plan("2026-11-20T12:30:00.000Z", { quiet_hours: noon })).toEqual({
+      moments: [],
+      nextAt: "2026-11-20T14:00:00.000Z",
+    });
+  });
+
+  test.each([
+    ["2026-03-29T00:30:00.000Z", "2026-03-29T05:00:00.000Z", "the clocks go forward"],
+    ["2026-10-25T00:30:00.000Z", "2026-10-25T06:00:00.000Z", "the clocks go back"],
+  ])("in a night in which the clocks change, from %s, end at %s: %s", (from, end) => {
+    const berlin = { start: "23:00", end: "07:00", tz: "Europe/Berlin" };
+    expect(plan(from, { quiet_hours: berlin }).nextAt).toBe(end);
+  });
+
+  test("whose end the clocks leave out are over in any case", () => {
+    const skipped = { start: "23:00", end: "02:30", tz: "Europe/Berlin" };
+    expect(plan("2026-03-28T23:00:00.000Z", { quiet_hours: skipped }).nextAt).toBe(
+      "2026-03-29T01:30:00.000Z",
+    );
+  });
+});
+
+describe("a daily limit", () => {
+  test("lets the rest wait for the next day of the zone", () => {
+    const quiet_hours = { start: "03:00", end: "03:01", tz: "America/Sao_Paulo" };
+    const { moments, nextAt } = plan(
+      "2026-11-20T12:00:00.000Z",
+      { daily_limit: 3, quiet_hours },
+      { plannedToday: 1 },
+    );
+    expect(moments).toHaveLength(2);
+    expect(nextAt).toBe("2026-11-21T03:00:00.000Z");
+  });
+
+  test("counts anew after midnight, in UTC without a zone", () => {
+    const { moments } = plan("2026-11-20T23:59:57.000Z", { daily_limit: 2 }, { plannedToday: 1 });
+    expect(moments).toEqual([
+      "2026-11-20T23:59:57.000Z",
+      "2026-11-21T00:00:00.000Z",
+      "2026-11-21T00:00:02.000Z",
+    ]);
+  });
+
+  test("and quiet hours together wait for the morning", () => {
+    const quiet_hours = { start: "22:00", end: "08:00", tz: "UTC" };
+    expect(
+      plan("2026-11-20T21:00:00.000Z", { daily_limit: 1, quiet_hours }, { plannedToday: 1 }).nextAt,
+    ).toBe("2026-11-21T08:00:00.000Z");
+  });
+});

@@ -1,0 +1,85 @@
+import { dayAfter, momentOf, zonedTime } from "./zoned-time.ts";
+
+export interface QuietHours {
+  start: string;
+  end: string;
+  tz: string;
+}
+
+/** How a campaign goes from one recipient to the next. */
+export interface Rhythm {
+  min_delay_ms: number;
+  max_delay_ms: number;
+  quiet_hours: QuietHours | null;
+  daily_limit: number | null;
+}
+
+export interface PlanOrder {
+  rhythm: Rhythm;
+  /** The earliest moment of the first. */
+  from: Date;
+  /** Nothing is planned after this. */
+  until: Date;
+  /** Recipients at most. */
+  count: number;
+  /** Recipients planned so far for the day of `from`. */
+  plannedToday: number;
+  /** Between 0 and 1. */
+  random: () => number;
+}
+
+export interface Plan {
+  moments: Date[];
+  /** The earliest moment of who comes next. */
+  nextAt: Date;
+}
+
+/** The time zone in which days are counted. */
+export function zoneOf({ quiet_hours }: Pick<Rhythm, "quiet_hours">): string {
+  return quiet_hours?.tz ?? "UTC";
+}
+
+/** Moments for the next recipients, outside quiet hours and within the limit of the day. */
+export function planSends({ rhythm, from, until, count, plannedToday, random }: PlanOrder): Plan {
+  const tz = zoneOf(rhythm);
+  const moments: Date[] = [];
+  let day = zonedTime(from, tz).day;
+  let planned = plannedToday;
+  let nextAt = from;
+  for (;;) {
+    if (zonedTime(nextAt, tz).day !== day) planned = 0;
+    nextAt = open(rhythm, nextAt, planned);
+    const today = zonedTime(nextAt, tz).day;
+    if (today !== day) planned = 0;
+    day = today;
+    if (moments.length >= count || nextAt > until) return { moments, nextAt };
+    moments.push(nextAt);
+    planned += 1;
+    const { min_delay_ms, max_delay_ms } = rhythm;
+    nextAt = new Date(nextAt.getTime() + min_delay_ms + random() * (max_delay_ms - min_delay_ms));
+  }
+}
+
+/** The first moment from here on at which one more may go out. */
+function open(rhythm: Rhythm, at: Date, planned: number): Date {
+  const tz = zoneOf(rhythm);
+  const isFull = rhythm.daily_limit !== null && planned >= rhythm.daily_limit;
+  const from = isFull ? momentOf({ day: dayAfter(zonedTime(at, tz).day), minute: 0 }, tz) : at;
+  return rhythm.quiet_hours ? (endOfQuiet(rhythm.quiet_hours, from) ?? from) : from;
+}
+
+/** When the quiet hours end in which this moment lies; undefined when it lies in none. */
+function endOfQuiet({ start, end, tz }: QuietHours, at: Date): Date | undefined {
+  const { day, minute } = zonedTime(at, tz);
+  const [first, last] = [minuteOf(start), minuteOf(end)];
+  const isOverNight = last < first;
+  const isQuiet = isOverNight ? minute >= first || minute < last : minute >= first && minute < last;
+  if (!isQuiet) return undefined;
+  const endDay = isOverNight && minute >= first ? dayAfter(day) : day;
+  return momentOf({ day: endDay, minute: last }, tz);
+}
+
+function minuteOf(clock: string): number {
+  const [hour = 0, minute = 0] = clock.split(":").map(Number);
+  return hour * 60 + minute;
+}

@@ -1,0 +1,36 @@
+import type { Db } from "../../platform/db.ts";
+import type { CampaignRow } from "./campaign-row.ts";
+import { findWaiting } from "./choose-recipients.ts";
+import { findWarnings } from "./find-warnings.ts";
+import { readRecipient } from "./read-recipients.ts";
+import { render, valuesOf } from "./render.ts";
+
+export interface PreviewOrder {
+  limit: number;
+  phone?: string;
+  variables?: Record<string, unknown>;
+}
+
+const NOBODY = "0000000";
+
+/** What would be sent: for the next recipients, for one of them, or for made-up variables. */
+export async function previewCampaign(db: Db, campaign: CampaignRow, order: PreviewOrder) {
+  return { previews: await readPreviews(db, campaign, order), warnings: await findWarnings(db, campaign) };
+}
+
+async function readPreviews(db: Db, campaign: CampaignRow, { limit, phone, variables }: PreviewOrder) {
+  const { message_template } = campaign;
+  if (variables) {
+    const made = readRecipient({ phone: phone ?? NOBODY, variables });
+    const values = valuesOf({
+      phone: phone ?? "",
+      variables: "variables" in made ? made.variables : {},
+      lead: null,
+      contact_name: null,
+    });
+    return [{ phone: phone ?? null, text: render(message_template, values) }];
+  }
+  const digits = phone?.replace(/\D/g, "");
+  const waiting = await findWaiting(db, campaign, { limit, ...(digits !== undefined && { phone: digits }) });
+  return waiting.map((one) => ({ phone: one.phone, text: render(message_template, valuesOf(one)) }));
+}

@@ -1,0 +1,44 @@
+import { LRUCache } from "lru-cache";
+import type { Trx } from "../../platform/db.ts";
+import type { EventDraft } from "../events/events.ts";
+import { type CampaignRow, countTotals, type Totals } from "./campaign-row.ts";
+
+const AT_MOST_EVERY_MS = 2_000;
+
+/** Tells the streams of the account how far campaigns are: when something has changed, and not too often. */
+export interface Progress {
+  drafts(trx: Trx, campaign: CampaignRow): Promise<EventDraft[]>;
+}
+
+interface Told {
+  at: number;
+  status: string;
+  totals: string;
+}
+
+export function createProgress(): Progress {
+  const told = new LRUCache<number, Told>({ max: 10_000 });
+  return {
+    async drafts(trx, campaign) {
+      const before = told.get(campaign.id);
+      const isSameState = before?.status === stateOf(campaign);
+      if (isSameState && performance.now() - before.at < AT_MOST_EVERY_MS) return [];
+      const totals = await countTotals(trx, campaign.id);
+      const now = { at: performance.now(), status: stateOf(campaign), totals: JSON.stringify(totals) };
+      told.set(campaign.id, now);
+      return isSameState && before.totals === now.totals ? [] : draftsOf(campaign, totals);
+    },
+  };
+}
+
+function stateOf({ status, status_reason }: CampaignRow): string {
+  return `${status} ${status_reason ?? ""}`;
+}
+
+function draftsOf(campaign: CampaignRow, totals: Totals): EventDraft[] {
+  const { id, instance_id, name, status, status_reason } = campaign;
+  const data = { campaign: { id, name, status, status_reason }, totals };
+  const about = { instance_id, chat: `campaign:${id}`, data };
+  const progress: EventDraft = { ...about, event: "campaign.progress", toNobody: true };
+  return status === "completed" ? [progress, { ...about, event: "campaign.completed" }] : [progress];
+}

@@ -1,0 +1,117 @@
+import { sql } from "kysely";
+import { newMessageId, phoneJid, phoneOfJid } from "../../network/ids.ts";
+import type { Trx } from "../../platform/db.ts";
+import { ulid } from "../../platform/ulid.ts";
+import type { Conversation, Conversations, Numbers } from "../contacts/contacts.ts";
+import { acceptMessages, type NewMessage, type StoredContent } from "../messages/messages.ts";
+import type { CampaignRow } from "./campaign-row.ts";
+import type { Candidate, Choice } from "./choose-recipients.ts";
+
+/** What a campaign needs to know of the instance that it sends through. */
+export interface CampaignInstance {
+  id: number;
+  account_id: number;
+  lane: number;
+  max_messages: number | null;
+}
+
+/** Somebody whose chat is known to be there. */
+export interface ReadyRecipient extends Candidate {
+  conversation: Conversation;
+}
+
+/** Finds or makes the chats of who is next, before the transaction that queues them. */
+export async function findChats(
+  { conversations, numbers }: { conversations: Conversations; numbers: Numbers },
+  { id: instance_id, account_id }: CampaignInstance,
+  candidates: readonly Candidate[],
+): Promise<ReadyRecipient[]> {
+  return Promise.all(
+    candidates.map(async (candidate) => {
+      const jid = await numbers.settle({ id: instance_id, account_id }, phoneJid(candidate.phone));
+      const chat = { account_id, instance_id, jid, phone: phoneOfJid(jid), lid: null, push_name: null };
+      return { ...candidate, conversation: await conversations.of({ ...chat, type: "contact" }) };
+    }),
+  );
+}
+
+/** Marks those that are passed over, as far as they still wait. */
+export async function skipRecipients(trx: Trx, skipped: Choice["skipped"]): Promise<void> {
+  if (skipped.length === 0) return;
+  await sql`
+    with waiting as (
+      select r.id, x.reason from campaign_recipient r
+      join jsonb_to_recordset(${JSON.stringify(skipped)}::jsonb) as x (id bigint, reason text) on x.id = r.id
+      where r.status = 'pending' order by r.id for update of r
+    )
+    update campaign_recipient r set status = 'skipped', reason = w.reason, decided_at = now()
+    from waiting w where r.id = w.id`.execute(trx);
+}
+
+/**
+ * Queues one message per recipient at its moment: recipient, message and job in one commit, and only who still waits.
+ * The campaign is locked by the caller. False: the month of the account is full, and some were left.
+ */
+export async function queueRecipients(
+  trx: Trx,
+  campaign: CampaignRow,
+  instance: CampaignInstance,
+  planned: readonly { recipient: ReadyRecipient; at: Date }[],
+): Promise<boolean> {
+  const free = await lockWaiting(
+    trx,
+    planned.map(({ recipient }) => recipient.id),
+  );
+  const going = planned.filter(({ recipient }) => free.has(recipient.id));
+  if (going.length === 0) return true;
+  const accepted = await acceptMessages(
+    trx,
+    going.map(({ recipient, at }) => toMessage(campaign, instance, recipient, at)),
+  );
+  const queued = going.flatMap(({ recipient, at }, index) => {
+    const message = accepted[index];
+    return typeof message === "number" ? [{ id: recipient.id, message, at }] : [];
+  });
+  await sql`
+    update campaign_recipient r set status = 'queued', reason = null, message = x.message, planned_at = x.at
+    from jsonb_to_recordset(${JSON.stringify(queued)}::jsonb) as x (id bigint, message bigint, at timestamptz)
+    where r.id = x.id`.execute(trx);
+  return queued.length === going.length;
+}
+
+async function lockWaiting(trx: Trx, ids: readonly number[]): Promise<Set<number>> {
+  const { rows } = await sql<{ id: number }>`
+    select id from campaign_recipient where id = any(${ids}::bigint[]) and status = 'pending'
+    order by id for update`.execute(trx);
+  return new Set(rows.map(({ id }) => id));
+}
+
+function toMessage(
+  campaign: CampaignRow,
+  { id: instance_id, account_id, lane, max_messages }: CampaignInstance,
+  { id, text, conversation }: ReadyRecipient,
+  run_at: Date,
+): NewMessage {
+  const content = contentOf(campaign, text);
+  return {
+    ...{ account_id, instance_id, lane, max_messages, content, run_at },
+    conversation_id: conversation.id,
+    message_id: newMessageId(),
+    job_id: `job_${ulid()}`,
+    jid: conversation.jid,
+    origin: "campaign",
+    mode: "async",
+    type: content.kind === "media" ? content.media_type : content.kind,
+    client_message_id: null,
+    track_id: null,
+    metadata: { campaign_id: campaign.id, recipient_id: id },
+    delay_ms: null,
+    hold_ms: null,
+    idempotency: null,
+  };
+}
+
+function contentOf({ media }: CampaignRow, text: string): StoredContent {
+  if (!media) return { kind: "text", text };
+  return { ...media, ...(text.trim() !== "" && { caption: text }) };
+}

@@ -1,0 +1,46 @@
+import { sql } from "kysely";
+import type { Engine } from "../../engine/engine.ts";
+import type { Db, Trx } from "../../platform/db.ts";
+
+/**
+ * Takes back what is queued and has not been submitted: message and job go, the recipient waits again. The campaign is
+ * locked by the caller. Answers the session lanes to wake, as changed, after the commit.
+ */
+export async function recallQueued(trx: Trx, campaignId: number): Promise<number[]> {
+  return recall(trx, sql`r.campaign_id = ${campaignId} and r.status = 'queued'`);
+}
+
+/** Takes back one message whose campaign does not run any more, at the moment of its submission. */
+export async function withdrawSend(db: Db, engine: Engine, messageId: number): Promise<void> {
+  const lanes = await db.transaction().execute((trx) => recall(trx, sql`r.message = ${messageId}`));
+  engine.wake(lanes, { changed: true });
+}
+
+async function recall(trx: Trx, which: ReturnType<typeof sql>): Promise<number[]> {
+  const { rows } = await sql<{ lane: number }>`
+    with queued as materialized (
+      select r.id, m.id as message, m.instance_id, i.lane
+      from campaign_recipient r join message m on m.id = r.message join instance i on i.id = m.instance_id
+      where ${which} and m.outcome_at is null and m.submitted_at is null
+      order by m.id for update of m
+    ), unsent as (
+      delete from message m using queued q where m.id = q.message
+    ), unindexed as (
+      delete from message_search s using queued q where s.instance_id = q.instance_id and s.id = q.message
+    ), unqueued as (
+      delete from job j using queued q where j.lane = q.lane and j.pos = q.message and j.ref ->> 'do' = 'send'
+    ), freed as (
+      update campaign_recipient r set status = 'pending', message = null, planned_at = null
+      from queued q where r.id = q.id
+    )
+    select distinct lane from queued`.execute(trx);
+  return rows.map((row) => row.lane);
+}
+
+/** Ends what was queued through an instance that is gone with its messages; nobody will ever tell what became of it. */
+export async function failLost(trx: Trx, campaignId: number): Promise<void> {
+  await sql`
+    update campaign_recipient r set status = 'failed', reason = 'UNKNOWN_OUTCOME', decided_at = now()
+    where r.campaign_id = ${campaignId} and r.status = 'queued'
+      and not exists (select from message m where m.id = r.message)`.execute(trx);
+}

@@ -1,0 +1,196 @@
+import { sql } from "kysely";
+import type { Trx } from "../../platform/db.ts";
+import type { CampaignRow } from "./campaign-row.ts";
+import type { Choice } from "./choose-recipients.ts";
+import type { InstanceState } from "./judge.ts";
+import { type Plan, planSends, zoneOf } from "./plan-sends.ts";
+import { queueRecipients, type ReadyRecipient, skipRecipients } from "./queue-recipients.ts";
+import { recallQueued } from "./recall.ts";
+import { momentOf, zonedTime } from "./zoned-time.ts";
+
+/** How much work of a campaign waits in the lane of its session. */
+export const AHEAD_MS = 10_000;
+/** And at most so many recipients, however short the pauses. */
+export const MOST_AHEAD = 250;
+
+const AGAIN_MS = 5_000;
+const DRAINING_MS = 1_000;
+const REFILL_MS = 250;
+const LOCKED_MS = 30_000;
+/** Below so many outcomes an error rate says nothing. */
+const FEWEST_FOR_RATE = 10;
+
+/** Who is next, as it was found before the campaign was locked. */
+export interface Prepared {
+  /** The version of the campaign that this was made for. */
+  as_of: Date;
+  ready: ReadyRecipient[];
+  skipped: Choice["skipped"];
+  onlyKnownChats: boolean;
+}
+
+/** When the campaign is looked at next, null for never; and the lanes from which something was taken back. */
+export interface Step {
+  next: Date | null;
+  lanes: number[];
+}
+
+/** Queues who is due, and ends the campaign with its last outcome. */
+export async function runCampaign(
+  trx: Trx,
+  turn: { prepared: Prepared | undefined; now: Date },
+  campaign: CampaignRow,
+  instance: InstanceState,
+): Promise<Step> {
+  if (await hasTooManyErrors(trx, campaign))
+    return { next: null, lanes: await holdUp(trx, campaign, "error_rate") };
+  // What was prepared for an earlier version of the campaign may say something else.
+  const isFresh = turn.prepared?.as_of.getTime() === campaign.updated_at.getTime();
+  const prepared = isFresh ? turn.prepared : undefined;
+  const reason = prepared && isLockedOut(prepared) ? "reachout_timelock" : null;
+  await setRunning(trx, campaign, reason);
+  const queued = await queueNext(trx, turn.now, campaign, instance, prepared);
+  if (!queued.hasRoom) {
+    return { next: later(turn.now, AGAIN_MS), lanes: await holdUp(trx, campaign, "message_quota") };
+  }
+  const waiting = await countWaiting(trx, campaign.id);
+  if (waiting.pending || waiting.queued > 0) {
+    return { next: nextLook(turn, waiting.pending, queued.nextAt, prepared), lanes: [] };
+  }
+  await complete(trx, campaign);
+  return { next: null, lanes: [] };
+}
+
+export function later(now: Date, ms: number): Date {
+  return new Date(now.getTime() + ms);
+}
+
+/** Pauses the campaign; answers the lanes from which something was taken back. */
+export async function holdUp(trx: Trx, campaign: CampaignRow, reason: string): Promise<number[]> {
+  if (campaign.status === "paused" && campaign.status_reason === reason) return [];
+  await trx
+    .updateTable("campaign")
+    .set({ status: "paused", status_reason: reason, next_at: null, updated_at: sql<Date>`now()` })
+    .where("id", "=", campaign.id)
+    .execute();
+  return recallQueued(trx, campaign.id);
+}
+
+/** Whether those who still wait should not be written to: too many before them have failed. */
+async function hasTooManyErrors(trx: Trx, campaign: CampaignRow): Promise<boolean> {
+  const { id, stop_on_error_rate: limit, resumed_at } = campaign;
+  if (limit === null) return false;
+  const { rows } = await sql<{ decided: number; failed: number }>`
+    select count(*) as decided, count(*) filter (where status = 'failed') as failed
+    from campaign_recipient
+    where campaign_id = ${id} and status in ('sent', 'delivered', 'read', 'failed')
+      and decided_at >= ${resumed_at}::timestamptz
+      and exists (select from campaign_recipient where campaign_id = ${id} and status in ('pending', 'queued'))`.execute(
+    trx,
+  );
+  const { decided = 0, failed = 0 } = rows[0] ?? {};
+  return decided >= FEWEST_FOR_RATE && failed / decided >= limit;
+}
+
+/** The network takes no new chats just now, and there are no others. */
+function isLockedOut({ onlyKnownChats, ready, skipped }: Prepared): boolean {
+  return onlyKnownChats && ready.length + skipped.length === 0;
+}
+
+async function setRunning(trx: Trx, { id, status, status_reason }: CampaignRow, reason: string | null) {
+  if (status === "running" && status_reason === reason) return;
+  await trx
+    .updateTable("campaign")
+    .set({
+      status: "running",
+      status_reason: reason,
+      started_at: sql<Date>`coalesce(started_at, now())`,
+    })
+    .where("id", "=", id)
+    .execute();
+}
+
+interface Queued {
+  /** False: the month of the account is full. */
+  hasRoom: boolean;
+  nextAt: Date | null;
+}
+
+async function queueNext(
+  trx: Trx,
+  now: Date,
+  campaign: CampaignRow,
+  instance: InstanceState,
+  prepared: Prepared | undefined,
+): Promise<Queued> {
+  if (!prepared) return { hasRoom: true, nextAt: campaign.next_at };
+  await skipRecipients(trx, prepared.skipped);
+  const { queued } = await countWaiting(trx, campaign.id);
+  const count = Math.min(prepared.ready.length, Math.max(0, MOST_AHEAD - queued));
+  const { moments, nextAt } = await plan(trx, now, campaign, count);
+  const planned = prepared.ready.flatMap((recipient, index) => {
+    const at = moments[index];
+    return at ? [{ recipient, at }] : [];
+  });
+  const hasRoom = await queueRecipients(trx, campaign, instance, planned);
+  await trx.updateTable("campaign").set({ next_at: nextAt }).where("id", "=", campaign.id).execute();
+  return { hasRoom, nextAt };
+}
+
+async function plan(trx: Trx, now: Date, campaign: CampaignRow, count: number): Promise<Plan> {
+  const from = campaign.next_at && campaign.next_at > now ? campaign.next_at : now;
+  return planSends({
+    rhythm: campaign,
+    from,
+    until: later(now, AHEAD_MS),
+    count,
+    plannedToday: campaign.daily_limit === null ? 0 : await countPlanned(trx, campaign, from),
+    random: Math.random,
+  });
+}
+
+/** Since the day began on which this moment lies. */
+async function countPlanned(trx: Trx, campaign: CampaignRow, at: Date): Promise<number> {
+  const tz = zoneOf(campaign);
+  const since = momentOf({ day: zonedTime(at, tz).day, minute: 0 }, tz);
+  const { rows } = await sql<{ count: number }>`
+    select count(*) as count from campaign_recipient
+    where campaign_id = ${campaign.id} and planned_at >= ${since}`.execute(trx);
+  return rows[0]?.count ?? 0;
+}
+
+async function countWaiting(trx: Trx, id: number): Promise<{ pending: boolean; queued: number }> {
+  const { rows } = await sql<{ pending: boolean; queued: number }>`
+    select exists (select from campaign_recipient where campaign_id = ${id} and status = 'pending') as pending,
+      (select count(*) from campaign_recipient where campaign_id = ${id} and status = 'queued') as queued`.execute(
+    trx,
+  );
+  return rows[0] ?? { pending: false, queued: 0 };
+}
+
+function nextLook(
+  { prepared: found, now }: { prepared: Prepared | undefined; now: Date },
+  isPending: boolean,
+  nextAt: Date | null,
+  prepared: Prepared | undefined,
+): Date {
+  if (!isPending) return later(now, DRAINING_MS);
+  if (prepared && isLockedOut(prepared)) return later(now, LOCKED_MS);
+  if (prepared && prepared.skipped.length > 0) return now;
+  if (!prepared && found) return now;
+  if (nextAt === null || nextAt <= later(now, AHEAD_MS)) return later(now, REFILL_MS);
+  return new Date(Math.min(nextAt.getTime() - AHEAD_MS / 2, now.getTime() + AGAIN_MS));
+}
+
+async function complete(trx: Trx, { id }: CampaignRow): Promise<void> {
+  await trx
+    .updateTable("campaign")
+    .set({
+      status: "completed",
+      status_reason: null,
+      ended_at: sql<Date>`now()`,
+      updated_at: sql<Date>`now()`,
+    })
+    .where("id", "=", id)
+    .execute();
+}

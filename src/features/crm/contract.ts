@@ -1,0 +1,226 @@
+import { z } from "zod";
+import { page, pagination, route, rowId, time } from "../../platform/route.ts";
+import { message } from "../messages/contract.ts";
+
+const phone = z
+  .union([z.string().trim().min(1).max(40), z.number().int().positive().transform(String)])
+  .describe("Digits with country and area code.");
+const label = z.string().trim().min(1).max(64, "is longer than 64 characters");
+const tags = z.array(label).max(100).describe("At most 100 of 64 characters each.");
+
+export const MAX_FIELDS = 100;
+const fieldName = z
+  .string()
+  .trim()
+  .min(1)
+  .max(64)
+  .refine((name) => name !== "__proto__", "is not the name of a field");
+const fieldValue = z.union([
+  z.string().max(2000, "is longer than 2000 characters"),
+  z.number(),
+  z.boolean(),
+  z.null(),
+]);
+const fieldValues = z
+  .record(fieldName, fieldValue)
+  .refine((fields) => Object.keys(fields).length <= MAX_FIELDS, `holds more than ${MAX_FIELDS} fields`);
+
+const lead = z.object({
+  id: z.number(),
+  phone: z.string().nullable(),
+  lid: z.string().nullable().describe("The network's name for somebody whose phone is not known."),
+  name: z.string().nullable(),
+  email: z.string().nullable(),
+  status: z.string(),
+  kanban_status: z.string().nullable(),
+  tags: z.array(z.string()),
+  custom_fields: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])),
+  opted_out_at: time.nullable(),
+  created_at: time,
+  updated_at: time,
+});
+
+const note = z.object({
+  id: z.number(),
+  lead_id: z.number(),
+  user_id: z.number().nullable(),
+  note: z.string(),
+  created_at: time,
+});
+
+const leadFields = {
+  phone: phone.nullable().optional(),
+  name: z.string().trim().max(200).nullable().optional(),
+  email: z.email().max(254).nullable().optional(),
+  status: label.optional(),
+  kanban_status: label.nullable().optional().describe("The column of the board that the lead stands in."),
+  tags: tags.optional(),
+  custom_fields: fieldValues.optional(),
+  opted_out: z.boolean().optional().describe("true: campaigns do not write to this phone any more."),
+};
+const leadAliases = {
+  phone: ["number", "whatsapp"],
+  kanban_status: ["kanbanStatus", "stage"],
+  custom_fields: ["customFields"],
+};
+
+const fieldType = z.enum(["text", "number", "boolean", "date", "select"]);
+const options = z.array(label).max(100);
+const customField = z.object({
+  id: z.number(),
+  name: z.string(),
+  type: fieldType,
+  options: z.array(z.string()),
+  created_at: time,
+});
+
+const TAG = { access: "account", tag: "CRM", feature: "crm" } as const;
+
+export const crmContract = {
+  listLeads: route({
+    ...TAG,
+    http: "GET /api/leads",
+    summary: "List leads, newest first",
+    message: "Leads",
+    input: z.object({
+      ...page,
+      search: z.string().trim().max(200).optional().describe("Part of a name, an e-mail or a phone."),
+      tag: label.optional(),
+      status: label.optional(),
+      kanban_status: label.optional(),
+      opted_out: z.stringbool().optional(),
+    }),
+    output: z.array(lead),
+    beside: z.object({ pagination }),
+  }),
+
+  createLead: route({
+    ...TAG,
+    http: "POST /api/leads",
+    summary: "Create a lead; a phone stands for one lead of the account",
+    message: "Lead created",
+    input: z.object(leadFields),
+    aliases: leadAliases,
+    output: lead,
+  }),
+
+  updateLead: route({
+    ...TAG,
+    http: "PATCH /api/leads/:id",
+    summary: "Change a lead; `tags` replaces the tags, `custom_fields` merges and null removes",
+    message: "Lead updated",
+    input: z.object({ id: rowId, ...leadFields }),
+    aliases: leadAliases,
+    output: lead,
+  }),
+
+  deleteLead: route({
+    ...TAG,
+    http: "DELETE /api/leads/:id",
+    summary: "Remove a lead with its notes; its messages stay, and so does an opt-out",
+    message: "Lead removed",
+    input: z.object({ id: rowId }),
+    output: z.object({ id: z.number() }),
+  }),
+
+  getLeadDetails: route({
+    ...TAG,
+    http: "GET /api/leads/:id/details",
+    summary: "Get a lead with its notes, its conversations and the last messages",
+    message: "Lead",
+    input: z.object({ id: rowId }),
+    output: lead.extend({
+      notes: z.array(note),
+      conversations: z.array(
+        z.object({
+          id: z.number(),
+          instance_id: z.number(),
+          jid: z.string(),
+          phone: z.string().nullable(),
+          title: z.string().nullable(),
+        }),
+      ),
+      messages: z.array(message.extend({ instance_id: z.number() })).describe("The last 20, newest first."),
+    }),
+  }),
+
+  addLeadNote: route({
+    ...TAG,
+    http: "POST /api/leads/:id/notes",
+    summary: "Add an internal note to a lead",
+    message: "Note added",
+    input: z.object({
+      id: rowId,
+      note: z.string().trim().min(1, "must not be empty").max(10_000, "is longer than 10000 characters"),
+    }),
+    aliases: { note: ["text", "content"] },
+    output: note,
+  }),
+
+  addLeadTags: route({
+    ...TAG,
+    http: "POST /api/leads/:id/tags",
+    summary: "Add tags to a lead",
+    message: "Tags added",
+    input: z.object({ id: rowId, tags: tags.optional(), tag: label.optional() }),
+    output: z.object({ id: z.number(), tags: z.array(z.string()) }),
+  }),
+
+  setLeadFields: route({
+    ...TAG,
+    http: "PUT /api/leads/:id/custom-fields",
+    summary: "Set custom fields of a lead; null removes one, the others stay",
+    description:
+      "The values stand in `fields`, or bare at the top. A declared field takes values of its type only; one that is not declared takes any text, number or boolean.",
+    message: "Custom fields set",
+    input: z.looseObject({ id: rowId, fields: fieldValues.optional() }),
+    aliases: { fields: ["custom_fields", "customFields"] },
+    output: z.object({ id: z.number(), custom_fields: lead.shape.custom_fields }),
+  }),
+
+  listCustomFields: route({
+    ...TAG,
+    http: "GET /api/custom-fields",
+    summary: "List the declared custom fields",
+    message: "Custom fields",
+    input: z.object({}),
+    output: z.array(customField),
+  }),
+
+  createCustomField: route({
+    ...TAG,
+    http: "POST /api/custom-fields",
+    role: "admin",
+    summary: "Declare a custom field",
+    message: "Custom field declared",
+    input: z.object({
+      name: fieldName,
+      type: fieldType.default("text"),
+      options: options.default([]).describe("What a `select` may hold."),
+    }),
+    output: customField,
+  }),
+
+  updateCustomField: route({
+    ...TAG,
+    http: "PATCH /api/custom-fields/:id",
+    role: "admin",
+    summary: "Rename a custom field, with its values, or change its options",
+    message: "Custom field updated",
+    input: z.object({ id: rowId, name: fieldName.optional(), options: options.optional() }),
+    output: customField,
+  }),
+
+  deleteCustomField: route({
+    ...TAG,
+    http: "DELETE /api/custom-fields/:id",
+    role: "admin",
+    summary: "Remove the declaration of a custom field; what leads hold stays",
+    message: "Custom field removed",
+    input: z.object({ id: rowId }),
+    output: z.object({ id: z.number() }),
+  }),
+};
+
+/** The values of a body that carries them in `fields`, or bare. */
+export const bareFields = fieldValues;

@@ -1,0 +1,230 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import {
+  newPhone,
+  startTestGateway,
+  type TestGateway,
+  type TestInstance,
+  waitUntil,
+} from "../../../test/gateway.ts";
+import { type Client, createClient } from "../../client.ts";
+import { createAccount } from "../accounts/create-account.ts";
+
+let gateway: TestGateway;
+let shop: TestInstance;
+let owner: Client;
+let stranger: Client;
+
+beforeAll(async () => {
+  gateway = await startTestGateway();
+  shop = await gateway.connectInstance();
+  owner = gateway.owner;
+  const login = { email: "stranger@example.com", password: "correct horse battery staple" };
+  await createAccount(gateway.database.db, { name: "Stranger", account_type: "client", ...login });
+  const { token } = await gateway.anonymous.login(login);
+  stranger = createClient({ baseUrl: gateway.url, token });
+});
+afterAll(() => gateway.stop());
+
+const MISSING = { status: 404, code: "NOT_FOUND" };
+
+async function rows(text: string): Promise<Record<string, unknown>[]> {
+  return (await gateway.database.pool.query(text)).rows;
+}
+
+async function setAutoCreate(isOn: boolean): Promise<void> {
+  await rows(`update account set settings = settings || '{"auto_create_leads":${isOn}}' where id = 1`);
+}
+
+async function received(phone: string): Promise<void> {
+  await waitUntil(
+    async () =>
+      (await rows(`select 1 from message where direction = 'inbound' and jid like '${phone}@%'`)).length > 0,
+  );
+}
+
+describe("a lead", () => {
+  test("is created, changed, found and removed, and is nobody else's", async () => {
+    const phone = newPhone();
+    const { data } = await owner.createLead({
+      ...{ phone: `+${phone}`, name: "Bia Souza", email: "bia@example.com", tags: ["vip", "vip"] },
+      ...{ kanban_status: "open", custom_fields: { City: "Recife", Size: 3 } },
+    });
+    expect(data).toMatchObject({
+      ...{ phone, tags: ["vip"], custom_fields: { City: "Recife", Size: 3 } },
+      ...{ status: "new", kanban_status: "open", opted_out_at: null },
+    });
+    const { id } = data;
+    await expect(owner.createLead({ phone })).rejects.toMatchObject({ status: 409, code: "CONFLICT" });
+    const changed = await owner.updateLead({ id, status: "won", custom_fields: { Size: null } });
+    expect(changed.data).toMatchObject({
+      status: "won",
+      name: "Bia Souza",
+      custom_fields: { City: "Recife" },
+    });
+    for (const filter of [{ search: "souza" }, { tag: "vip" }, { status: "won" }, { kanban_status: "open" }])
+      expect((await owner.listLeads(filter)).data.map((lead) => lead.id)).toEqual([id]);
+    expect((await owner.listLeads({ search: "nobody" })).data).toEqual([]);
+    await expect(stranger.updateLead({ id, status: "x" })).rejects.toMatchObject(MISSING);
+    await expect(stranger.getLeadDetails({ id })).rejects.toMatchObject(MISSING);
+    await expect(stranger.addLeadNote({ id, note: "x" })).rejects.toMatchObject(MISSING);
+    expect((await stranger.listLeads()).data).toEqual([]);
+    await owner.deleteLead({ id });
+    await expect(owner.getLeadDetails({ id })).rejects.toMatchObject(MISSING);
+  });
+
+  test("has notes, tags, and the last messages of its chats", async () => {
+    const phone = newPhone();
+    const { data } = await owner.createLead({ phone, name: "Ana" });
+    const { id } = data;
+    await owner.addLeadNote({ id, note: "Calls on Monday" });
+    expect((await owner.addLeadTags({ id, tags: ["a", "b"] })).data.tags).toEqual(["a", "b"]);
+    expect((await owner.addLeadTags({ id, tag: "b" })).data.tags).toEqual(["a", "b"]);
+    await shop.client.sandboxReceive({ id: shop.id, from: phone, text: "Is it open?" });
+    await received(phone);
+    await shop.client.sendText({ id: shop.id, number: phone, text: "Yes" });
+    const details = (await owner.getLeadDetails({ id })).data;
+    expect(details.notes.map(({ note }) => note)).toEqual(["Calls on Monday"]);
+    expect(details.messages.map(({ text, direction }) => [text, direction])).toEqual([
+      ["Yes", "outbound"],
+      ["Is it open?", "inbound"],
+    ]);
+    expect(details.conversations).toMatchObject([{ instance_id: shop.id, phone }]);
+  });
+
+  test.each([
+    ["a tag of 10,000 characters", { tags: ["x".repeat(10_000)] }],
+    ["an e-mail that is none", { email: "nobody" }],
+    ["a phone that is none", { phone: "abc" }],
+    ["a custom field that holds a list", { custom_fields: { City: ["Recife"] } as never }],
+  ])("with %s is refused", async (_, input) => {
+    await expect(owner.createLead({ name: "Bad", ...input })).rejects.toMatchObject({
+      status: 400,
+      code: "VALIDATION_ERROR",
+    });
+    expect((await owner.listLeads({ search: "Bad" })).data).toEqual([]);
+  });
+
+  test("beyond the plan's limit is refused with what is left", async () => {
+    await rows(
+      "update plan set max_leads = (select count(*) from lead where account_id = 1) + 1 where name = 'unlimited'",
+    );
+    await owner.createLead({ name: "Last" });
+    await expect(owner.createLead({ name: "Too many" })).rejects.toMatchObject({
+      code: "QUOTA_EXCEEDED",
+      details: { quota: "max_leads", left: 0 },
+    });
+    await rows("update plan set max_leads = null where name = 'unlimited'");
+  });
+});
+
+describe("custom fields", () => {
+  test("that are declared hold values of their type only; others hold anything plain", async () => {
+    for (const [name, type] of [
+      ["Born", "date"],
+      ["Points", "number"],
+      ["Member", "boolean"],
+    ] as const)
+      await owner.createCustomField({ name, type });
+    await owner.createCustomField({ name: "Plan", type: "select", options: ["basic", "pro"] });
+    const { id } = (await owner.createLead({ name: "Eva" })).data;
+    const good = { Born: "2001-02-28", Points: 7, Member: true, Plan: "pro", Nick: "Ev" };
+    expect((await owner.setLeadFields({ id, fields: good })).data.custom_fields).toEqual(good);
+    const wrong: Record<string, string>[] = [
+      { Born: "2001-02-30" },
+      { Points: "7" },
+      { Member: "yes" },
+      { Plan: "gold" },
+    ];
+    for (const fields of wrong) {
+      const [name] = Object.keys(fields);
+      await expect(owner.setLeadFields({ id, fields })).rejects.toMatchObject({
+        ...{ status: 400, details: { fields: [{ field: `custom_fields.${name}` }] } },
+      });
+    }
+    const bare = await owner.setLeadFields({ id, Nick: null, Points: 8 });
+    expect(bare.data.custom_fields).toEqual({ Born: "2001-02-28", Points: 8, Member: true, Plan: "pro" });
+  });
+
+  test("are renamed with their values, and refused twice", async () => {
+    const field = (await owner.createCustomField({ name: "Colour" })).data;
+    await expect(owner.createCustomField({ name: "Colour" })).rejects.toMatchObject({ status: 409 });
+    await expect(owner.createCustomField({ name: "Choice", type: "select" })).rejects.toMatchObject({
+      status: 400,
+    });
+    const lead = (await owner.createLead({ name: "Ivo", custom_fields: { Colour: "red" } })).data;
+    await owner.updateCustomField({ id: field.id, name: "Color" });
+    expect((await owner.getLeadDetails({ id: lead.id })).data.custom_fields).toEqual({ Color: "red" });
+    await expect(stranger.deleteCustomField({ id: field.id })).rejects.toMatchObject(MISSING);
+    await owner.deleteCustomField({ id: field.id });
+    expect((await owner.listCustomFields()).data.map(({ name }) => name)).not.toContain("Color");
+  });
+});
+
+describe("who writes in", () => {
+  test("becomes a lead with the first message, where the account wants that", async () => {
+    const [silent, loud] = [newPhone(), newPhone()];
+    await shop.client.sandboxReceive({ id: shop.id, from: silent, text: "Hello" });
+    await received(silent);
+    await setAutoCreate(true);
+    await shop.client.sandboxReceive({ id: shop.id, from: loud, push_name: "Leo", text: "Hello" });
+    await shop.client.sandboxReceive({ id: shop.id, from: loud, push_name: "Leo", text: "Again" });
+    await waitUntil(async () => (await owner.listLeads({ search: loud })).data.length > 0);
+    expect((await owner.listLeads({ search: loud })).data).toMatchObject([{ phone: loud, name: "Leo" }]);
+    expect((await owner.listLeads({ search: silent })).data).toEqual([]);
+    await setAutoCreate(false);
+  });
+
+  test.each(["STOP", "sair", " Parar. ", "CANCELAR!"])("and says %j has opted out", async (text) => {
+    const phone = newPhone();
+    const { id } = (await owner.createLead({ phone, name: "Leaver" })).data;
+    await shop.client.sandboxReceive({ id: shop.id, from: phone, text: "Please do not STOP" });
+    await received(phone);
+    expect((await owner.getLeadDetails({ id })).data.opted_out_at).toBeNull();
+    await shop.client.sandboxReceive({ id: shop.id, from: phone, text });
+    await waitUntil(async () => (await owner.getLeadDetails({ id })).data.opted_out_at !== null);
+    expect((await owner.listLeads({ opted_out: "true" })).data.map((lead) => lead.id)).toContain(id);
+    // The list knows no phone, only what can be compared with one.
+    const list = await rows("select encode(digest, 'hex') as digest from suppression");
+    expect(list.every(({ digest }) => /^[0-9a-f]{64}$/.test(String(digest)))).toBe(true);
+    await owner.deleteLead({ id });
+    const again = await owner.createLead({ phone, name: "Back" });
+    expect(again.data.opted_out_at).not.toBeNull();
+    const back = await owner.updateLead({ id: again.data.id, opted_out: false });
+    expect(back.data.opted_out_at).toBeNull();
+  });
+});
+
+describe("a quick reply", () => {
+  test("is saved under its shortcut, once, and used by a send", async () => {
+    const first = await owner.saveQuickReply({ shortcut: "/Hours", content: "9 to 5" });
+    const again = await owner.saveQuickReply({
+      shortcut: "hours",
+      content: "9 to 6",
+      title: "Opening hours",
+    });
+    expect(again.data).toMatchObject({ id: first.data.id, shortcut: "hours", content: "9 to 6" });
+    const send = async (input: { text?: string; quick_reply?: string }) => {
+      const { data } = await shop.client.sendText({ id: shop.id, number: newPhone(), ...input });
+      return (await shop.client.getMessage({ id: shop.id, messageId: data.message_id ?? "" })).data.text;
+    };
+    expect(await send({ text: "/hours" })).toBe("9 to 6");
+    expect(await send({ quick_reply: "hours" })).toBe("9 to 6");
+    expect(await send({ text: "/nothing" })).toBe("/nothing");
+    expect(await send({ text: "see /hours" })).toBe("see /hours");
+    await expect(send({ quick_reply: "nothing" })).rejects.toMatchObject({ status: 400 });
+    await expect(send({})).rejects.toMatchObject({ status: 400 });
+    await expect(stranger.deleteQuickReply({ id: first.data.id })).rejects.toMatchObject(MISSING);
+    expect((await stranger.listQuickReplies()).data).toEqual([]);
+    await owner.deleteQuickReply({ id: first.data.id });
+    expect((await owner.listQuickReplies()).data).toEqual([]);
+  });
+
+  test.each([
+    ["a shortcut with a blank", { shortcut: "a b" }],
+    ["an empty content", { content: " " }],
+    ["a media address that is none", { media_url: "file:///etc/passwd" }],
+  ])("with %s is refused", async (_, input) => {
+    const reply = { shortcut: "bad", content: "x", ...input };
+    await expect(owner.saveQuickReply(reply)).rejects.toMatchObject({ status: 400 });
+  });
+});

@@ -1,0 +1,32 @@
+import type { Handlers } from "../../platform/handler.ts";
+import { requireUser } from "../accounts/accounts.ts";
+import type { crmContract } from "./contract.ts";
+import { customFieldHandlers } from "./custom-fields.ts";
+import { createInboundFollower } from "./follow-inbound.ts";
+import { getLeadDetails } from "./lead-details.ts";
+import { type LeadDeps, leadHandlers, lockLead } from "./leads.ts";
+
+export { createInboundFollower };
+
+/** Leads, and what hangs on them. */
+export function crmHandlers(deps: LeadDeps): Handlers<typeof crmContract> {
+  const { db } = deps;
+  return {
+    ...leadHandlers(deps),
+    ...customFieldHandlers(db),
+
+    getLeadDetails: ({ input: { id }, caller }) => getLeadDetails(db, requireUser(caller).account_id, id),
+
+    async addLeadNote({ input: { id, note }, caller }) {
+      const { account_id, user_id } = requireUser(caller);
+      return db.transaction().execute(async (trx) => {
+        await lockLead(trx, account_id, id);
+        return trx
+          .insertInto("lead_note")
+          .values({ account_id, lead_id: id, user_id, note })
+          .returningAll()
+          .executeTakeFirstOrThrow();
+      });
+    },
+  };
+}

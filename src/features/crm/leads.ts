@@ -1,0 +1,218 @@
+import { type Selectable, sql } from "kysely";
+import type { Db, Trx } from "../../platform/db.ts";
+import { GatewayError, invalidField } from "../../platform/errors.ts";
+import { type Handlers, Reply } from "../../platform/handler.ts";
+import { readCursor, toPage } from "../../platform/paging.ts";
+import type { LeadTable } from "../../tables.ts";
+import { requireUser } from "../accounts/accounts.ts";
+import type { Suppression } from "../consent/consent.ts";
+import { readPhone } from "../contacts/contacts.ts";
+import { requireRoom } from "../plans/plans.ts";
+import type { crmContract } from "./contract.ts";
+import { type FieldChange, mergeFields, readFieldChange } from "./lead-fields.ts";
+
+export interface LeadDeps {
+  db: Db;
+  suppression: Suppression;
+  defaultCountry?: string;
+}
+
+export type LeadRow = Selectable<LeadTable>;
+
+interface LeadChange {
+  phone?: string | null;
+  name?: string | null;
+  email?: string | null;
+  status?: string;
+  kanban_status?: string | null;
+  tags?: string[];
+  custom_fields?: FieldChange;
+  opted_out?: boolean;
+}
+
+type LeadHandlers = Pick<
+  Handlers<typeof crmContract>,
+  "listLeads" | "createLead" | "updateLead" | "deleteLead" | "addLeadTags" | "setLeadFields"
+>;
+
+const MAX_TAGS = 100;
+
+export function leadHandlers(deps: LeadDeps): LeadHandlers {
+  const { db } = deps;
+  return {
+    async listLeads({ input, caller }) {
+      const found = await listLeads(db, requireUser(caller).account_id, input);
+      const { rows, pagination } = toPage(found, input.limit, (row) => row.id);
+      return new Reply(rows, { beside: { pagination } });
+    },
+
+    async createLead({ input, caller }) {
+      return db.transaction().execute((trx) => createLead(trx, deps, requireUser(caller).account_id, input));
+    },
+
+    async updateLead({ input: { id, ...change }, caller }) {
+      return db.transaction().execute(async (trx) => {
+        const lead = await lockLead(trx, requireUser(caller).account_id, id);
+        return changeLead(trx, deps, lead, change);
+      });
+    },
+
+    async deleteLead({ input: { id }, caller }) {
+      await db.transaction().execute(async (trx) => {
+        await lockLead(trx, requireUser(caller).account_id, id);
+        await trx.deleteFrom("lead").where("id", "=", id).execute();
+      });
+      return { id };
+    },
+
+    async addLeadTags({ input: { id, tags = [], tag }, caller }) {
+      const added = [...tags, ...(tag === undefined ? [] : [tag])];
+      if (added.length === 0) throw invalidField("tags", "is required");
+      return db.transaction().execute(async (trx) => {
+        const lead = await lockLead(trx, requireUser(caller).account_id, id);
+        return changeLead(trx, deps, lead, { tags: [...lead.tags, ...added] });
+      });
+    },
+
+    async setLeadFields({ input: { id, ...body }, caller }) {
+      const custom_fields = readFieldChange(body);
+      return db.transaction().execute(async (trx) => {
+        const lead = await lockLead(trx, requireUser(caller).account_id, id);
+        return changeLead(trx, deps, lead, { custom_fields });
+      });
+    },
+  };
+}
+
+interface LeadFilter {
+  limit: number;
+  cursor?: string;
+  search?: string;
+  tag?: string;
+  status?: string;
+  kanban_status?: string;
+  opted_out?: boolean;
+}
+
+function listLeads(db: Db, accountId: number, filter: LeadFilter): Promise<LeadRow[]> {
+  const { limit, search, tag, status, kanban_status, opted_out } = filter;
+  const before = readCursor(filter.cursor);
+  let query = db.selectFrom("lead").selectAll().where("account_id", "=", accountId);
+  if (before !== undefined) query = query.where("id", "<", before);
+  if (tag !== undefined) query = query.where(sql<boolean>`tags @> array[${tag}::text]`);
+  if (status !== undefined) query = query.where("status", "=", status);
+  if (kanban_status !== undefined) query = query.where("kanban_status", "=", kanban_status);
+  if (opted_out !== undefined) query = query.where("opted_out_at", opted_out ? "is not" : "is", null);
+  if (search) {
+    query = query.where(
+      sql<boolean>`position(lower(${search}) in lower(concat_ws(' ', name, email, phone))) > 0`,
+    );
+  }
+  return query
+    .orderBy("id", "desc")
+    .limit(limit + 1)
+    .execute();
+}
+
+/** The lead of the account, locked. Throws NOT_FOUND. */
+export async function lockLead(trx: Trx, accountId: number, id: number): Promise<LeadRow> {
+  const found = await trx
+    .selectFrom("lead")
+    .selectAll()
+    .where("id", "=", id)
+    .where("account_id", "=", accountId)
+    .forUpdate()
+    .executeTakeFirst();
+  if (!found) throw new GatewayError("NOT_FOUND", "There is no such lead.");
+  return found;
+}
+
+async function createLead(
+  trx: Trx,
+  deps: LeadDeps,
+  account_id: number,
+  change: LeadChange,
+): Promise<LeadRow> {
+  await requireRoom(trx, { account_id, limit: "max_leads", count: () => countLeads(trx, account_id) });
+  const phone = readLeadPhone(deps, change.phone) ?? null;
+  const suppressed = await deps.suppression.among(trx, account_id, phone === null ? [] : [phone]);
+  const [added] = await trx
+    .insertInto("lead")
+    .values({
+      account_id,
+      phone,
+      custom_fields: "{}",
+      opted_out_at: suppressed.size > 0 ? sql<Date>`now()` : null,
+    })
+    .onConflict((conflict) => conflict.doNothing())
+    .returningAll()
+    .execute();
+  if (!added) throw phoneTaken();
+  const { phone: _, ...rest } = change;
+  return changeLead(trx, deps, added, rest);
+}
+
+async function countLeads(trx: Trx, accountId: number): Promise<number> {
+  const { count } = await trx
+    .selectFrom("lead")
+    .select((eb) => eb.fn.countAll<number>().as("count"))
+    .where("account_id", "=", accountId)
+    .executeTakeFirstOrThrow();
+  return Number(count);
+}
+
+function phoneTaken(): GatewayError {
+  return new GatewayError("CONFLICT", "There is a lead with this phone already.");
+}
+
+function readLeadPhone({ defaultCountry }: LeadDeps, phone: string | null | undefined) {
+  return typeof phone === "string" ? readPhone("phone", phone, defaultCountry) : phone;
+}
+
+async function changeLead(trx: Trx, deps: LeadDeps, lead: LeadRow, change: LeadChange): Promise<LeadRow> {
+  const { opted_out, tags, custom_fields, ...rest } = change;
+  const phone = change.phone === undefined ? lead.phone : (readLeadPhone(deps, change.phone) ?? null);
+  if (phone !== null && phone !== lead.phone) await requireFreePhone(trx, lead, phone);
+  const optOut = opted_out === undefined ? {} : await setOptOut(trx, deps, { ...lead, phone }, opted_out);
+  return trx
+    .updateTable("lead")
+    .set({
+      ...rest,
+      phone,
+      ...optOut,
+      ...(tags && { tags: unique(tags) }),
+      ...(custom_fields && {
+        custom_fields: JSON.stringify(
+          await mergeFields(trx, lead.account_id, lead.custom_fields, custom_fields),
+        ),
+      }),
+      updated_at: sql<Date>`now()`,
+    })
+    .where("id", "=", lead.id)
+    .returningAll()
+    .executeTakeFirstOrThrow();
+}
+
+async function requireFreePhone(trx: Trx, { account_id }: LeadRow, phone: string): Promise<void> {
+  const other = await trx
+    .selectFrom("lead")
+    .select("id")
+    .where("account_id", "=", account_id)
+    .where("phone", "=", phone)
+    .executeTakeFirst();
+  if (other) throw phoneTaken();
+}
+
+async function setOptOut(trx: Trx, { suppression }: LeadDeps, lead: LeadRow, optedOut: boolean) {
+  const { account_id, phone } = lead;
+  if (phone === null) throw invalidField("opted_out", "needs a lead with a phone");
+  if (optedOut) await suppression.add(trx, [{ account_id, phone }], "panel");
+  else await suppression.remove(trx, { account_id, phone });
+  return { opted_out_at: optedOut ? (lead.opted_out_at ?? sql<Date>`now()`) : null };
+}
+
+function unique(tags: readonly string[]): string[] {
+  const all = [...new Set(tags)];
+  if (all.length > MAX_TAGS) throw invalidField("tags", `a lead has ${MAX_TAGS} tags at most`);
+  return all;
+}

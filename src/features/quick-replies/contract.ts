@@ -1,0 +1,69 @@
+import { z } from "zod";
+import { page, pagination, route, rowId, time } from "../../platform/route.ts";
+
+export const shortcut = z
+  .string()
+  .trim()
+  .transform((text) => text.replace(/^\//, "").toLowerCase())
+  .pipe(
+    z
+      .string()
+      .max(64)
+      .regex(/^[\p{L}\p{N}_-]+$/u, "may hold letters, digits, - and _ only"),
+  );
+
+const quickReply = z.object({
+  id: z.number(),
+  shortcut: z.string(),
+  title: z.string().nullable(),
+  content: z.string(),
+  media_url: z.string().nullable(),
+  created_at: time,
+  updated_at: time,
+});
+
+const SHARED = { access: "account", tag: "CRM", feature: "crm" } as const;
+
+export const quickRepliesContract = {
+  listQuickReplies: route({
+    http: "GET /api/quick-replies",
+    ...SHARED,
+    summary: "List the quick replies of the account",
+    message: "Quick replies",
+    input: z.object({ ...page }),
+    output: z.array(quickReply),
+    beside: z.object({ pagination }),
+  }),
+
+  saveQuickReply: route({
+    http: "POST /api/quick-replies",
+    ...SHARED,
+    summary: "Create a quick reply, or change the one with this shortcut",
+    description:
+      "A send uses it by `text` being exactly `/shortcut`, or by the field `quick_reply`. With `media_url` the send becomes a media message with `content` as its caption.",
+    message: "Quick reply saved",
+    input: z.object({
+      shortcut: shortcut.describe("Without the slash; upper and lower case are the same."),
+      content: z.string().trim().min(1, "must not be empty").max(65_536, "is longer than 65536 characters"),
+      title: z.string().trim().max(200).nullable().optional(),
+      media_url: z
+        .string()
+        .trim()
+        .max(2048)
+        .regex(/^https?:\/\//i, "must be an http or https address")
+        .nullable()
+        .optional(),
+    }),
+    aliases: { content: ["text", "message"], media_url: ["mediaUrl"] },
+    output: quickReply,
+  }),
+
+  deleteQuickReply: route({
+    http: "DELETE /api/quick-replies/:id",
+    ...SHARED,
+    summary: "Remove a quick reply",
+    message: "Quick reply removed",
+    input: z.object({ id: rowId }),
+    output: z.object({ id: z.number() }),
+  }),
+};

@@ -1,0 +1,73 @@
+import type { Selectable } from "kysely";
+import type { Db } from "../../platform/db.ts";
+import { GatewayError } from "../../platform/errors.ts";
+import { type Caller, type Handlers, Reply } from "../../platform/handler.ts";
+import { readCursor, toPage } from "../../platform/paging.ts";
+import type { QuickReplyTable } from "../../tables.ts";
+import { requireUser } from "../accounts/accounts.ts";
+import { type quickRepliesContract, shortcut } from "./contract.ts";
+
+export type QuickReply = Selectable<QuickReplyTable>;
+
+export function quickReplyHandlers(db: Db): Handlers<typeof quickRepliesContract> {
+  return {
+    async listQuickReplies({ input: { limit, cursor }, caller }) {
+      const before = readCursor(cursor);
+      const found = await db
+        .selectFrom("quick_reply")
+        .selectAll()
+        .where("account_id", "=", accountOf(caller))
+        .$if(before !== undefined, (query) => query.where("id", "<", before ?? 0))
+        .orderBy("id", "desc")
+        .limit(limit + 1)
+        .execute();
+      const { rows, pagination } = toPage(found, limit, (row) => row.id);
+      return new Reply(rows, { beside: { pagination } });
+    },
+
+    async saveQuickReply({ input, caller }) {
+      const values = { title: null, media_url: null, ...input };
+      return db
+        .insertInto("quick_reply")
+        .values({ ...values, account_id: accountOf(caller) })
+        .onConflict((conflict) =>
+          conflict
+            .columns(["account_id", "shortcut"])
+            .doUpdateSet((eb) => ({ ...values, updated_at: eb.fn<Date>("now") })),
+        )
+        .returningAll()
+        .executeTakeFirstOrThrow();
+    },
+
+    async deleteQuickReply({ input: { id }, caller }) {
+      const removed = await db
+        .deleteFrom("quick_reply")
+        .where("id", "=", id)
+        .where("account_id", "=", accountOf(caller))
+        .returning("id")
+        .executeTakeFirst();
+      if (!removed) throw new GatewayError("NOT_FOUND", "There is no such quick reply.");
+      return removed;
+    },
+  };
+}
+
+function accountOf(caller: Caller): number {
+  return requireUser(caller).account_id;
+}
+
+/** The quick reply that this text calls up: a bare shortcut, with or without its slash. */
+export async function findQuickReply(
+  db: Db,
+  accountId: number,
+  text: string,
+): Promise<QuickReply | undefined> {
+  const name = shortcut.safeParse(text).data;
+  if (name === undefined) return undefined;
+  return db
+    .selectFrom("quick_reply")
+    .selectAll()
+    .where("account_id", "=", accountId)
+    .where("shortcut", "=", name)
+    .executeTakeFirst();
+}
