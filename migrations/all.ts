@@ -10,6 +10,14 @@ import * as secretCheck from "./0008-secret-check.ts";
 import * as webhookRemoval from "./0009-webhook-removal.ts";
 import * as readsAndWaitingSends from "./0010-reads-and-waiting-sends.ts";
 import * as whatsapp from "./0011-whatsapp.ts";
+import * as contactsAndChats from "./0012-contacts-and-chats.ts";
+import * as media from "./0013-media.ts";
+import * as groups from "./0014-groups.ts";
+import * as limits from "./0015-limits.ts";
+import * as campaigns from "./0016-campaigns.ts";
+import * as administration from "./0017-administration.ts";
+import * as integrations from "./0021-integrations.ts";
+import * as backups from "./0019-backups.ts";
 
 /** Every migration in order; forward only. */
 export const migrations: Record<string, Migration> = {
@@ -24,4 +32,12 @@ export const migrations: Record<string, Migration> = {
   "0009-webhook-removal": webhookRemoval,
   "0010-reads-and-waiting-sends": readsAndWaitingSends,
   "0011-whatsapp": whatsapp,
+  "0012-contacts-and-chats": contactsAndChats,
+  "0013-media": media,
+  "0014-groups": groups,
+  "0015-limits": limits,
+  "0016-campaigns": campaigns,
+  "0017-administration": administration,
+  "0021-integrations": integrations,
+  "0019-backups": backups,
 };

@@ -146,8 +146,8 @@ function addressOf({ http }: Route, input: Record<string, unknown>) {
 
 /** JSON; a form when a file goes along. */
 function toBody({ upload = "" }: Route, fields: Record<string, unknown>): string | FormData {
-  const file = fields[upload] as UploadedFile | undefined;
-  if (!file) return JSON.stringify(fields);
+  const file = fields[upload] as UploadedFile | string | null | undefined;
+  if (typeof file !== "object" || file === null) return JSON.stringify(fields);
   const form = new FormData();
   for (const [name, value] of Object.entries(fields)) {
     if (name === upload || value === undefined || value === null) continue;
@@ -183,7 +183,7 @@ function credentialOf(
   if (access === "instance" || access === "key") return key ?? jwt ?? {};
   if (access === "key_or_admin") return key ?? admin ?? jwt ?? {};
   if (access === "account") return jwt ?? {};
-  if (access === "owner") return jwt ?? admin ?? {};
+  if (access === "owner" || access === "manager") return jwt ?? admin ?? {};
   return admin ?? {};
 }
 

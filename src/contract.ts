@@ -1,17 +1,39 @@
 import { accountsContract } from "./features/accounts/contract.ts";
+import { adminContract } from "./features/admin/contract.ts";
+import { campaignsContract } from "./features/campaigns/contract.ts";
+import { chatsContract } from "./features/chats/contract.ts";
+import { contactsContract } from "./features/contacts/contract.ts";
+import { crmContract } from "./features/crm/contract.ts";
 import { eventsContract } from "./features/events/contract.ts";
+import { groupsContract } from "./features/groups/contract.ts";
 import { healthContract } from "./features/health/contract.ts";
+import { instanceLogsContract } from "./features/instance-logs/contract.ts";
 import { instancesContract } from "./features/instances/contract.ts";
+import { mediaContract } from "./features/media/contract.ts";
 import { messagesContract } from "./features/messages/contract.ts";
+import { plansContract } from "./features/plans/contract.ts";
+import { profileContract } from "./features/profile/contract.ts";
 import { publicPagesContract } from "./features/public-pages/contract.ts";
+import { quickRepliesContract } from "./features/quick-replies/contract.ts";
 import { sandboxContract } from "./features/sandbox/contract.ts";
 import { webhooksContract } from "./features/webhooks/contract.ts";
 
 /** Everything that the gateway can be asked, one row per route. */
 export const contract = {
   ...accountsContract,
+  ...plansContract,
+  ...adminContract,
   ...instancesContract,
+  ...instanceLogsContract,
   ...messagesContract,
+  ...contactsContract,
+  ...chatsContract,
+  ...mediaContract,
+  ...groupsContract,
+  ...profileContract,
+  ...campaignsContract,
+  ...crmContract,
+  ...quickRepliesContract,
   ...eventsContract,
   ...webhooksContract,
   ...sandboxContract,

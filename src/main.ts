@@ -27,6 +27,40 @@ program
     await demo(process.env);
   });
 
+program
+  .command("account")
+  .description("accounts from the command line")
+  .command("create")
+  .description("make an account; prints the password of its first user once")
+  .requiredOption("--name <name>", "name of the account")
+  .requiredOption("--email <email>", "e-mail of its first user")
+  .option("--type <type>", "owner, reseller or client", "client")
+  .action(async (options: { name: string; email: string; type: string }) => {
+    const { createAccountByCommand } = await import("./processes/commands.ts");
+    await createAccountByCommand(process.env, options);
+  });
+
+program
+  .command("key")
+  .description("the key that seals secrets")
+  .command("rotate")
+  .description("seal every secret anew with WAYGATE_SECRET_KEY; the gateway may run meanwhile")
+  .action(async () => {
+    const { rotateKeyByCommand } = await import("./processes/commands.ts");
+    await rotateKeyByCommand(process.env);
+  });
+
+program
+  .command("audit")
+  .description("the audit log")
+  .command("verify")
+  .description("tell whether the audit log is as it was written, and if not, name the first broken entry")
+  .option("--head <hash>", "a head that an earlier run has printed, which must still be there")
+  .action(async ({ head }: { head?: string }) => {
+    const { verifyAuditByCommand } = await import("./processes/commands.ts");
+    await verifyAuditByCommand(process.env, head);
+  });
+
 /** Errors whose sentence is for whoever runs the command; the others are bugs. */
 const SAYS_IT_ALL = new Set(["ConfigError", "StartError", "BrokenPromise"]);
 

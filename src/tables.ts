@@ -1,4 +1,4 @@
-import type { Generated, JSONColumnType } from "kysely";
+import type { Generated, GeneratedAlways, JSONColumnType } from "kysely";
 
 type Json<T extends object> = JSONColumnType<T, string, string>;
 
@@ -54,7 +54,11 @@ export interface AccountTable {
   status: Generated<"active" | "trial" | "paused" | "blocked" | "expired" | "cancelled">;
   plan_id: number;
   settings: Json<Record<string, unknown>>;
+  /** The reseller whose customer it is. */
+  parent_id: number | null;
+  trial_ends_at: Date | null;
   created_at: Generated<Date>;
+  updated_at: Generated<Date>;
 }
 
 export interface AccountUserTable {
@@ -118,6 +122,10 @@ export interface InstanceTable {
   disconnected_at: Date | null;
   last_seen_at: Date | null;
   last_disconnect_reason: string | null;
+  /** Until then the network refuses messages to people who are not in touch with this account. */
+  new_chats_locked_until: Date | null;
+  /** How often in a row that came about; each makes the wait longer where the network tells no end. */
+  new_chat_locks: Generated<number>;
   created_at: Generated<Date>;
   updated_at: Generated<Date>;
   removed_at: Date | null;
@@ -161,6 +169,7 @@ export interface PairingLetterTable {
 }
 
 export interface ConnectionLogTable {
+  id: Generated<number>;
   instance_id: number;
   account_id: number;
   status: InstanceStatus;
@@ -175,9 +184,29 @@ export interface ContactTable {
   jid: string;
   lid: string | null;
   phone: string | null;
+  /** In the phone's address book. */
+  name: string | null;
   push_name: string | null;
+  verified_name: string | null;
+  /** Null: the network was not asked. */
+  is_business: boolean | null;
+  about: string | null;
+  picture_url: string | null;
+  is_blocked: Generated<boolean>;
   created_at: Generated<Date>;
   updated_at: Generated<Date>;
+}
+
+/** What the network answered about a number. */
+export interface NumberCheckTable {
+  instance_id: number;
+  account_id: number;
+  number: string;
+  /** Null: it is not on the network. */
+  jid: string | null;
+  lid: string | null;
+  verified_name: string | null;
+  checked_at: Generated<Date>;
 }
 
 export interface ConversationTable {
@@ -188,7 +217,29 @@ export interface ConversationTable {
   phone: string | null;
   title: string | null;
   type: "contact" | "group";
+  contact_id: number | null;
+  /** The conversation that this one has become part of. */
+  merged_into: number | null;
+  /** While messages may still arrive in a merged one. */
+  merged_at: Date | null;
+  last_message_at: Date | null;
+  archived: Generated<boolean>;
+  pinned: Generated<boolean>;
+  muted_until: Date | null;
+  /** By hand, whatever has been read. */
+  marked_unread: Generated<boolean>;
   created_at: Generated<Date>;
+}
+
+/** The words of a message, each with its instance in front of it. */
+export interface MessageSearchTable {
+  account_id: number;
+  instance_id: number;
+  /** When the message was taken; of what others wrote, its time. */
+  at: Date;
+  /** Of the message. */
+  id: number;
+  words: string;
 }
 
 export interface MessageTable {
@@ -230,6 +281,39 @@ export interface OutgoingMediaTable {
   created_at: Generated<Date>;
 }
 
+/** The file of a message. */
+export interface MediaTable {
+  id: Generated<string>;
+  account_id: number;
+  instance_id: number;
+  message: number;
+  status: "pending" | "ready" | "failed" | "expired";
+  /** Why it is not there. */
+  reason: string | null;
+  blob: number | null;
+  /** Of a send: its parts in `outgoing_media`, until the file is in the store. */
+  upload: string | null;
+  sha256: string | null;
+  size: number | null;
+  mime_type: string;
+  file_name: string | null;
+  created_at: Generated<Date>;
+  ready_at: Date | null;
+}
+
+/** A file in the media store. */
+export interface BlobTable {
+  id: Generated<number>;
+  /** In the store. */
+  name: string;
+  sha256: string;
+  size: number;
+  /** The node in whose folder it is; null: every node reaches it. */
+  node: string | null;
+  status: Generated<"arriving" | "kept" | "doomed">;
+  created_at: Generated<Date>;
+}
+
 export interface ActionTable {
   id: Generated<number>;
   account_id: number;
@@ -255,6 +339,42 @@ export interface IdempotencyTable {
   fingerprint: Buffer;
   message: number;
   created_at: Generated<Date>;
+}
+
+export interface AccountIdempotencyTable {
+  account_id: number;
+  route: string;
+  key: string;
+  fingerprint: Buffer;
+  /** Sealed; null only inside the transaction that makes what it tells of. */
+  answer: Buffer | null;
+  created_at: Generated<Date>;
+}
+
+export interface MessageUsageTable {
+  account_id: number;
+  /** Its first day, UTC. */
+  month: string;
+  used: Generated<number>;
+}
+
+export interface ApiLogTable {
+  id: Generated<number>;
+  account_id: number | null;
+  instance_id: number | null;
+  caller: "user" | "key" | "admin";
+  user_id: number | null;
+  key_last4: string | null;
+  method: string;
+  /** The pattern, never the address with its ids. */
+  route: string;
+  status: number;
+  code: string | null;
+  duration_ms: number;
+  /** Without its last part. */
+  ip: string | null;
+  request_id: string;
+  created_at: Date;
 }
 
 export interface EventHeadTable {
@@ -356,6 +476,328 @@ export interface SecretCheckTable {
   sealed: Buffer;
 }
 
+export interface AuditTable {
+  id: Generated<number>;
+  account_id: number | null;
+  actor: "user" | "key" | "admin" | "system" | "public";
+  /** Of a user the user, of a key its instance. */
+  actor_id: number | null;
+  credential_id: string | null;
+  action: string;
+  target_type: string;
+  target_id: string | null;
+  /** Names of what was changed, never values. */
+  fields: string[];
+  ip: string | null;
+  request_id: string | null;
+  created_at: Generated<Date>;
+}
+
+export interface AuditPendingTable {
+  audit_id: number;
+}
+
+export interface AuditSealTable {
+  position: number;
+  audit_id: number;
+  hash: Buffer;
+}
+
+export interface MessageTallyTable {
+  account_id: number;
+  /** Its first day, UTC. */
+  month: string;
+  sent: number;
+}
+
+export interface TallyMarkTable {
+  id: Generated<boolean>;
+  /** The last message that is counted. */
+  message: number;
+}
+
+/** Keys that stay the same when the secret key is changed. */
+export interface KeptKeyTable {
+  name: string;
+  sealed: Buffer;
+}
+
+export interface GroupChatTable {
+  id: Generated<number>;
+  account_id: number;
+  instance_id: number;
+  jid: string;
+  subject: string;
+  description: string | null;
+  owner: string | null;
+  announce: boolean;
+  locked: boolean;
+  participants: Json<
+    { jid: string; lid: string | null; phone: string | null; admin: "admin" | "superadmin" | null }[]
+  >;
+  group_created_at: Date | null;
+  /** When the whole of it was last read from the network. */
+  read_at: Generated<Date>;
+  /** Something changed that was not told. */
+  is_stale: Generated<boolean>;
+  updated_at: Generated<Date>;
+}
+
+export interface GroupListTable {
+  instance_id: number;
+  account_id: number;
+  /** The jid whose groups they are. */
+  me: string;
+  /** When all of them were last read from the network. */
+  read_at: Date | null;
+  is_stale: Generated<boolean>;
+}
+
+export interface LeadTable {
+  id: Generated<number>;
+  account_id: number;
+  phone: string | null;
+  lid: string | null;
+  name: string | null;
+  email: string | null;
+  status: Generated<string>;
+  kanban_status: string | null;
+  tags: Generated<string[]>;
+  custom_fields: Json<Record<string, string | number | boolean>>;
+  opted_out_at: Date | null;
+  created_at: Generated<Date>;
+  updated_at: Generated<Date>;
+}
+
+export interface LeadNoteTable {
+  id: Generated<number>;
+  account_id: number;
+  lead_id: number;
+  user_id: number | null;
+  note: string;
+  created_at: Generated<Date>;
+}
+
+export interface CustomFieldTable {
+  id: Generated<number>;
+  account_id: number;
+  name: string;
+  type: "text" | "number" | "boolean" | "date" | "select";
+  options: Generated<string[]>;
+  created_at: Generated<Date>;
+}
+
+export interface QuickReplyTable {
+  id: Generated<number>;
+  account_id: number;
+  shortcut: string;
+  title: string | null;
+  content: string;
+  media_url: string | null;
+  created_at: Generated<Date>;
+  updated_at: Generated<Date>;
+}
+
+export interface ConsentTable {
+  id: Generated<number>;
+  account_id: number;
+  user_id: number | null;
+  lead_id: number | null;
+  phone: string | null;
+  /** Whom it is about, made from the three before; the account itself when all are null. */
+  subject: GeneratedAlways<string>;
+  purpose: string;
+  consent_type: string;
+  granted: boolean;
+  text_version: string | null;
+  text_hash: string | null;
+  channel: string | null;
+  ip: string | null;
+  created_at: Generated<Date>;
+}
+
+export interface SuppressionTable {
+  account_id: number;
+  /** Keyed: without the secret key it does not tell the phone. */
+  digest: Buffer;
+  reason: string;
+  created_at: Generated<Date>;
+}
+
+export interface CampaignTable {
+  id: Generated<number>;
+  account_id: number;
+  instance_id: number;
+  /** While it is under way. */
+  lane: number | null;
+  name: string;
+  status: Generated<
+    "created" | "scheduled" | "queued" | "running" | "paused" | "completed" | "cancelled" | "failed"
+  >;
+  /** Why it is paused or failed. */
+  status_reason: string | null;
+  message_template: string;
+  media: Json<Record<string, unknown>> | null;
+  min_delay_ms: number;
+  max_delay_ms: number;
+  scheduled_at: Date | null;
+  quiet_hours: Json<{ start: string; end: string; tz: string }> | null;
+  daily_limit: number | null;
+  consent_purpose: string | null;
+  stop_on_error_rate: number | null;
+  /** The earliest moment of the next recipient. */
+  next_at: Date | null;
+  started_at: Date | null;
+  /** When it was last started; errors from before do not stop it. */
+  resumed_at: Date | null;
+  ended_at: Date | null;
+  created_at: Generated<Date>;
+  updated_at: Generated<Date>;
+}
+
+export interface CampaignRecipientTable {
+  id: Generated<number>;
+  account_id: number;
+  campaign_id: number;
+  phone: string;
+  variables: Json<Record<string, string>>;
+  status: Generated<"pending" | "queued" | "sent" | "delivered" | "read" | "failed" | "skipped">;
+  /** Why it was skipped, or failed. */
+  reason: string | null;
+  /** Row number, from the moment it is queued. */
+  message: number | null;
+  planned_at: Date | null;
+  decided_at: Date | null;
+  created_at: Generated<Date>;
+}
+
+export type IntegrationStatus = "unknown" | "ok" | "failing" | "auth_error" | "inactive";
+
+export interface IntegrationTable {
+  id: Generated<number>;
+  account_id: number;
+  instance_id: number;
+  provider: "n8n" | "typebot" | "chatwoot";
+  enabled: Generated<boolean>;
+  lane: number;
+  /** For what the other side tells us. */
+  inbound_lane: number | null;
+  event_names: string[];
+  /** Traits of events that it does not get. */
+  exclude: Generated<string[]>;
+  /** Without its secrets. */
+  config: Json<Record<string, unknown>>;
+  /** Sealed: an object of the secrets, those that the user gave and those that the provider did. */
+  secret: Buffer | null;
+  /** What the provider told us, such as its version. */
+  state: Json<Record<string, unknown>>;
+  status: Generated<IntegrationStatus>;
+  last_error: string | null;
+  last_error_at: Date | null;
+  last_success_at: Date | null;
+  paused_until: Date | null;
+  created_at: Generated<Date>;
+  updated_at: Generated<Date>;
+}
+
+/** One message, or one part of it, that has been taken across. */
+export interface IntegrationLinkTable {
+  id: Generated<number>;
+  account_id: number;
+  integration_id: number;
+  chat: string;
+  /** On the network. */
+  message_id: string | null;
+  part: Generated<number>;
+  provider_conversation_id: string | null;
+  provider_message_id: string | null;
+  /** Where it was written. */
+  origin: "whatsapp" | "provider";
+  /** `claimed`: somebody is about to tell the other side, or died over it; `waiting`: it surely does not know yet. */
+  status: Generated<"claimed" | "waiting" | "done" | "failed" | "unknown" | "skipped">;
+  error: string | null;
+  attempts: Generated<number>;
+  created_at: Generated<Date>;
+  updated_at: Generated<Date>;
+}
+
+/** What an integration knows of a chat. */
+export interface IntegrationChatTable {
+  account_id: number;
+  integration_id: number;
+  chat: string;
+  provider_conversation_id: string | null;
+  state: Json<Record<string, unknown>>;
+  updated_at: Generated<Date>;
+}
+
+/** What a provider has told us, as it came. */
+export interface IntegrationInboundTable {
+  id: Generated<number>;
+  account_id: number;
+  integration_id: number;
+  /** The provider's name of the delivery, where it has one. */
+  delivery: string | null;
+  body: Json<Record<string, unknown>>;
+  created_at: Generated<Date>;
+}
+
+export type BackupStatus = "running" | "verified" | "unverified" | "failed";
+
+export interface BackupTable {
+  id: string;
+  status: Generated<BackupStatus>;
+  /** Why it failed, or could not be verified. */
+  reason: string | null;
+  trigger: "request" | "schedule" | "command";
+  /** Name of the file in the backup directory; null: it is not there, or not any more. */
+  file: string | null;
+  /** The node that makes or has made it. */
+  node: string | null;
+  size: number | null;
+  checksum: string | null;
+  key_id: string | null;
+  /** Rows by table. */
+  rows: Json<Record<string, number>> | null;
+  app_version: string | null;
+  /** The last migration that it holds. */
+  schema_version: string | null;
+  created_at: Generated<Date>;
+  started_at: Date | null;
+  finished_at: Date | null;
+  verified_at: Date | null;
+}
+
+/** One row where this database came out of a backup. */
+export interface RestoredTable {
+  id: Generated<number>;
+  backup: string;
+  backup_at: Date;
+  restored_at: Generated<Date>;
+  /** What is to become of the held jobs. */
+  action: "release" | "discard" | null;
+  decided_at: Date | null;
+}
+
+/** Jobs that were pending in a backup: nobody runs them until somebody has decided. */
+export interface HeldJobTable extends Omit<JobTable, "id" | "run_at" | "attempts"> {
+  id: number;
+  kind: string;
+  run_at: Date;
+  attempts: number;
+}
+
+/** What was erased, by ids only: a restore does it again. */
+export interface ErasureLogTable {
+  id: Generated<number>;
+  account_id: number;
+  scope: string;
+  subject: Json<Record<string, unknown>>;
+  created_at: Generated<Date>;
+  /** It came from elsewhere and is to be done again here. */
+  is_due: Generated<boolean>;
+}
+
 /** Every table of the gateway, column by column as the migrations make them. */
 export interface Tables {
   node: NodeTable;
@@ -372,15 +814,48 @@ export interface Tables {
   pairing_letter: PairingLetterTable;
   connection_log: ConnectionLogTable;
   contact: ContactTable;
+  number_check: NumberCheckTable;
   conversation: ConversationTable;
   message: MessageTable;
+  message_search: MessageSearchTable;
   outgoing_media: OutgoingMediaTable;
+  media: MediaTable;
+  blob: BlobTable;
   action: ActionTable;
   idempotency: IdempotencyTable;
+  account_idempotency: AccountIdempotencyTable;
+  message_usage: MessageUsageTable;
+  api_log: ApiLogTable;
   event_head: EventHeadTable;
   event: EventTable;
   webhook: WebhookTable;
   delivery: DeliveryTable;
   attempt: AttemptTable;
   secret_check: SecretCheckTable;
+  group_chat: GroupChatTable;
+  group_list: GroupListTable;
+  audit: AuditTable;
+  audit_pending: AuditPendingTable;
+  audit_seal: AuditSealTable;
+  kept_key: KeptKeyTable;
+  message_tally: MessageTallyTable;
+  tally_mark: TallyMarkTable;
+  lead: LeadTable;
+  lead_note: LeadNoteTable;
+  custom_field: CustomFieldTable;
+  quick_reply: QuickReplyTable;
+  consent: ConsentTable;
+  /** The last word on each subject and purpose. */
+  consent_state: ConsentTable;
+  suppression: SuppressionTable;
+  campaign: CampaignTable;
+  campaign_recipient: CampaignRecipientTable;
+  integration: IntegrationTable;
+  integration_link: IntegrationLinkTable;
+  integration_chat: IntegrationChatTable;
+  integration_inbound: IntegrationInboundTable;
+  backup: BackupTable;
+  restored: RestoredTable;
+  held_job: HeldJobTable;
+  erasure_log: ErasureLogTable;
 }

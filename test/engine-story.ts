@@ -68,6 +68,7 @@ export async function createEngineStory(): Promise<EngineStory> {
 }
 
 export interface Cable {
+  url: string;
   database: Database;
   /** Ends all connections and lets no new one through. */
   cut(): void;
@@ -104,7 +105,7 @@ export async function layCable(url: string): Promise<Cable> {
     for (const socket of sockets) socket.destroy();
   };
   return {
-    ...{ database, cut },
+    ...{ url: through.href, database, cut },
     refused: () => refused,
     mend() {
       isCut = false;

@@ -41,6 +41,8 @@ export interface TestGateway {
   advance(ms: number): Promise<void>;
   /** Stops and starts again on the same database and data directory, with other settings if given. */
   restart(env?: Record<string, string>): Promise<void>;
+  /** Another node on the same database, with a data directory of its own; it ends with the story. */
+  addNode(env?: Record<string, string>): Promise<Gateway>;
   stop(): Promise<void>;
 }
 
@@ -52,6 +54,7 @@ export async function startTestGateway(env: Record<string, string> = {}): Promis
   let gateway = await startGateway(readConfig(settings), { log });
   const database = openDatabase(store.url, { max: 4 });
   let owner = await signIn(gateway.url);
+  const others: { gateway: Gateway; dataDir: string }[] = [];
 
   const createInstance: TestGateway["createInstance"] = async (input = {}) => {
     const { data } = await owner.createInstance({ name: "Sales", network: "sandbox", ...input });
@@ -97,7 +100,16 @@ export async function startTestGateway(env: Record<string, string> = {}): Promis
       gateway = await startGateway(readConfig({ ...settings, ...changed }), { log });
       owner = await signIn(gateway.url);
     },
+    async addNode(changed = {}) {
+      const place = await mkdtemp(join(tmpdir(), "waygate-test-"));
+      const own = { ...settings, WAYGATE_DATA_DIR: place, ...changed };
+      const other = await startGateway(readConfig(own), { log });
+      others.push({ gateway: other, dataDir: place });
+      return other;
+    },
     async stop() {
+      for (const other of others) await other.gateway.stop();
+      for (const other of others) await rm(other.dataDir, { recursive: true, force: true });
       await gateway.stop();
       await database.close();
       await store.drop();
@@ -141,6 +153,7 @@ async function advance({ db }: Database, engine: Engine, ms: number): Promise<vo
   await sql`update job set run_at = run_at - ${by}`.execute(db);
   await sql`update message set deadline = deadline - ${by}, submitted_at = submitted_at - ${by}
     where outcome_at is null`.execute(db);
+  await sql`update campaign set next_at = next_at - ${by}, scheduled_at = scheduled_at - ${by}`.execute(db);
   await sql`update idempotency set created_at = created_at - ${by}`.execute(db);
   await sql`update delivery set next_retry_at = next_retry_at - ${by}`.execute(db);
   const lanes = await db.selectFrom("lane").select("id").execute();

@@ -1,6 +1,6 @@
-import { setTimeout as sleep } from "node:timers/promises";
-import type { Database } from "../platform/db.ts";
-import type { Log } from "../platform/log.ts";
+import { withinTime } from "../platform/within-time.ts";
+import { Balance } from "./balance.ts";
+import type { EngineOptions, Role } from "./engine-options.ts";
 import { EVERYTHING, Hints } from "./hints.ts";
 import { JobPoll } from "./job-poll.ts";
 import type { Lane, LaneKind } from "./lane-kind.ts";
@@ -12,25 +12,8 @@ import { OwnershipCheck } from "./ownership-check.ts";
 import { Picker } from "./picker.ts";
 import { TakeOver } from "./take-over.ts";
 
+export type { EngineOptions, Role } from "./engine-options.ts";
 export type { Job, JobEnd, Lane, LaneKind } from "./lane-kind.ts";
-
-export type Role = "api" | "sessions" | "worker";
-
-export interface EngineOptions {
-  database: Database;
-  log: Log;
-  /** Name of this node, never used by two processes at once. */
-  node_id: string;
-  roles: readonly Role[];
-  /** Where other nodes reach this one. */
-  url?: string;
-  /** The predecessor of this node is proven gone (its data directory is ours): its lanes are taken at the start. */
-  takeAtOnce: boolean;
-  beatMs?: number;
-  deadAfterMs?: number;
-  selfFenceMs?: number;
-  pollMs?: number;
-}
 
 /** Runs the jobs of the lanes that this node owns. */
 export interface Engine {
@@ -53,12 +36,16 @@ export interface Engine {
   laneOf(kind: string, key: string): Lane | undefined;
   /** Null: all groups of the lane run; else only these. Holds as long as the lane is owned. */
   openGroups(lane: number, only: readonly string[] | null): void;
+  /** Starts no further job of the lane for so long, but those of its kind's `unpaused` groups; 0 ends a pause. */
+  pauseLane(lane: number, ms: number): void;
   /** Hint to the listeners of all nodes; those of this node are called before it returns. It can be lost. */
   tell(topic: string, key: string): void;
   /** Listens to hints; the key `*` says "look at everything". Answers with the function that ends it. */
   hear(topic: string, listener: (key: string) => void): () => void;
   /** Whether some node with this role has a fresh beat. */
   liveWorkers(role: Role): Promise<boolean>;
+  /** How many nodes with this role have a fresh beat, as far as this node knows; 1 at least. */
+  countLive(role: Role): number;
   /** Jobs that run now. */
   inFlight(): number;
 }
@@ -70,6 +57,7 @@ export function createEngine(options: EngineOptions): Engine {
 
 const TOPIC = { jobs: "engine.jobs", changed: "engine.changed", lanes: "engine.lanes" } as const;
 const CHECK_EVERY_BEATS = 10;
+const BALANCE_EVERY_BEATS = 5;
 const DEFAULT_GRACE_MS = 10_000;
 const LETTING_GO_MS = 2_000;
 
@@ -83,6 +71,7 @@ class LaneEngine implements Engine {
   readonly #takeOver: TakeOver;
   readonly #poll: JobPoll;
   readonly #ownership: OwnershipCheck;
+  readonly #balance: Balance;
   #state: "new" | "started" | "stopping" = "new";
   #startedAt = 0;
   #beats = 0;
@@ -98,6 +87,12 @@ class LaneEngine implements Engine {
       this.#takeOver.lookAtAll();
     });
     const shared = { db: options.database.db, owned: this.#owned, outage: this.#outage };
+    this.#balance = new Balance({
+      ...{ ...shared, node: options.node_id, log: options.log },
+      kinds: () => [...this.#pickers.values()].map(({ kind }) => kind),
+      countLive: (role) => this.countLive(role),
+      tellOthers: () => this.#hints.tellOthers(TOPIC.lanes, EVERYTHING),
+    });
     this.#poll = new JobPoll({
       ...shared,
       everyMs: options.pollMs ?? 1_000,
@@ -154,8 +149,8 @@ class LaneEngine implements Engine {
     this.#state = "stopping";
     this.#poll.stop();
     await this.#takeOver.stop();
-    await upTo(graceMs, Promise.all([...this.#pickers.values()].map((picker) => picker.idle())));
-    await upTo(LETTING_GO_MS, this.#owned.closeAll());
+    await withinTime(Promise.all([...this.#pickers.values()].map((picker) => picker.idle())), graceMs);
+    await withinTime(this.#owned.closeAll(), LETTING_GO_MS);
     await releaseLanes(this.#options.database.db, this.#node.id).catch((error) => this.#outage.note(error));
     await this.#node.stop(async () => {
       this.#hints.tellOthers(TOPIC.lanes, EVERYTHING);
@@ -185,6 +180,12 @@ class LaneEngine implements Engine {
     if (work) this.#owned.offer(work);
   }
 
+  pauseLane(lane: number, ms: number): void {
+    const work = this.#owned.get(lane);
+    work?.pause(ms);
+    if (work) this.#owned.offer(work);
+  }
+
   tell(topic: string, key: string): void {
     this.#hints.tell(topic, key);
   }
@@ -195,6 +196,10 @@ class LaneEngine implements Engine {
 
   async liveWorkers(role: Role): Promise<boolean> {
     return this.#state === "started" && this.#node.hasAlive(role);
+  }
+
+  countLive(role: Role): number {
+    return Math.max(1, this.#node.countAlive(role));
   }
 
   inFlight(): number {
@@ -230,6 +235,7 @@ class LaneEngine implements Engine {
     for (const picker of this.#pickers.values()) picker.pump();
     this.#takeOver.lookAtAll();
     if (this.#beats % CHECK_EVERY_BEATS === 1) void this.#ownership.checkAll();
+    if (this.#beats % BALANCE_EVERY_BEATS === 0) void this.#balance.check();
   }
 
   // One that still runs fails its next beat since our start, and has closed itself by then.
@@ -273,17 +279,10 @@ class LaneEngine implements Engine {
       kinds: () => [...this.#pickers.keys()],
       dead: () => this.#node.dead(),
       held: () => this.#owned.held(),
-      closing: () => this.#owned.closing(),
+      leave: () => [...this.#owned.closing(), ...this.#balance.given()],
       bootNow: () => (this.#mayAct() ? this.#node.boot : undefined),
       isPredecessorGone: () => this.#isPredecessorGone(),
       adopt: (lanes) => this.#owned.adopt(lanes),
     });
   }
-}
-
-async function upTo(ms: number, work: Promise<unknown>): Promise<void> {
-  const giveUp = new AbortController();
-  const time = sleep(ms, undefined, { signal: giveUp.signal }).catch(() => {});
-  await Promise.race([work, time]);
-  giveUp.abort();
 }

@@ -110,6 +110,11 @@ export async function findLanesWithJobs(db: Db, lanes: readonly number[]): Promi
   return rows.map((row) => row.id);
 }
 
+/** Removes jobs whose lane is gone: whoever added them did not know it yet. */
+export async function dropOrphanedJobs(db: Db): Promise<void> {
+  await sql`delete from job where not exists (select from lane where lane.id = job.lane)`.execute(db);
+}
+
 /** A lane as somebody believes to own it. */
 export interface LaneClaim {
   readonly id: number;

@@ -52,6 +52,8 @@ export interface LaneKind {
   readonly lookahead?: number;
   /** One slot until a job ends `proven`, then `width`; one again after `proven: false`. */
   readonly probation?: boolean;
+  /** Groups that run also while their lane is paused. */
+  readonly unpaused?: readonly string[];
   /** Jobs of this kind in flight per node, a quarter of them for unproven lanes. With `probation` 256 unless said. */
   readonly budget?: number;
   /** Called at the start of every node with this role, before it takes lanes. A throw fails the start. */

@@ -187,6 +187,55 @@ describe("the work of one lane", () => {
     expect(work.changesAt()).toBeGreaterThan(performance.now() + 59_000);
   });
 
+  it("runs only the groups that no pause concerns while it is paused, and all of them after it", () => {
+    const work = createWork({ unpaused: ["urgent"] });
+    answer(work, [row(1, "a"), row(2, "urgent")]);
+    work.pause(60_000);
+    expect(startAll(work)).toEqual([2]);
+    work.finish("urgent");
+    expect(work.wantsReading()).toBe(true);
+    const order = work.beginReading();
+    expect(order.only).toEqual(["urgent"]);
+    work.took([], order.limit);
+    expect(work.canTurn()).toBe(false);
+    work.pause(0);
+    answer(work, [row(1, "a")]);
+    expect(startAll(work)).toEqual([1]);
+  });
+
+  it("runs no group during a pause that is not open", () => {
+    const work = createWork({ unpaused: ["urgent"] });
+    work.openGroups(["a"]);
+    work.pause(60_000);
+    expect(work.canTurn()).toBe(false);
+  });
+
+  it("keeps over a pause what was read for the tenth pick", () => {
+    const work = createWork({ unpaused: ["urgent"], width: 12 });
+    const lowest = row(99, "campaign", { prio: 2, lowest: true });
+    answer(work, [...Array.from({ length: 11 }, (_, n) => row(n + 1, `chat ${n}`)), lowest]);
+    for (let n = 0; n < 9; n++) work.start();
+    work.finish("chat 0", {});
+    work.pause(60_000);
+    answer(work, []);
+    work.pause(0);
+    expect(work.start()?.pos).toBe(99);
+  });
+
+  it("waits at the tenth pick for the reading that brings the lowest", () => {
+    const work = createWork({ width: 12 });
+    answer(
+      work,
+      Array.from({ length: 12 }, (_, n) => row(n + 1, `chat ${n}`)),
+    );
+    for (let n = 0; n < 9; n++) work.start();
+    work.finish("chat 0", {});
+    const order = work.beginReading();
+    expect([order.lowest, work.start()]).toEqual([true, undefined]);
+    work.took([row(99, "campaign", { prio: 2, lowest: true })], order.limit);
+    expect(work.start()?.pos).toBe(99);
+  });
+
   it("goes on at once when what it waits for was changed", () => {
     const work = createWork({ lookahead: 10 });
     work.pause(60_000);

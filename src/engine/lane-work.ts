@@ -27,6 +27,7 @@ export class LaneWork {
   /** Groups that were started since the reading under way was sent: what it says of them is old. */
   #reading: Set<string> | undefined;
   #isReadingStale = false;
+  #isReadingLowest = false;
   #picks = 0;
   #pausedUntil = 0;
   #nextDueAt = Number.POSITIVE_INFINITY;
@@ -40,13 +41,12 @@ export class LaneWork {
 
   /** Whether a turn of this lane can start a job or needs a reading. */
   canTurn(): boolean {
-    if (!this.isOpen || this.isClosed || this.#slots() <= 0 || performance.now() < this.#pausedUntil)
-      return false;
+    if (!this.isOpen || this.isClosed || this.#slots() <= 0) return false;
     return this.wantsReading() || this.#candidate() !== undefined;
   }
 
   wantsReading(): boolean {
-    return this.#mayHaveMore && this.#reading === undefined && this.#only?.size !== 0;
+    return this.#mayHaveMore && this.#reading === undefined && this.#allowed()?.size !== 0;
   }
 
   /** The next job, whose slot and group are taken from now on. */
@@ -71,13 +71,19 @@ export class LaneWork {
     if (this.#busy.size === 0) for (const tell of this.#whenIdle.splice(0)) tell();
   }
 
-  /** Resolves when no job of the lane is in flight. */
-  async idle(): Promise<void> {
-    if (this.#busy.size > 0) await new Promise<void>((resolve) => this.#whenIdle.push(resolve));
+  isIdle(): boolean {
+    return this.#busy.size === 0;
   }
 
+  /** Resolves when no job of the lane is in flight. */
+  async idle(): Promise<void> {
+    if (!this.isIdle()) await new Promise<void>((resolve) => this.#whenIdle.push(resolve));
+  }
+
+  /** 0 ends a pause. */
   pause(ms: number): void {
-    this.#pausedUntil = Math.max(this.#pausedUntil, performance.now() + ms);
+    if (ms > 0) this.#pausedUntil = Math.max(this.#pausedUntil, performance.now() + ms);
+    else this.#endPause();
   }
 
   /** There may be new rows; with `changed`, waiting rows were changed too, and a pause is over. */
@@ -103,24 +109,30 @@ export class LaneWork {
   /** Begins a reading; ends with `took` or `readingFailed`. */
   beginReading(): ReadOrder {
     const free = this.#slots();
-    this.#ahead = this.#ahead.filter((row) => !row.lowest);
+    const isPaused = this.#isPaused();
+    // During a pause it is not read anew.
+    if (!isPaused) this.#ahead = this.#ahead.filter((row) => !row.lowest);
     const limit = this.#ahead.length === 0 ? Math.max(this.kind.lookahead ?? 0, free) : free;
     const ahead = new Set(this.#ahead.map((row) => row.grp));
+    const allowed = this.#allowed();
     this.#reading = new Set();
     this.#isReadingStale = false;
     this.#mayHaveMore = false;
+    const lowest = (this.#picks % LOWEST_EVERY) + limit >= LOWEST_EVERY;
+    this.#isReadingLowest = lowest && !isPaused;
     return {
       lane: this.lane.id,
       limit,
       skip: [...new Set([...this.#busy, ...this.#waiting.keys(), ...ahead])],
-      only: this.#only && [...this.#only],
-      lowest: (this.#picks % LOWEST_EVERY) + limit >= LOWEST_EVERY,
+      only: allowed && [...allowed],
+      lowest,
     };
   }
 
   took(rows: readonly JobRow[], limit: number): void {
     const started = this.#reading ?? new Set();
     this.#reading = undefined;
+    this.#isReadingLowest = false;
     if (this.#isReadingStale) {
       this.#mayHaveMore = true;
       return;
@@ -138,20 +150,21 @@ export class LaneWork {
 
   readingFailed(): void {
     this.#reading = undefined;
+    this.#isReadingLowest = false;
     this.#mayHaveMore = true;
   }
 
   /** Whether the poll should ask the database: `ask`, or whether a reading would know better: `read`. */
   pollNeeds(): "nothing" | "ask" | "read" {
-    const isIdle = this.isOpen && !this.isClosed && this.#slots() > 0 && this.#only?.size !== 0;
-    if (!isIdle || this.#mayHaveMore || this.#reading || performance.now() < this.#pausedUntil)
-      return "nothing";
-    return this.#waiting.size + this.#busy.size > 0 ? "read" : "ask";
+    const isIdle = this.isOpen && !this.isClosed && this.#slots() > 0 && this.#allowed()?.size !== 0;
+    if (!isIdle || this.#mayHaveMore || this.#reading) return "nothing";
+    return this.#waiting.size + this.#busy.size > 0 || this.#isPaused() ? "read" : "ask";
   }
 
   /** Forgets the waits that are over. */
   expire(): void {
     const now = performance.now();
+    if (this.#pausedUntil > 0 && this.#pausedUntil <= now) this.#endPause();
     if (this.#nextDueAt > now) return;
     this.#nextDueAt = Number.POSITIVE_INFINITY;
     for (const [grp, at] of this.#waiting) {
@@ -163,9 +176,26 @@ export class LaneWork {
 
   /** The moment at which time alone changes what this lane can do. */
   changesAt(): number | undefined {
-    const paused = this.#pausedUntil > performance.now() ? this.#pausedUntil : Number.POSITIVE_INFINITY;
+    const paused = this.#pausedUntil > 0 ? this.#pausedUntil : Number.POSITIVE_INFINITY;
     const at = Math.min(paused, this.#nextDueAt);
     return at === Number.POSITIVE_INFINITY ? undefined : at;
+  }
+
+  #isPaused(): boolean {
+    return performance.now() < this.#pausedUntil;
+  }
+
+  // What was read meanwhile was of some groups only.
+  #endPause(): void {
+    this.#pausedUntil = 0;
+    this.#mayHaveMore = true;
+  }
+
+  /** The groups that may run now; null: all. */
+  #allowed(): ReadonlySet<string> | null {
+    if (!this.#isPaused()) return this.#only;
+    const { unpaused = [] } = this.kind;
+    return new Set(unpaused.filter((grp) => this.#only?.has(grp) ?? true));
   }
 
   #forget(): void {
@@ -193,11 +223,13 @@ export class LaneWork {
 
   #candidate(): JobRow | undefined {
     const isForLowest = this.#picks % LOWEST_EVERY === LOWEST_EVERY - 1;
+    if (isForLowest && this.#isReadingLowest) return undefined;
     const passed = new Set(this.#busy);
+    const allowed = this.#allowed();
     let best: JobRow | undefined;
     for (const row of this.#ahead) {
       // A row that was read as the lowest stands behind others which were not read.
-      if (passed.has(row.grp) || (row.lowest && !isForLowest)) continue;
+      if (passed.has(row.grp) || (row.lowest && !isForLowest) || allowed?.has(row.grp) === false) continue;
       passed.add(row.grp);
       if (!best || row.prio > best.prio) best = row;
       if (!isForLowest) break;

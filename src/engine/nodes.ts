@@ -68,6 +68,11 @@ export class BeatingNode {
     return this.#watch.hasAlive(performance.now(), role);
   }
 
+  countAlive(role: string): number {
+    const self = this.isSafe() && this.#options.roles.includes(role) ? 1 : 0;
+    return self + this.#watch.countAlive(performance.now(), role);
+  }
+
   /** Nodes that were declared dead. */
   dead(): string[] {
     return this.#watch.dead();

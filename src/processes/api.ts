@@ -1,17 +1,33 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { contract } from "../contract.ts";
 import type { Engine } from "../engine/engine.ts";
-import { accountHandlers } from "../features/accounts/accounts.ts";
+import { accountHandlers } from "../features/accounts/account-handlers.ts";
 import { type AccessControl, createAuthorise } from "../features/accounts/authorise.ts";
+import { createRateLimits } from "../features/accounts/rate-limits.ts";
 import { createTokens, type Tokens } from "../features/accounts/tokens.ts";
+import { adminHandlers } from "../features/admin/admin.ts";
+import { createCallSession } from "../features/calls/calls.ts";
+import { campaignHandlers } from "../features/campaigns/campaigns.ts";
+import { chatHandlers } from "../features/chats/chats.ts";
+import type { Suppression } from "../features/consent/consent.ts";
+import { type Conversations, contactHandlers } from "../features/contacts/contacts.ts";
+import { crmHandlers } from "../features/crm/crm.ts";
 import { eventHandlers } from "../features/events/read-events.ts";
+import { groupHandlers } from "../features/groups/groups.ts";
 import { healthHandlers } from "../features/health/health.ts";
+import { instanceLogsHandlers } from "../features/instance-logs/instance-logs.ts";
+import { createRequestLog } from "../features/instance-logs/request-log.ts";
 import { connectInstance } from "../features/instances/connect-instance.ts";
 import { instanceHandlers } from "../features/instances/instances.ts";
+import { mediaHandlers } from "../features/media/media-handlers.ts";
+import type { MediaParts } from "../features/media/media-parts.ts";
 import { createOutcomeWatch, type OutcomeWatch } from "../features/messages/await-outcome.ts";
-import type { Conversations } from "../features/messages/conversations.ts";
 import { messageHandlers } from "../features/messages/messages.ts";
+import { createInstanceReader, requireConnected } from "../features/messages/sending-instance.ts";
+import { planHandlers } from "../features/plans/plan-handlers.ts";
+import { profileHandlers } from "../features/profile/profile.ts";
 import { publicPagesHandlers } from "../features/public-pages/public-pages.ts";
+import { quickReplyHandlers } from "../features/quick-replies/quick-replies.ts";
 import { sandboxHandlers } from "../features/sandbox/sandbox.ts";
 import { createDefaultWebhook } from "../features/webhooks/default-webhook.ts";
 import { toWebhookRecord } from "../features/webhooks/webhook-record.ts";
@@ -27,6 +43,7 @@ import { createMetrics } from "../platform/metrics.ts";
 import { openApiDocument } from "../platform/openapi.ts";
 import type { SafeFetch } from "../platform/safe-fetch.ts";
 import type { SecretBox } from "../platform/secret-box.ts";
+import type { OtherNodes } from "./other-nodes.ts";
 import type { SessionHost } from "./sessions.ts";
 
 export interface ApiParts {
@@ -38,7 +55,10 @@ export interface ApiParts {
   box: SecretBox;
   outgoing: SafeFetch;
   conversations: Conversations;
+  suppression: Suppression;
   sessions: SessionHost;
+  media: MediaParts;
+  nodes: OtherNodes;
   readiness: Readiness;
   dataDir: string;
   version: string;
@@ -60,8 +80,10 @@ export interface Api extends Omit<HttpServer, "close"> {
 export async function createApi(parts: ApiParts): Promise<Api> {
   const { config, secretKey, database, engine, log } = parts;
   const { db } = database;
-  const tokens = createTokens({ secretKey, lifetimeSeconds: config.jwtLifetimeSeconds });
-  const access = createAuthorise({ db, tokens, adminToken: config.adminToken, engine });
+  const secondKey = config.secretKeySecond?.reveal();
+  const tokens = createTokens({ secretKey, secondKey, lifetimeSeconds: config.jwtLifetimeSeconds });
+  const access = createAccess(parts, tokens);
+  const requests = createRequestLog({ db, log });
   const watch = createOutcomeWatch(db, engine);
   const server = await createHttpServer({
     contract,
@@ -77,6 +99,9 @@ export async function createApi(parts: ApiParts): Promise<Api> {
     bodyLimitBytes: JSON_BODY_BYTES,
     uploadLimitBytes: Math.ceil(config.mediaMaxBytes * BASE64_GROWTH) + JSON_BODY_BYTES,
     readiness: parts.readiness,
+    scratchDir: parts.media.scratchDir,
+    nodeCalls: parts.nodes.route,
+    onAnswer: requests.note,
   });
   return {
     ...server,
@@ -86,8 +111,18 @@ export async function createApi(parts: ApiParts): Promise<Api> {
       // Whoever still waits for an outcome is told that it is not known yet.
       watch.close();
       await Promise.race([closed, delay(LAST_ANSWERS_MS, undefined, { ref: false })]);
+      await Promise.race([requests.close(), delay(LAST_ANSWERS_MS, undefined, { ref: false })]);
     },
   };
+}
+
+function createAccess({ config, database: { db }, engine }: ApiParts, tokens: Tokens): AccessControl {
+  const adminTokens = [config.adminToken, config.adminTokenSecond].filter((token) => token !== undefined);
+  const limits = createRateLimits({
+    unknownPerMinute: config.unknownRate,
+    shares: () => engine.countLive("api"),
+  });
+  return createAuthorise({ db, tokens, adminTokens, engine, limits });
 }
 
 /** Accounts and instances: who may do what with which. */
@@ -98,6 +133,9 @@ function customerHandlers(
 ) {
   return {
     ...accountHandlers({ db, tokens, access }),
+    ...planHandlers(db),
+    ...adminHandlers({ db, engine }),
+    ...instanceLogsHandlers(db),
     ...instanceHandlers({
       db,
       engine,
@@ -116,6 +154,9 @@ function customerHandlers(
 function messagingHandlers(parts: ApiParts, watch: OutcomeWatch) {
   const { config, database, engine, box, outgoing, version } = parts;
   const { db } = database;
+  const live = liveDeps(parts);
+  const { store, links } = parts.media;
+  const files = { db, engine, store, readFromNode: parts.nodes.readFile, links, log: parts.log };
   return {
     ...messageHandlers({
       ...config,
@@ -124,13 +165,41 @@ function messagingHandlers(parts: ApiParts, watch: OutcomeWatch) {
       watch,
       outgoing,
       conversations: parts.conversations,
-      connectedSession: parts.sessions.connectedSession,
+      reachSession: parts.nodes.reachSession,
+      numbers: parts.sessions.numbers,
       maxBytes: config.mediaMaxBytes,
+      voiceNotes: parts.media.voiceNotes,
     }),
+    ...campaignHandlers({
+      ...{ ...config, db, engine, box },
+      outgoing,
+      suppression: parts.suppression,
+      maxBytes: config.mediaMaxBytes,
+      voiceNotes: parts.media.voiceNotes,
+    }),
+    ...crmHandlers({ ...config, db, suppression: parts.suppression }),
+    ...quickReplyHandlers(db),
+    ...contactHandlers(live),
+    ...chatHandlers(live),
+    ...groupHandlers(live),
+    ...profileHandlers(live),
+    ...mediaHandlers(files),
     ...eventHandlers(db),
     ...webhookHandlers({ db, engine, box, outgoing, timeoutMs: config.webhookTimeoutMs, version }),
     ...sandboxHandlers(sandboxDeps(parts)),
   } satisfies Partial<Handlers<typeof contract>>;
+}
+
+/** What is asked of live sessions. */
+function liveDeps({ config, database: { db }, conversations, sessions, nodes, outgoing }: ApiParts) {
+  const { numbers } = sessions;
+  const readInstance = createInstanceReader(db);
+  const callSession = createCallSession({
+    requireConnected: (id) => requireConnected(readInstance, id),
+    reachSession: nodes.reachSession,
+    timeoutMs: config.ackTimeoutMs,
+  });
+  return { db, conversations, numbers, callSession, outgoing, defaultCountry: config.defaultCountry };
 }
 
 function publicHandlers(parts: ApiParts) {

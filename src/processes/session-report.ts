@@ -1,19 +1,33 @@
 import type { Engine } from "../engine/engine.ts";
+import { followMessages } from "../features/campaigns/follow-messages.ts";
+import { recordChatUpdate } from "../features/chats/record-chat-update.ts";
+import type { Suppression } from "../features/consent/consent.ts";
+import type { Conversations } from "../features/contacts/contacts.ts";
+import { createInboundFollower } from "../features/crm/crm.ts";
 import { type EventDraft, recordEvents } from "../features/events/events.ts";
+import { recordGroupChange } from "../features/groups/record-group-change.ts";
+import type { LiveSettings } from "../features/instances/live-settings.ts";
 import type { ConnectionRecorder } from "../features/instances/record-connection.ts";
 import { isConnectionEvent } from "../features/instances/session-status.ts";
-import type { Conversations } from "../features/messages/conversations.ts";
-import { recordMessageChange } from "../features/messages/record-change.ts";
+import { createAutoReader } from "../features/messages/auto-read.ts";
+import { type MessageChange, recordMessageChange } from "../features/messages/record-change.ts";
 import { createInboundRecorder } from "../features/messages/record-inbound.ts";
-import { createReceiptRecorder } from "../features/messages/record-status.ts";
-import type { NetworkEvent } from "../network/driver.ts";
-import type { Db } from "../platform/db.ts";
+import { createReceiptRecorder, type Receipt } from "../features/messages/record-status.ts";
+import { queueRefusal } from "../features/messages/refuse-call.ts";
+import type { NetworkEvent, NetworkMessage, Session } from "../network/driver.ts";
+import { isGroupJid } from "../network/ids.ts";
+import type { Db, Trx } from "../platform/db.ts";
+import type { Log } from "../platform/log.ts";
 
 export interface ReportParts {
   db: Db;
   engine: Engine;
   conversations: Conversations;
   recorder: ConnectionRecorder;
+  live: LiveSettings;
+  connectedSession: (instanceId: number) => Session | undefined;
+  suppression: Suppression;
+  log: Log;
 }
 
 /** The instance that a session belongs to. */
@@ -25,39 +39,78 @@ export interface SessionOwner {
 export type SessionReport = (instance: SessionOwner, event: NetworkEvent) => Promise<void>;
 
 /** Stores what sessions tell, each kind by its feature; resolves once it is stored. */
-export function createSessionReport({ db, engine, conversations, recorder }: ReportParts): SessionReport {
-  const inbound = createInboundRecorder(db, engine, conversations);
-  const receipts = createReceiptRecorder(db, engine);
+export function createSessionReport(parts: ReportParts): SessionReport {
+  const { db, engine, conversations, recorder, live } = parts;
+  const inbound = createInboundRecorder(db, engine, conversations, createInboundFollower(parts.suppression));
+  const told = createToldRecorder(parts);
+  const markRead = createAutoReader({ ...parts, record: told.receipt });
+
+  async function take(instance: SessionOwner, message: NetworkMessage): Promise<void> {
+    const { ignore_groups, read_messages } = await live.of(instance.id);
+    if (ignore_groups && message.chat_type === "group") return;
+    await inbound.record(instance, message);
+    if (read_messages) markRead(instance.id, message);
+  }
+
+  async function notify(
+    id: number,
+    event: Parameters<typeof toNotice>[1],
+    before: (trx: Trx) => Promise<number[]> = async () => [],
+  ): Promise<void> {
+    const lanes = await db.transaction().execute(async (trx) => {
+      const touched = await before(trx);
+      return [...touched, ...(await recordEvents(trx, [toNotice(id, event)]))];
+    });
+    engine.wake(lanes);
+  }
 
   return async (instance, event) => {
     if (isConnectionEvent(event)) return recorder.record(instance.id, event);
     switch (event.type) {
       case "message":
-        return inbound.record(instance, event.message);
+        return take(instance, event.message);
       case "message_status":
-        return receipts.record({ instance_id: instance.id, ...event });
+        return told.receipt({ instance_id: instance.id, ...event });
       case "message_edited":
       case "message_deleted":
       case "message_reaction":
-        return recordMessageChange(db, engine, instance.id, event);
+        return told.change(instance, event);
       case "call_received":
+        return notify(instance.id, event, (trx) => queueRefusal(trx, instance.id, event));
       case "group_updated":
-        engine.wake(
-          await db.transaction().execute((trx) => recordEvents(trx, [toNotice(instance.id, event)])),
-        );
+        return recordGroupChange(parts, instance, event, await live.of(instance.id));
+      case "contact_updated":
+        return conversations.learn(instance, event.contact);
+      case "chat_updated":
+        return void (await recordChatUpdate(parts, instance, event));
     }
   };
 }
 
-/** Calls and group changes leave nothing behind but their event. */
+/** What is told of messages that are in the log, in the chat under whatever address it is told of. */
+function createToldRecorder({ db, engine, conversations, live }: ReportParts) {
+  const receipts = createReceiptRecorder(db, engine, followMessages);
+  return {
+    receipt: (receipt: Receipt): Promise<void> =>
+      conversations.underAddress(receipt.instance_id, receipt.chat, (chat) =>
+        receipts.record({ ...receipt, chat }),
+      ),
+
+    async change({ id }: SessionOwner, told: MessageChange): Promise<void> {
+      const change = { ...told, by: await conversations.identify(id, told.by) };
+      const isOfIgnored = isGroupJid(told.chat) && (await live.of(id)).ignore_groups;
+      await conversations.underAddress(id, told.chat, (chat) =>
+        recordMessageChange(db, engine, id, { ...change, chat }, isOfIgnored),
+      );
+    },
+  };
+}
+
+/** A call leaves nothing behind but its event. */
 function toNotice(
   instance_id: number,
-  event: Extract<NetworkEvent, { type: "call_received" | "group_updated" }>,
+  { at, from, call_id, video }: Extract<NetworkEvent, { type: "call_received" }>,
 ): EventDraft {
-  const at = event.at.toISOString();
-  if (event.type === "group_updated") {
-    return { event: "group.updated", instance_id, chat: event.group, data: { jid: event.group, at } };
-  }
-  const { from, call_id, video } = event;
-  return { event: "call.received", instance_id, chat: from.jid, data: { call_id, from, video, at } };
+  const data = { call_id, from, video, at: at.toISOString() };
+  return { event: "call.received", instance_id, chat: from.jid, data };
 }

@@ -1,20 +1,32 @@
 import type { Engine, Job, JobEnd, Lane } from "../engine/engine.ts";
+import { withdrawSend } from "../features/campaigns/recall.ts";
+import type { Suppression } from "../features/consent/consent.ts";
+import { type Conversations, createNumbers, type Numbers } from "../features/contacts/contacts.ts";
 import { CONTROL_GROUP } from "../features/instances/control-jobs.ts";
 import { createCredentialStore } from "../features/instances/credential-store.ts";
+import { createPresenceFollower, type PresenceFollower } from "../features/instances/follow-presence.ts";
+import { createLiveSettings } from "../features/instances/live-settings.ts";
 import { resumeSession } from "../features/instances/open-session.ts";
 import { createPairingVault } from "../features/instances/pairing-vault.ts";
 import { createConnectionRecorder } from "../features/instances/record-connection.ts";
 import { runControlJob } from "../features/instances/run-control-job.ts";
-import type { Conversations } from "../features/messages/conversations.ts";
+import { MEDIA_GROUPS } from "../features/media/media.ts";
+import type { MediaParts } from "../features/media/media-parts.ts";
+import { createMediaRunner } from "../features/media/run-media-job.ts";
+import { createMessageAcceptor } from "../features/messages/accept-message.ts";
+import { ACTION_GROUPS } from "../features/messages/action-groups.ts";
 import { findSent } from "../features/messages/find-sent.ts";
 import type { OutcomeRecorder } from "../features/messages/record-outcome.ts";
+import { createCallRefuser } from "../features/messages/refuse-call.ts";
 import { createActionRunner } from "../features/messages/run-action.ts";
 import { createSendRunner } from "../features/messages/send-message.ts";
+import { createInstanceReader } from "../features/messages/sending-instance.ts";
 import type { Driver, NetworkEvent, Session } from "../network/driver.ts";
-import { createSessions, type Sessions } from "../network/sessions.ts";
+import { createSessions, type SessionOptions, type Sessions } from "../network/sessions.ts";
 import type { Config } from "../platform/config.ts";
 import type { Db } from "../platform/db.ts";
 import type { Log } from "../platform/log.ts";
+import type { SafeFetch } from "../platform/safe-fetch.ts";
 import type { SecretBox } from "../platform/secret-box.ts";
 import { createSessionReport, type SessionOwner, type SessionReport } from "./session-report.ts";
 
@@ -23,45 +35,69 @@ export interface SessionParts {
   db: Db;
   engine: Engine;
   box: SecretBox;
+  outgoing: SafeFetch;
   log: Log;
   drivers: readonly Driver[];
   conversations: Conversations;
   outcomes: OutcomeRecorder;
+  suppression: Suppression;
+  media: MediaParts;
 }
 
 /** The sessions of this node, as the rest of the process sees them. */
 export interface SessionHost {
   /** The live session of an instance, while it is connected. */
   connectedSession(instanceId: number): Session | undefined;
+  /** What the network knows of numbers. */
+  readonly numbers: Numbers;
 }
 
 /** What a node with the role `sessions` does: it holds sockets, sends what waits and stores what arrives. */
 export function addSessions(parts: SessionParts): SessionHost {
-  const { config, db, engine, log, outcomes } = parts;
+  const { config, db, engine } = parts;
   const recorder = createConnectionRecorder({ db, engine });
-  const host = new OwnedSessions(parts, createSessionReport({ ...parts, recorder }));
+  const live = createLiveSettings(db, engine);
   const connectedSession = (id: number) => host.connected(id);
-  const runSend = createSendRunner({ ...config, db, engine, outcomes, connectedSession });
+  const presence = createPresenceFollower({ engine, live, connectedSession });
+  const report = createSessionReport({ ...parts, recorder, live, connectedSession });
+  const host = new OwnedSessions(parts, report, presence);
+  const numbers = createNumbers({ ...parts, connectedSession });
+  const runSend = createSendRunner({
+    ...{ ...parts, ...config, numbers, connectedSession },
+    withdraw: (id) => withdrawSend(db, engine, id),
+  });
   const runAction = createActionRunner({ db, engine, connectedSession });
+  const refuseCall = createCallRefuser({
+    ...{ ...parts, ...config, connectedSession, numbers },
+    acceptor: createMessageAcceptor(db),
+    readInstance: createInstanceReader(db),
+    messageOf: async (id) => (await live.of(id)).reject_message,
+  });
+  const { files } = parts.media;
+  const runMedia = createMediaRunner({ ...parts, files, connectedSession, maxBytes: config.mediaMaxBytes });
 
   function run(job: Job): Promise<JobEnd> {
     const { do: what } = job.ref as { do: string };
     if (what === "send") return runSend(job);
     if (what === "act") return runAction(job);
-    return runControlJob({ db, engine, recorder, log }, host, job);
+    if (what === "refuse_call") return refuseCall(job);
+    if (what === "media") return runMedia(job);
+    return runControlJob({ ...parts, recorder }, host, job);
   }
 
   engine.register({
     kind: "session",
     role: "sessions",
-    width: 4,
+    // Files take four of them at most.
+    width: 8,
+    unpaused: [CONTROL_GROUP, ...ACTION_GROUPS, ...MEDIA_GROUPS],
     run,
     taken: async (lane) => {
-      if (await host.take(lane)) await resumeSession({ db, recorder, log }, host, lane);
+      if (await host.take(lane)) await resumeSession({ ...parts, recorder }, host, lane);
     },
     lost: (lane) => host.lose(lane),
   });
-  return { connectedSession };
+  return { connectedSession, numbers };
 }
 
 /** The sessions whose lanes this node owns; until one is connected, only what controls it may run in its lane. */
@@ -69,12 +105,14 @@ class OwnedSessions {
   readonly #sessions: Sessions;
   readonly #parts: SessionParts;
   readonly #report: SessionReport;
+  readonly #presence: PresenceFollower;
   readonly #owners = new Map<number, SessionOwner>();
   readonly #connected = new Set<number>();
 
-  constructor(parts: SessionParts, report: SessionReport) {
+  constructor(parts: SessionParts, report: SessionReport, presence: PresenceFollower) {
     this.#parts = parts;
     this.#report = report;
+    this.#presence = presence;
     const { db, box, engine, drivers } = parts;
     const vault = createPairingVault({ db, box, node: engine.node.id });
     this.#sessions = createSessions({
@@ -82,7 +120,8 @@ class OwnedSessions {
       credentials: (id) =>
         createCredentialStore({ db, box, node: engine.node.id, lane: this.#laneOf(id), vault }),
       report: (id, event) => this.#store(id, event),
-      findSent: (id, chat, messageId) => findSent(db, id, chat, messageId),
+      findSent: async (id, chat, messageId) =>
+        findSent(db, id, await this.#parts.conversations.addressOf(id, chat), messageId),
     });
   }
 
@@ -90,8 +129,9 @@ class OwnedSessions {
     return this.#connected.has(id) ? this.#sessions.get(id) : undefined;
   }
 
-  open(id: number, network: Driver["network"]): Session {
-    return this.#sessions.open(id, network);
+  open(id: number, network: Driver["network"], options: SessionOptions): Session {
+    if (!this.#sessions.get(id)) this.#presence.opened(id, options.markOnline ?? false);
+    return this.#sessions.open(id, network, options);
   }
 
   /** A session that is closed reports no more, so it is followed here. */
@@ -132,6 +172,7 @@ class OwnedSessions {
   #follow(id: number, isConnected: boolean): void {
     if (isConnected) this.#connected.add(id);
     else this.#connected.delete(id);
+    if (isConnected) this.#presence.connected(id);
     this.#parts.engine.openGroups(this.#laneOf(id).id, isConnected ? null : [CONTROL_GROUP]);
   }
 

@@ -1,5 +1,14 @@
 import type { Engine } from "../engine/engine.ts";
+import { dropOrphanedJobs } from "../engine/jobs.ts";
 import { createSchedules } from "../engine/schedule.ts";
+import { endTrials } from "../features/accounts/end-trials.ts";
+import { tallyMessages } from "../features/admin/tally-messages.ts";
+import { sealAudit } from "../features/audit/seal-audit.ts";
+import { campaignLane } from "../features/campaigns/campaign-lane.ts";
+import type { Suppression } from "../features/consent/consent.ts";
+import type { Conversations } from "../features/contacts/contacts.ts";
+import { moveStragglers } from "../features/contacts/move-messages.ts";
+import { expireFiles } from "../features/media/retention.ts";
 import { expireHeldSends } from "../features/messages/expire-held.ts";
 import { dropOrphans } from "../features/messages/outgoing-media.ts";
 import type { OutcomeRecorder } from "../features/messages/record-outcome.ts";
@@ -12,6 +21,7 @@ import type { Db } from "../platform/db.ts";
 import { dropPartitionsBefore, ensurePartitions } from "../platform/partitions.ts";
 import type { SafeFetch } from "../platform/safe-fetch.ts";
 import type { SecretBox } from "../platform/secret-box.ts";
+import type { SessionHost } from "./sessions.ts";
 
 export interface WorkerParts {
   config: Config;
@@ -20,6 +30,9 @@ export interface WorkerParts {
   box: SecretBox;
   outgoing: SafeFetch;
   outcomes: OutcomeRecorder;
+  conversations: Conversations;
+  suppression: Suppression;
+  sessions: SessionHost;
   version: string;
 }
 
@@ -28,7 +41,9 @@ const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 
 /** What a node with the role `worker` does: deliveries to webhooks, and the upkeep that somebody must do. */
-export function addWorker({ config, db, engine, box, outgoing, outcomes, version }: WorkerParts): void {
+export function addWorker(parts: WorkerParts): void {
+  const { config, db, engine, box, outgoing, outcomes, version } = parts;
+  engine.register(campaignLane({ ...parts, numbers: parts.sessions.numbers }));
   engine.register(
     webhookLane({
       db,
@@ -49,16 +64,21 @@ export function addWorker({ config, db, engine, box, outgoing, outcomes, version
       run: () => dropPartitionsBefore(db, new Date(Date.now() - config.retentionMs)),
     },
     { name: "idempotency", everyMs: HOUR, run: () => forgetOldKeys(db) },
+    { name: "orphaned-jobs", everyMs: HOUR, run: () => dropOrphanedJobs(db) },
+    { name: "media-retention", everyMs: HOUR, run: () => expireFiles(db, config.mediaRetentionMs) },
     { name: "orphaned-media", everyMs: HOUR, run: () => dropOrphans(db) },
     { name: "actions", everyMs: HOUR, run: () => forgetOldActions(db) },
+    { name: "trials", everyMs: MINUTE, run: () => endTrials(db) },
+    { name: "message-tally", everyMs: MINUTE, run: () => tallyMessages(db) },
+    { name: "audit-chain", everyMs: 5 * SECOND, run: () => sealAudit(db, box) },
     { name: "failing-webhooks", everyMs: MINUTE, run: () => watchFailingWebhooks(db, engine) },
+    { name: "merged-conversations", everyMs: MINUTE, run: () => moveStragglers(db) },
     { name: "removed-webhooks", everyMs: MINUTE, run: () => finishRemovals(db) },
   ]);
 }
 
 async function forgetOldKeys(db: Db): Promise<void> {
-  await db
-    .deleteFrom("idempotency")
-    .where("created_at", "<", new Date(Date.now() - 25 * HOUR))
-    .execute();
+  const before = new Date(Date.now() - 25 * HOUR);
+  await db.deleteFrom("idempotency").where("created_at", "<", before).execute();
+  await db.deleteFrom("account_idempotency").where("created_at", "<", before).execute();
 }

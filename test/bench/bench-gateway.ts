@@ -27,7 +27,11 @@ export async function removeDataDir(dataDir: string): Promise<void> {
   await rm(dataDir, { recursive: true, force: true });
 }
 
-export async function startBenchGateway(dataDir: string, databaseUrl?: string): Promise<BenchGateway> {
+export async function startBenchGateway(
+  dataDir: string,
+  databaseUrl?: string,
+  settings: Record<string, string> = {},
+): Promise<BenchGateway> {
   const port = 20_000 + (randomBytes(2).readUInt16BE() % 20_000);
   const url = `http://127.0.0.1:${port}`;
   const began = performance.now();
@@ -44,6 +48,7 @@ export async function startBenchGateway(dataDir: string, databaseUrl?: string): 
         DATABASE_URL: databaseUrl,
         WAYGATE_SECRET_KEY: randomBytes(32).toString("base64"),
       }),
+      ...settings,
     },
     stdio: ["ignore", "ignore", "inherit"],
   });
@@ -101,6 +106,13 @@ export async function connectInstance(
 export async function residentMb(pid: number): Promise<number> {
   const status = await readFile(`/proc/${pid}/status`, "utf8");
   return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1024;
+}
+
+/** Time that the process alone has computed so far, in milliseconds. */
+export async function cpuMs(pid: number): Promise<number> {
+  const stat = await readFile(`/proc/${pid}/stat`, "utf8");
+  const [user = 0, system = 0] = stat.slice(stat.lastIndexOf(")")).split(" ").slice(12, 14).map(Number);
+  return (user + system) * 10;
 }
 
 export function percentile(values: number[], share: number): number {

@@ -1,24 +1,34 @@
 import { cpus, totalmem } from "node:os";
 import { benchAccept } from "./accept.ts";
+import { benchCampaigns } from "./campaigns.ts";
 import { benchDeliveries } from "./deliveries.ts";
+import { benchLists } from "./lists.ts";
 import { benchMedia } from "./media.ts";
 import { benchStart } from "./start.ts";
+import { benchWhatsAppInbound } from "./whatsapp-inbound.ts";
+import { benchWhatsAppSends } from "./whatsapp-sends.ts";
+import { benchWhatsAppSessions } from "./whatsapp-sessions.ts";
 
 const BENCHES: Record<string, () => Promise<void>> = {
   start: benchStart,
   accept: benchAccept,
   deliveries: benchDeliveries,
+  campaigns: benchCampaigns,
   media: benchMedia,
+  lists: benchLists,
+  "whatsapp-sends": benchWhatsAppSends,
+  "whatsapp-sessions": benchWhatsAppSessions,
+  "whatsapp-inbound": benchWhatsAppInbound,
 };
 
-/** Prints the figures of docs/benchmarks.md; with names, only those. */
-const wanted = process.argv.slice(2);
+/** Prints the figures of docs/benchmarks.md; with names, only those; a number is the size of what has one. */
+const wanted = process.argv.slice(2).filter((word) => !/^\d+$/.test(word));
 const { model = "unknown" } = cpus()[0] ?? {};
 console.log(
   `Node ${process.version}, ${cpus().length} x ${model}, ${Math.round(totalmem() / 2 ** 30)} GiB\n`,
 );
 for (const [name, bench] of Object.entries(BENCHES)) {
-  if (wanted.length > 0 && !wanted.includes(name)) continue;
+  if (wanted.length > 0 && !wanted.some((one) => name === one || name.startsWith(`${one}-`))) continue;
   console.log(`## ${name}`);
   await bench();
   console.log("");

@@ -31,6 +31,9 @@ export const EXTRA_EVENTS = [
   "campaign.completed",
 ] as const;
 
+/** Shown by streams and lists only: no webhook can ask for them. */
+export const STREAM_EVENTS = ["campaign.progress"] as const;
+
 export const EVENT_NAMES = [...DEFAULT_EVENTS, ...OPERATIONAL_EVENTS, ...EXTRA_EVENTS] as const;
 
 export type EventName = (typeof EVENT_NAMES)[number];

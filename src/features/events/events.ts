@@ -3,7 +3,7 @@ import { ownGroup } from "../../engine/jobs.ts";
 import type { Db, Trx } from "../../platform/db.ts";
 import { GatewayError } from "../../platform/errors.ts";
 import { ulid, ulidTime } from "../../platform/ulid.ts";
-import { type EventName, EXTRA_EVENTS, OPERATIONAL_EVENTS } from "./contract.ts";
+import { type EventName, EXTRA_EVENTS, OPERATIONAL_EVENTS, type STREAM_EVENTS } from "./contract.ts";
 import { toBody } from "./event-body.ts";
 
 /** What a delivery filter can leave out: `exclude` of a webhook names these. */
@@ -11,7 +11,7 @@ export type EventTrait = "sent_by_api" | "from_me" | "groups";
 
 /** Something that happened, before it has its number. */
 export interface EventDraft {
-  event: EventName;
+  event: EventName | (typeof STREAM_EVENTS)[number];
   instance_id: number;
   /** Events of one chat are delivered in order; the jid, or `instance` for the instance itself. */
   chat: string;

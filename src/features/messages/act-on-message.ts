@@ -5,12 +5,13 @@ import type { Jid, MessageId } from "../../network/driver.ts";
 import { newMessageId } from "../../network/ids.ts";
 import type { Db } from "../../platform/db.ts";
 import { GatewayError, invalidField } from "../../platform/errors.ts";
+import { resolveTarget, type Target } from "../contacts/contacts.ts";
+import { actionGroup } from "./action-groups.ts";
 import type { OutcomeWatch } from "./await-outcome.ts";
 import { type MessageRow, selectMessages } from "./message-view.ts";
 import type { ActionRow } from "./run-action.ts";
 import { SEND_ERROR, toGatewayError } from "./send-error.ts";
 import { type ReadInstance, requireConnected, type SendingInstance } from "./sending-instance.ts";
-import { resolveTarget, type Target } from "./target.ts";
 
 export interface ActorDeps {
   db: Db;
@@ -50,7 +51,7 @@ export function createActor(deps: ActorDeps) {
   };
 }
 
-/** A group of its own in the lane: what is done to messages of a chat does not wait for a send in doubt there. */
+/** Apart from the sends in the lane: what is done to messages of a chat does not wait for a send in doubt there. */
 async function queueAction(
   { db, ackTimeoutMs }: ActorDeps,
   instance: SendingInstance,
@@ -72,7 +73,7 @@ async function queueAction(
       .returning("id")
       .executeTakeFirstOrThrow();
     const ref = { do: "act", action: id };
-    await addJobs(trx, [{ lane: instance.lane, prio: 0, pos: id, grp: `act ${jid}`, ref }]);
+    await addJobs(trx, [{ lane: instance.lane, prio: 0, pos: id, grp: actionGroup(jid), ref }]);
     return id;
   });
 }

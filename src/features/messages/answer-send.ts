@@ -4,13 +4,14 @@ import { type Db, isDatabaseAway } from "../../platform/db.ts";
 import { GatewayError } from "../../platform/errors.ts";
 import { Accepted, type Call, type Caller, Reply } from "../../platform/handler.ts";
 import type { Route } from "../../platform/route.ts";
+import type { Conversations, Numbers } from "../contacts/contacts.ts";
 import { createMessageAcceptor } from "./accept-message.ts";
 import type { OutcomeWatch } from "./await-outcome.ts";
 import type { messagesContract } from "./contract.ts";
-import type { Conversations } from "./conversations.ts";
 import { giveUpWaiting } from "./give-up-waiting.ts";
 import { findEarlier, type IdempotencyKey, idempotencyOf } from "./idempotency.ts";
 import { type MessageRow, selectMessages } from "./message-view.ts";
+import { requireReachable } from "./new-chats.ts";
 import {
   type ContentKind,
   findQuoted,
@@ -29,11 +30,13 @@ import {
   type TakeOptions,
   takeSend,
 } from "./take-send.ts";
+import { useQuickReply } from "./use-quick-reply.ts";
 
 export interface SenderDeps extends ReadContentOptions {
   db: Db;
   engine: Engine;
   conversations: Conversations;
+  numbers: Numbers;
   readInstance: ReadInstance;
   watch: OutcomeWatch;
   queue: "postgres" | "off";
@@ -108,10 +111,12 @@ async function readRequest(options: SenderDeps & TakeOptions, order: Order): Pro
   const quoted = await findQuoted(options.db, instance_id, kind, input);
   const recipient = readRecipient(kind, input, quoted, options.defaultCountry);
   const instance = await requireSendable(options, instance_id, mode);
+  if (mode === "sync") await requireReachable(options.db, instance, recipient.jid);
+  const said = await useQuickReply(options.db, instance.account_id, kind, input);
   return {
     instance,
     recipient,
-    content: await readContent(options, kind, input, quoted),
+    content: await readContent(options, said.kind, said.input, quoted),
     mode,
     origin,
     client_message_id: input.client_message_id ?? null,

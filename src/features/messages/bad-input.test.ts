@@ -1,4 +1,5 @@
 import { connect } from "node:net";
+import { tmpdir } from "node:os";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import {
   drip,
@@ -10,9 +11,10 @@ import {
   startFileServer,
 } from "../../../test/file-server.ts";
 import { startTestGateway } from "../../../test/gateway.ts";
-import { type MessagingStory, startMessagingStory } from "../../../test/messaging-story.ts";
+import { type MessagingStory, startMessagingStory, waitUntil } from "../../../test/messaging-story.ts";
 import { inBase64, SAMPLE } from "../../../test/sample-files.ts";
 import { createSafeFetch } from "../../platform/safe-fetch.ts";
+import { createVoiceNoteMaker } from "../../platform/voice-note.ts";
 import { readMedia } from "./read-media.ts";
 
 const MIB = 1_048_576;
@@ -38,6 +40,8 @@ beforeEach(async () => {
 });
 
 afterEach(async () => {
+  // The file of a send that was taken moves on when it is over.
+  await waitUntil(async () => (await story.rows()).files === 0);
   expect(await story.rows(), "what the refused request has left behind").toEqual(before);
 });
 
@@ -97,7 +101,7 @@ describe("a file that is", () => {
       { url: "http://127.0.0.1:1/a.png" },
       { status: 502, code: "MEDIA_DOWNLOAD_FAILED" },
     ],
-    ["called a sticker and none", { base64: png, type: "sticker" }, invalid("type", "WebP")],
+    ["called a sticker and none", { base64: inBase64(SAMPLE.gif), type: "sticker" }, invalid("type", "WebP")],
     [
       "called an image and none",
       { base64: inBase64(SAMPLE.pdf), type: "image" },
@@ -205,10 +209,11 @@ describe("a file that is", () => {
   test("dripping is given up when its time is over", async () => {
     const outgoing = createSafeFetch({ allowedHosts: ["loopback"] });
     const { db } = story.gateway.database;
+    const voiceNotes = createVoiceNoteMaker({ ffmpeg: "ffmpeg", scratchDir: tmpdir() });
     const began = performance.now();
     const reading = readMedia(
       { url: files.serve("/drip", drip()) },
-      { db, outgoing, maxBytes: MIB, downloadMs: 300 },
+      { db, outgoing, voiceNotes, maxBytes: MIB, downloadMs: 300 },
     );
     await expect(reading).rejects.toMatchObject({ code: "MEDIA_DOWNLOAD_FAILED" });
     expect(performance.now() - began).toBeLessThan(2000);

@@ -1,21 +1,8 @@
 import { z } from "zod";
-import { route, rowId, type UploadedFile } from "../../platform/route.ts";
+import { type ArrivedFile, route, rowId, type UploadedFile } from "../../platform/route.ts";
+import { digitsOrJid, target, targetAliases } from "../contacts/contract.ts";
 import { instanceId } from "../events/contract.ts";
-
-const digitsOrJid = z
-  .union([z.string().max(120), z.number().int().positive().transform(String)])
-  .describe("Digits with country and area code, or a jid.");
-
-/** One of number, phone or jid names the recipient; the first of jid, number, phone counts. */
-const target = {
-  number: digitsOrJid.optional(),
-  phone: digitsOrJid.optional(),
-  jid: digitsOrJid.optional(),
-};
-
-export const targetAliases = {
-  number: ["to", "chatId", "chat_id", "remoteJid", "recipient", "Phone", "groupJid", "group_id"],
-};
+import { media, mimeType } from "../media/contract.ts";
 
 const jsonObject = z
   .record(z.string(), z.json())
@@ -60,18 +47,13 @@ const sendAliases = {
 
 const messageIdAliases = { message_id: ["id", "messageId", "key.id"] };
 
+const quickReply = z.string().max(70).optional().describe("Shortcut of a quick reply, instead of `text`.");
+
 const textFields = {
   text,
   link_preview: z.boolean().default(false).describe("Show a preview of the first link."),
 };
 const textAliases = { text: ["message", "body", "Body", "textMessage.text"], link_preview: ["linkPreview"] };
-
-/** With its parameters, such as `audio/ogg; codecs=opus`; safe to stand in a header. */
-export const mimeType = z
-  .string()
-  .trim()
-  .max(127)
-  .regex(/^[\w.+-]+\/[\w.+-]+(\s*;\s*[\w.+-]+=("[\w., +-]*"|[\w.+-]+))*$/, "is not a media type");
 
 const MEDIA_TYPES = ["image", "video", "audio", "document", "sticker", "ptt"] as const;
 
@@ -82,7 +64,7 @@ const mediaFields = {
     .optional()
     .describe("The file in base64; also a data URI or an address. May be called `file` in JSON."),
   file: z
-    .union([z.custom<UploadedFile>(isUpload, "must be a file or text"), z.string()])
+    .union([z.custom<UploadedFile | ArrivedFile>(isUpload, "must be a file or text"), z.string()])
     .optional()
     .describe("The file as a part of a multipart/form-data body."),
   type: z.enum(MEDIA_TYPES).optional().describe("Else by `mime_type`, else by the content."),
@@ -101,7 +83,8 @@ const mediaAliases = {
 };
 
 function isUpload(value: unknown): boolean {
-  return typeof value === "object" && value !== null && "bytes" in value && value.bytes instanceof Uint8Array;
+  if (typeof value !== "object" || value === null) return false;
+  return "bytes" in value ? value.bytes instanceof Uint8Array : "read" in value;
 }
 
 /** A number, also as text; anything else is not taken for one. */
@@ -191,7 +174,7 @@ export const message = z.object({
   caption: z.string().nullable(),
   quoted: z.unknown(),
   mentions: z.array(z.string()),
-  media: z.unknown(),
+  media: media.nullable(),
   location: z.unknown(),
   contacts: z.unknown(),
   status: z.enum(["pending", "sent", "delivered", "read", "played", "failed", "cancelled", "received"]),
@@ -204,6 +187,7 @@ const tag = "Messages";
 
 const send = {
   access: "instance",
+  sends: true,
   tag,
   message: "Message sent",
   idempotent: true,
@@ -224,13 +208,19 @@ export const messagesContract = {
     summary: "Send a text; the answer comes after the network has taken it, or at once with `async`",
     ...send,
     aliases: { ...sendAliases, ...textAliases },
-    input: z.object({ id: instanceId, ...target, ...sendOptions, ...textFields }),
+    input: z.object({
+      ...{ id: instanceId, ...target, ...sendOptions, ...textFields },
+      text: text.optional().describe("Just `/shortcut` stands for the quick reply of that name."),
+      quick_reply: quickReply,
+    }),
   }),
   sendMedia: route({
     http: "POST /api/v1/instances/:id/send-media",
     summary: "Send an image, video, audio, voice note, sticker or document by address, base64 or upload",
     ...send,
+    cost: 5,
     upload: "file",
+    spooled: true,
     aliases: { ...sendAliases, ...mediaAliases, caption: ["text"] },
     input: z.object({ id: instanceId, ...target, ...sendOptions, ...mediaFields }),
   }),
@@ -261,6 +251,7 @@ export const messagesContract = {
     summary: "Send anything; the type is named or inferred from the fields",
     access: "key",
     upload: "file",
+    spooled: true,
     aliases: {
       ...sendAliases,
       ...textAliases,
@@ -278,6 +269,7 @@ export const messagesContract = {
       instance_id: rowId.optional().describe("Absent: the instance of the key."),
       type: z.enum(["text", "media", "location", "contact", "reply", ...MEDIA_TYPES]).optional(),
       text: text.optional(),
+      quick_reply: quickReply,
       link_preview: textFields.link_preview,
       message_id: messageId.optional(),
     }),
@@ -321,23 +313,6 @@ export const messagesContract = {
     message: "Message deleted",
     aliases: actionAliases,
     input: z.object(actionTarget),
-  }),
-  downloadMedia: route({
-    http: "POST /api/v1/instances/:id/messages/download",
-    access: "instance",
-    tag,
-    summary: "Get the file of a message: its bytes, or with `return_base64` the envelope",
-    message: "File",
-    aliases: { ...messageIdAliases, return_base64: ["returnBase64"] },
-    input: z.object({ id: instanceId, message_id: messageId, return_base64: z.boolean().default(false) }),
-    output: z.object({
-      message_id: z.string(),
-      mime_type: z.string(),
-      file_name: z.string().nullable(),
-      size: z.number(),
-      base64: z.string(),
-    }),
-    raw: "*/*",
   }),
   setPresence: route({
     http: "POST /api/v1/instances/:id/presence",

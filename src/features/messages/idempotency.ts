@@ -1,7 +1,7 @@
-import { createHash } from "node:crypto";
 import { sql } from "kysely";
 import type { Db } from "../../platform/db.ts";
 import { GatewayError } from "../../platform/errors.ts";
+import { fingerprint } from "../../platform/fingerprint.ts";
 import { type MessageRow, selectMessages } from "./message-view.ts";
 
 /** The request that a key stands for: same route, key and body are the same message, for 24 hours. */
@@ -26,7 +26,7 @@ export function idempotencyOf(
 export async function findEarlier(
   db: Db,
   instanceId: number,
-  { route, key, fingerprint }: IdempotencyKey,
+  { route, key, fingerprint: given }: IdempotencyKey,
 ): Promise<MessageRow | undefined> {
   const found = await db
     .selectFrom("idempotency")
@@ -37,23 +37,8 @@ export async function findEarlier(
     .where("created_at", ">", sql<Date>`now() - interval '24 hours'`)
     .executeTakeFirst();
   const row = found && (await selectMessages(db).where("m.id", "=", found.message).executeTakeFirst());
-  if (row && found.fingerprint.toString("hex") !== fingerprint) {
+  if (row && found.fingerprint.toString("hex") !== given) {
     throw new GatewayError("IDEMPOTENCY_MISMATCH", "The Idempotency-Key was used with another body.");
   }
   return row;
-}
-
-function fingerprint(body: unknown): string {
-  return createHash("sha256").update(canonicalJson(body)).digest("hex");
-}
-
-/** JSON with the keys of each object in one order. */
-function canonicalJson(value: unknown): string {
-  if (value instanceof Uint8Array) return createHash("sha256").update(value).digest("hex");
-  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(",")}]`;
-  if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? "null";
-  const entries = Object.entries(value)
-    .filter(([, field]) => field !== undefined)
-    .sort(([a], [b]) => (a < b ? -1 : 1));
-  return `{${entries.map(([key, field]) => `${JSON.stringify(key)}:${canonicalJson(field)}`).join(",")}}`;
 }

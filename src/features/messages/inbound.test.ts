@@ -78,6 +78,10 @@ describe("a message from a contact", () => {
         type: "image",
         caption: "Look",
         media: {
+          id: expect.stringMatching(/^med_/),
+          status: "pending",
+          url: expect.stringMatching(/media\/med_/),
+          reason: null,
           type: "image",
           mime_type: "image/png",
           file_name: "a.png",

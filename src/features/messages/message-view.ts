@@ -1,4 +1,4 @@
-import type { Selectable } from "kysely";
+import { type Selectable, sql } from "kysely";
 import type {
   ContactContent,
   Identity,
@@ -11,6 +11,7 @@ import type {
 } from "../../network/driver.ts";
 import type { Db, Trx } from "../../platform/db.ts";
 import type { MessageTable } from "../../tables.ts";
+import { MEDIA_COLUMNS, type MediaFacts, toMediaView } from "../media/media.ts";
 
 /** Content as the message row keeps it: the driver's union without the bytes. */
 export type StoredContent = (TextContent | StoredMedia | LocationContent | ContactContent) & {
@@ -21,11 +22,14 @@ export type StoredContent = (TextContent | StoredMedia | LocationContent | Conta
 export type StoredMedia = Omit<MediaContent, "bytes"> & {
   /** Outbound, until its outcome: where the file waits. */
   upload?: string;
+  /** Where the file of a campaign waits, for all of its messages. */
+  shared?: string;
 };
 
 /** A message with what its chat is known as. */
 export interface MessageRow
-  extends Omit<Selectable<MessageTable>, "content" | "jid" | "message_id" | "sender"> {
+  extends Omit<Selectable<MessageTable>, "content" | "jid" | "message_id" | "sender">,
+    Omit<MediaFacts, "instance_id"> {
   content: StoredContent;
   jid: Jid;
   message_id: MessageId;
@@ -36,16 +40,23 @@ export interface MessageRow
   chat_type: "contact" | "group";
 }
 
+/** The type of a message that could not be read yet. */
+export const UNREADABLE = "unreadable";
+
 /** Messages with their chats, to be narrowed by the caller. */
 export function selectMessages(db: Db | Trx) {
   return db
     .selectFrom("message as m")
     .innerJoin("conversation as c", "c.id", "m.conversation_id")
-    .leftJoin("contact as p", (join) =>
-      join.onRef("p.instance_id", "=", "m.instance_id").onRef("p.jid", "=", "m.jid"),
-    )
+    .leftJoin("contact as p", "p.id", "c.contact_id")
+    .leftJoin("media as f", "f.message", "m.id")
     .selectAll("m")
-    .select(["c.title", "c.type as chat_type", "p.lid as chat_lid", "c.phone as chat_phone"])
+    .select(MEDIA_COLUMNS)
+    .select(["c.type as chat_type", "p.lid as chat_lid"])
+    .select([
+      sql<string | null>`coalesce(p.phone, c.phone)`.as("chat_phone"),
+      sql<string | null>`coalesce(p.name, p.push_name, p.verified_name, c.title)`.as("title"),
+    ])
     .$castTo<MessageRow>();
 }
 
@@ -68,7 +79,7 @@ export function toMessageView(row: MessageRow) {
     caption: content.kind === "media" ? (content.caption ?? null) : null,
     quoted: content.quoted ?? null,
     mentions: content.mentions ?? [],
-    media: content.kind === "media" ? toMediaView(content) : null,
+    media: content.kind === "media" ? toMediaView(row, content) : null,
     location: content.kind === "location" ? toLocationView(content) : null,
     contacts: content.kind === "contact" ? [toCardView(content)] : null,
     status: row.status,
@@ -86,17 +97,6 @@ export function toConversationView(row: MessageRow) {
     phone: row.chat_phone,
     title: row.title,
     type: row.chat_type,
-  };
-}
-
-function toMediaView(media: StoredMedia) {
-  return {
-    type: media.media_type,
-    mime_type: media.mime_type,
-    file_name: media.file_name ?? null,
-    size: media.size,
-    sha256: media.sha256 ?? null,
-    seconds: media.seconds ?? null,
   };
 }
 

@@ -1,18 +1,52 @@
-import type { Session } from "../../network/driver.ts";
+import type { SessionCalls } from "../../network/driver.ts";
 import { GatewayError, invalidField } from "../../platform/errors.ts";
 import type { Caller, Handlers } from "../../platform/handler.ts";
+import { acceptMessages, type NewMessage } from "./accept-message.ts";
 import { type ActorDeps, createActor } from "./act-on-message.ts";
 import { createSender, type SenderDeps } from "./answer-send.ts";
 import type { messagesContract } from "./contract.ts";
-import { readMediaFile, toFileAnswer } from "./download-media.ts";
-import { selectMessages, toMessageView } from "./message-view.ts";
+import { listMessages, type MessageFilter } from "./list-messages.ts";
+import {
+  type MessageRow,
+  type StoredContent,
+  type StoredMedia,
+  selectMessages,
+  toMessageView,
+} from "./message-view.ts";
+import { dropOutgoing } from "./outgoing-media.ts";
 import { inferKind } from "./read-content.ts";
+import { type MediaOptions, readMedia } from "./read-media.ts";
+import { type PictureInput, type PictureSource, readPicture } from "./read-picture.ts";
+import type { InboundFollower } from "./record-inbound.ts";
 import { createInstanceReader } from "./sending-instance.ts";
 import { setPresence } from "./set-presence.ts";
+import { queueUnavailable } from "./take-send.ts";
+
+export type {
+  InboundFollower,
+  MediaOptions,
+  MessageFilter,
+  MessageRow,
+  NewMessage,
+  PictureInput,
+  PictureSource,
+  StoredContent,
+  StoredMedia,
+};
+export {
+  acceptMessages,
+  dropOutgoing,
+  listMessages,
+  queueUnavailable,
+  readMedia,
+  readPicture,
+  selectMessages,
+  toMessageView,
+};
 
 export interface MessageDeps extends Omit<SenderDeps & ActorDeps, "readInstance"> {
-  /** The live session of an instance, while it is connected. */
-  connectedSession: (instanceId: number) => Session | undefined;
+  /** The live session of an instance, on this node or another, while it is connected. */
+  reachSession: (instanceId: number) => Promise<SessionCalls | undefined>;
 }
 
 type MessageHandlers = Handlers<typeof messagesContract>;
@@ -22,13 +56,6 @@ export function messageHandlers(deps: MessageDeps): MessageHandlers {
   return {
     ...sendHandlers(shared),
     ...actionHandlers(shared),
-
-    async downloadMedia({ input: { id, message_id, return_base64 } }) {
-      const file = await readMediaFile(deps, id, message_id);
-      if (!return_base64) return toFileAnswer(file);
-      const { bytes, ...described } = file;
-      return { ...described, size: bytes.length, base64: bytes.toString("base64") };
-    },
 
     setPresence: ({ input, signal }) => setPresence(shared, input, signal),
 

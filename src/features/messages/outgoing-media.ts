@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { sql } from "kysely";
 import type { Db, Trx } from "../../platform/db.ts";
+import { GatewayError } from "../../platform/errors.ts";
 import { ulid } from "../../platform/ulid.ts";
 
 const PART_BYTES = 256 * 1024;
@@ -54,8 +55,18 @@ export class OutgoingFile {
     await this.#db
       .insertInto("outgoing_media")
       .values({ id: this.id, part: this.#parts++, bytes })
-      .execute();
+      .execute()
+      .catch(refuseWhenFull);
   }
+}
+
+/** PostgreSQL's word for a disk without room. */
+const DISK_FULL = "53100";
+
+function refuseWhenFull(cause: unknown): never {
+  if (!(cause instanceof Error && "code" in cause && cause.code === DISK_FULL)) throw cause;
+  const sentence = "There is no room left to store files.";
+  throw new GatewayError("STORAGE_FULL", sentence, { cause, retryAfterSeconds: 60 });
 }
 
 /** The whole file of so many bytes; undefined when its send had an outcome meanwhile. */
@@ -85,7 +96,8 @@ export async function dropOutgoing(db: Db | Trx, ids: string[]): Promise<void> {
 export async function dropOrphans(db: Db): Promise<void> {
   await sql`
     delete from outgoing_media o where created_at < now() - ${ORPHAN_AFTER_MS} * interval '1 millisecond'
-      and not exists (select from message m where m.status = 'pending' and m.content ->> 'upload' = o.id)`.execute(
-    db,
-  );
+      and not exists (select from message m where m.status = 'pending' and m.content ->> 'upload' = o.id)
+      and not exists (select from media f where f.upload = o.id)
+      and not exists (select from campaign c where c.media ->> 'shared' = o.id
+        and c.status not in ('completed', 'cancelled', 'failed'))`.execute(db);
 }

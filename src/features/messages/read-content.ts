@@ -2,10 +2,10 @@ import type { z } from "zod";
 import type { Quoted } from "../../network/driver.ts";
 import type { Db } from "../../platform/db.ts";
 import { GatewayError, invalidField } from "../../platform/errors.ts";
+import { type Recipient, readAddress, readPhone, resolveTarget } from "../contacts/contacts.ts";
 import { cardName, type messagesContract } from "./contract.ts";
 import { type MessageRow, type StoredContent, selectMessages } from "./message-view.ts";
 import { type MediaOptions, readMedia } from "./read-media.ts";
-import { type Recipient, readAddress, readPhone, resolveTarget } from "./target.ts";
 import { readVcard } from "./vcard.ts";
 
 /** Everything that a send may say, whatever its route. */
@@ -26,6 +26,7 @@ export function inferKind(input: SendInput): ContentKind {
   if (type !== undefined || hasFile(input)) return "media";
   if (input.latitude !== undefined || input.longitude !== undefined) return "location";
   if (input.contact !== undefined || input.vcard !== undefined) return "contact";
+  if (input.quick_reply !== undefined) return "text";
   if (input.text !== undefined) return input.message_id === undefined ? "text" : "reply";
   if (input.name !== undefined && input.phone !== undefined) return "contact";
   throw invalidField("type", "is required: nothing says what to send");

@@ -1,10 +1,10 @@
-import type { Db } from "../../platform/db.ts";
 import { GatewayError, invalidField } from "../../platform/errors.ts";
-import type { UploadedFile } from "../../platform/route.ts";
+import { cleanFileName } from "../../platform/file-name.ts";
+import { type MediaClaims, tellMediaType } from "../../platform/media-type.ts";
+import type { ArrivedFile, UploadedFile } from "../../platform/route.ts";
 import type { DownloadOutcome, SafeFetch } from "../../platform/safe-fetch.ts";
-import { mimeType } from "./contract.ts";
-import { cleanFileName } from "./file-name.ts";
-import { type MediaClaims, tellMediaType } from "./media-type.ts";
+import { mimeType } from "../media/contract.ts";
+import { type FitOptions, fitMedia, type ToldFile } from "./fit-media.ts";
 import type { StoredMedia } from "./message-view.ts";
 import { OutgoingFile } from "./outgoing-media.ts";
 
@@ -12,17 +12,20 @@ import { OutgoingFile } from "./outgoing-media.ts";
 export interface MediaInput extends Omit<MediaClaims, "source_mime_type"> {
   url?: string;
   base64?: string;
-  file?: UploadedFile | string;
+  file?: ArrivedFile | UploadedFile | string;
   file_name?: string;
   caption?: string;
 }
 
-export interface MediaOptions {
-  db: Db;
+export interface MediaOptions extends TakeOptions, FitOptions {}
+
+export interface TakeOptions {
   outgoing: SafeFetch;
   maxBytes: number;
   /** Longest time of a download; 60 s unless said. */
   downloadMs?: number;
+  /** What refusals call the file; else the field in which it came. */
+  field?: string;
 }
 
 const DOWNLOAD_MS = 60_000;
@@ -38,20 +41,24 @@ export async function readMedia(input: MediaInput, options: MediaOptions): Promi
     const sha256 = await file.end();
     if (file.size === 0) throw invalidField(source.field, "is empty");
     const told = await tellMediaType(file.head, { ...input, source_mime_type: source.mime_type });
-    const file_name = input.file_name ?? source.file_name;
-    return {
-      kind: "media",
-      ...told,
-      size: file.size,
-      sha256,
-      ...(file_name && { file_name: cleanFileName(file_name) }),
-      ...(input.caption && { caption: input.caption }),
-      upload: file.id,
-    };
+    const fitted = await fitMedia({ file, sha256, ...told }, options);
+    return toStored(fitted, input, source);
   } catch (error) {
     await file.drop().catch(() => {});
     throw error;
   }
+}
+
+function toStored({ file, ...told }: ToldFile, input: MediaInput, source: Source): StoredMedia {
+  const file_name = input.file_name ?? source.file_name;
+  return {
+    kind: "media",
+    ...told,
+    size: file.size,
+    ...(file_name && { file_name: cleanFileName(file_name) }),
+    ...(input.caption && { caption: input.caption }),
+    upload: file.id,
+  };
 }
 
 /** Where a file came from, and what is said of it there. */
@@ -61,28 +68,36 @@ interface Source {
   file_name?: string;
 }
 
-/** `url` is an address or a data URI; the other fields may also hold bare base64. */
-async function takeIn(file: OutgoingFile, input: MediaInput, options: MediaOptions): Promise<Source> {
+/** Hands a file on. `url` is an address or a data URI; the other fields may also hold bare base64. */
+export async function takeIn(
+  file: Pick<OutgoingFile, "write">,
+  input: MediaInput,
+  options: TakeOptions,
+): Promise<Source> {
   if (typeof input.file === "object") return takeUpload(file, input.file, options);
-  const field = (["url", "base64", "file"] as const).find((name) => input[name] !== undefined);
-  if (!field) throw invalidField("url", "one of url, base64 and file is required");
-  const given = String(input[field]).trim();
-  if (/^https?:\/\//i.test(given)) return { field, ...(await download(file, given, field, options)) };
-  if (field === "url" && !given.startsWith("data:"))
+  const given = (["url", "base64", "file"] as const).find((name) => input[name] !== undefined);
+  if (!given) throw invalidField("url", "one of url, base64 and file is required");
+  const field = options.field ?? given;
+  const text = String(input[given]).trim();
+  if (/^https?:\/\//i.test(text)) return { field, ...(await download(file, text, field, options)) };
+  if (given === "url" && !text.startsWith("data:"))
     throw invalidField(field, "must be an http or https address");
-  const { encoded, mime_type } = unwrap(field, given);
-  await file.write(decode(field, encoded, options));
+  const { encoded, mime_type } = unwrap(field, text);
+  for (const piece of decode(field, encoded, options)) await file.write(piece);
   return { field, mime_type };
 }
 
 async function takeUpload(
-  file: OutgoingFile,
-  upload: UploadedFile,
-  { maxBytes }: MediaOptions,
+  file: Pick<OutgoingFile, "write">,
+  upload: ArrivedFile | UploadedFile,
+  { maxBytes }: TakeOptions,
 ): Promise<Source> {
-  const { bytes, file_name, mime_type } = upload;
-  if (bytes.byteLength > maxBytes) throw tooLarge(maxBytes);
-  await file.write(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
+  const { file_name, mime_type } = upload;
+  const size = "read" in upload ? upload.size : upload.bytes.byteLength;
+  if (size > maxBytes) throw tooLarge(maxBytes);
+  const pieces = "read" in upload ? upload.read() : [upload.bytes];
+  for await (const piece of pieces)
+    await file.write(Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength));
   return { field: "file", file_name, mime_type: toMimeType(mime_type) };
 }
 
@@ -93,21 +108,26 @@ function unwrap(field: string, given: string): { encoded: string; mime_type?: st
   return { encoded: given.slice(prefix.length), mime_type: toMimeType(type) };
 }
 
-function decode(field: string, given: string, { maxBytes }: MediaOptions): Buffer {
-  const encoded = given.replace(/\s/g, "");
+/** Four characters are three bytes. */
+const PIECE_CHARACTERS = 4 * 65_536;
+
+/** Piece by piece: the text is large enough already. */
+function* decode(field: string, given: string, { maxBytes }: TakeOptions): Generator<Buffer> {
+  const encoded = /\s/.test(given) ? given.replace(/\s/g, "") : given;
   const padding = encoded.endsWith("==") ? 2 : encoded.endsWith("=") ? 1 : 0;
   const sixes = encoded.length - padding;
   if (Math.floor((sixes * 3) / 4) > maxBytes) throw tooLarge(maxBytes);
   if (!/^[A-Za-z0-9+/_-]*={0,2}$/.test(encoded) || sixes % 4 === 1)
     throw invalidField(field, "is not base64");
-  return Buffer.from(encoded, "base64");
+  for (let at = 0; at < encoded.length; at += PIECE_CHARACTERS)
+    yield Buffer.from(encoded.slice(at, at + PIECE_CHARACTERS), "base64");
 }
 
 async function download(
-  file: OutgoingFile,
+  file: Pick<OutgoingFile, "write">,
   url: string,
   field: string,
-  { outgoing, maxBytes, downloadMs = DOWNLOAD_MS }: MediaOptions,
+  { outgoing, maxBytes, downloadMs = DOWNLOAD_MS }: TakeOptions,
 ): Promise<Omit<Source, "field">> {
   const onChunk = (piece: Buffer) => file.write(piece);
   const outcome = await outgoing.download({ url, totalMs: downloadMs, maxBytes, onChunk });

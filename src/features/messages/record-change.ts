@@ -7,6 +7,7 @@ import type { Db, Trx } from "../../platform/db.ts";
 import { type EventDraft, type EventTrait, recordEvents } from "../events/events.ts";
 import { messageEvent } from "./message-events.ts";
 import { type MessageRow, selectMessages } from "./message-view.ts";
+import { searchWords } from "./message-words.ts";
 
 /** An edit, a deletion or a reaction, whoever made it. */
 export type MessageChange = Extract<
@@ -14,16 +15,19 @@ export type MessageChange = Extract<
   { type: "message_edited" | "message_deleted" | "message_reaction" }
 >;
 
-/** Records what the network tells of a change to a message. */
+/** Records what the network tells of a change to a message; `ifLogged`: nothing of one that is not in the log. */
 export async function recordMessageChange(
   db: Db,
   engine: Engine,
   instanceId: number,
   change: MessageChange,
+  ifLogged = false,
 ): Promise<void> {
   const lanes = await db
     .transaction()
-    .execute(async (trx) => recordEvents(trx, await changeMessage(trx, instanceId, cleanJson(change))));
+    .execute(async (trx) =>
+      recordEvents(trx, await changeMessage(trx, instanceId, cleanJson(change), ifLogged)),
+    );
   engine.wake(lanes);
 }
 
@@ -35,9 +39,10 @@ export async function changeMessage(
   trx: Trx,
   instanceId: number,
   change: MessageChange,
+  ifLogged = false,
 ): Promise<EventDraft[]> {
   const row = await findMessage(trx, instanceId, change);
-  if (!row) return [unloggedEvent(instanceId, change)];
+  if (!row) return ifLogged ? [] : [unloggedEvent(instanceId, change)];
   if (isKnown(row, change)) return [];
   const content = await applyChange(trx, row, change);
   return [messageEvent(EVENT_OF[change.type], { ...row, content }, describe(change))];
@@ -75,6 +80,11 @@ async function applyChange(trx: Trx, row: MessageRow, change: MessageChange): Pr
   if (change.type !== "message_edited") return content;
   const edited = editContent(content, change.text);
   await update(trx, row.id, { edited_at: change.at, content: sql`${JSON.stringify(edited)}::jsonb` });
+  const words = searchWords(row.instance_id, edited);
+  await sql`
+    update message_search s set words = array_to_tsvector(${words}::text[]) from message m
+    where m.id = ${row.id} and s.instance_id = m.instance_id and s.id = m.id
+      and s.at = case when m.mode is null then m.sent_at else m.created_at end`.execute(trx);
   return edited;
 }
 

@@ -1,4 +1,4 @@
-import type { Insertable } from "kysely";
+import { type Insertable, sql } from "kysely";
 import type { Engine } from "../../engine/engine.ts";
 import { createWriter } from "../../engine/writer.ts";
 import type { NetworkMessage } from "../../network/driver.ts";
@@ -6,10 +6,12 @@ import { phoneOfJid } from "../../network/ids.ts";
 import { cleanJson } from "../../platform/clean-text.ts";
 import type { Db, Trx } from "../../platform/db.ts";
 import type { MessageTable } from "../../tables.ts";
+import type { Conversations } from "../contacts/contacts.ts";
 import { recordEvents } from "../events/events.ts";
-import type { Conversations } from "./conversations.ts";
+import { awaitFiles } from "../media/media.ts";
 import { receivedEvent, sentEvent } from "./message-events.ts";
-import { selectMessages } from "./message-view.ts";
+import { type MessageRow, selectMessages, UNREADABLE } from "./message-view.ts";
+import { searchWords } from "./message-words.ts";
 
 export interface InboundRecorder {
   /** Resolves once the message and its event are stored; only then may the network be told that we have it. */
@@ -23,13 +25,18 @@ interface Arrival {
   silent: boolean;
 }
 
-/** The type of a message that could not be read yet. */
-const UNREADABLE = "unreadable";
+/** Takes note of messages that are new, in the transaction that stores them. */
+export type InboundFollower = (trx: Trx, rows: readonly MessageRow[]) => Promise<void>;
 
-export function createInboundRecorder(db: Db, engine: Engine, conversations: Conversations): InboundRecorder {
+export function createInboundRecorder(
+  db: Db,
+  engine: Engine,
+  conversations: Conversations,
+  follow: InboundFollower,
+): InboundRecorder {
   const writer = createWriter<Arrival, void>({
     async write(arrivals) {
-      engine.wake(await db.transaction().execute((trx) => recordArrivals(trx, arrivals)));
+      engine.wake(await db.transaction().execute((trx) => recordArrivals(trx, arrivals, follow)));
       return arrivals.map(() => undefined);
     },
   });
@@ -37,14 +44,15 @@ export function createInboundRecorder(db: Db, engine: Engine, conversations: Con
   return {
     async record(instance, told) {
       const message = cleanJson(told);
-      const conversation_id = await conversations.idOf({
+      const chat = await conversations.of({
         account_id: instance.account_id,
         instance_id: instance.id,
         jid: message.chat,
         type: message.chat_type,
         ...chatIdentity(message),
       });
-      const row = toRow(instance, message, conversation_id);
+      const sender = await conversations.identify(instance.id, message.sender);
+      const row = toRow(instance, { ...message, sender, chat: chat.jid }, chat.id);
       const { offline = false, history = false, unreadable = false } = message;
       await writer.write({ row, offline, silent: history || unreadable });
     },
@@ -80,6 +88,8 @@ function toRow(
     content: JSON.stringify(content),
     status: message.from_me ? "sent" : "received",
     outcome_at: message.from_me ? message.at : null,
+    // Read on the phone before the pairing.
+    read_at: message.history && !message.from_me ? message.at : null,
     sent_at: message.at,
   };
 }
@@ -88,7 +98,7 @@ function toRow(
  * A message that is in the log already, such as the echo of our own send, changes nothing; only one that could not be
  * read gives way to what it says.
  */
-async function recordArrivals(trx: Trx, all: Arrival[]): Promise<number[]> {
+async function recordArrivals(trx: Trx, all: Arrival[], follow: InboundFollower): Promise<number[]> {
   const arrivals = unique(all);
   const added = await trx
     .insertInto("message")
@@ -100,9 +110,15 @@ async function recordArrivals(trx: Trx, all: Arrival[]): Promise<number[]> {
         .where("message.type", "=", UNREADABLE)
         .where((eb) => eb("excluded.type", "<>", UNREADABLE)),
     )
-    .returning("id")
+    .returning(["id", "instance_id", "message_id", "jid"])
     .execute();
   if (added.length === 0) return [];
+  const told = new Map(arrivals.map((one) => [keyOf(one.row), one]));
+  const isNews = (row: Keyed) => told.get(keyOf(row))?.silent === false;
+  const lanes = await awaitFiles(
+    trx,
+    added.filter(isNews).map((row) => row.id),
+  );
   const rows = await selectMessages(trx)
     .where(
       "m.id",
@@ -111,14 +127,36 @@ async function recordArrivals(trx: Trx, all: Arrival[]): Promise<number[]> {
     )
     .orderBy("m.id")
     .execute();
-  const told = new Map(arrivals.map((one) => [keyOf(one.row), one]));
-  const news = rows.filter((row) => told.get(keyOf(row))?.silent === false);
-  return recordEvents(
-    trx,
-    news.map((row) =>
+  await noteArrivals(trx, rows);
+  await follow(trx, rows.filter(isNews));
+  const events = rows
+    .filter(isNews)
+    .map((row) =>
       row.from_me ? sentEvent(row) : receivedEvent(row, { offline: told.get(keyOf(row))?.offline ?? false }),
-    ),
-  );
+    );
+  return [...lanes, ...(await recordEvents(trx, events))];
+}
+
+/** Where they are found: by their words, and in their chats, which rise in the list. */
+async function noteArrivals(trx: Trx, rows: MessageRow[]): Promise<void> {
+  const input = rows.map(({ id, instance_id, content }) => ({
+    id,
+    words: searchWords(instance_id, content),
+  }));
+  await sql`
+    with arrived as (
+      select m.*, x.words from jsonb_to_recordset(${JSON.stringify(input)}::jsonb) as x (id bigint, words text[])
+      join message m on m.id = x.id
+    ), indexed as (
+      insert into message_search (account_id, instance_id, at, id, words)
+      select account_id, instance_id, sent_at, id, array_to_tsvector(words) from arrived where words <> '{}'
+      on conflict (instance_id, at, id) do update set words = excluded.words
+    ), chatted as (
+      select id from conversation where id in (select conversation_id from arrived) order by id for no key update
+    )
+    update conversation c set last_message_at = greatest(c.last_message_at, (
+      select max(sent_at) from arrived where conversation_id = c.id))
+    where id in (select id from chatted)`.execute(trx);
 }
 
 /** One statement cannot change a row twice: of two with one id the one that can be read counts, else the first. */
@@ -132,11 +170,9 @@ function unique(arrivals: Arrival[]): Arrival[] {
   return [...byKey.values()];
 }
 
+type Keyed = Pick<MessageTable, "instance_id" | "message_id" | "jid">;
+
 /** A message of a group has one id for all who are in it. */
-function keyOf({
-  instance_id,
-  message_id,
-  jid,
-}: Pick<MessageTable, "instance_id" | "message_id" | "jid">): string {
+function keyOf({ instance_id, message_id, jid }: Keyed): string {
   return `${instance_id} ${message_id} ${jid}`;
 }

@@ -3,6 +3,7 @@ import type { Engine } from "../../engine/engine.ts";
 import { createWriter } from "../../engine/writer.ts";
 import type { Db, Trx } from "../../platform/db.ts";
 import { type EventDraft, recordEvents } from "../events/events.ts";
+import { keepSentFiles } from "../media/media.ts";
 import { failedEvent, sentEvent } from "./message-events.ts";
 import { type MessageRow, selectMessages } from "./message-view.ts";
 import { dropOutgoing } from "./outgoing-media.ts";
@@ -28,10 +29,13 @@ export interface OutcomeRecorder {
   record(outcome: Outcome): Promise<void>;
 }
 
-export function createOutcomeRecorder(db: Db, engine: Engine): OutcomeRecorder {
+/** Told in the same transaction which messages have changed their status; of campaigns only. */
+export type CampaignFollower = (trx: Trx, messageIds: readonly number[]) => Promise<void>;
+
+export function createOutcomeRecorder(db: Db, engine: Engine, follow: CampaignFollower): OutcomeRecorder {
   const writer = createWriter<Outcome, void>({
     async write(outcomes) {
-      const lanes = await db.transaction().execute((trx) => recordOutcomes(trx, outcomes));
+      const lanes = await db.transaction().execute((trx) => recordOutcomes(trx, outcomes, follow));
       engine.wake(lanes);
       for (const outcome of outcomes) engine.tell("outcome", String(outcome.id));
       return outcomes.map(() => undefined);
@@ -40,25 +44,48 @@ export function createOutcomeRecorder(db: Db, engine: Engine): OutcomeRecorder {
   return { record: (outcome) => writer.write(outcome) };
 }
 
-async function recordOutcomes(trx: Trx, outcomes: Outcome[]): Promise<number[]> {
-  const decided = await decide(trx, outcomes);
+async function recordOutcomes(trx: Trx, outcomes: Outcome[], follow: CampaignFollower): Promise<number[]> {
+  const changed = await decide(trx, outcomes);
+  const ofCampaigns = changed.filter(({ origin }) => origin === "campaign");
+  if (ofCampaigns.length > 0)
+    await follow(
+      trx,
+      ofCampaigns.map(({ id }) => id),
+    );
+  const decided = changed.filter(({ is_open }) => is_open);
+  const files = decided.flatMap(({ id, upload, status }) =>
+    upload === null ? [] : [{ id, upload, status }],
+  );
+  const lanes = await keepSentFiles(
+    trx,
+    files.filter(({ status }) => status === "sent"),
+  );
   await dropOutgoing(
     trx,
-    decided.flatMap(({ upload }) => upload ?? []),
+    files.filter(({ status }) => status !== "sent").map(({ upload }) => upload),
   );
   const rows = await readMessages(
     trx,
     decided.map(({ id }) => id),
   );
-  return recordEvents(trx, rows.flatMap(outcomeEvent));
+  return [...lanes, ...(await recordEvents(trx, rows.flatMap(outcomeEvent)))];
+}
+
+interface Decided {
+  id: number;
+  status: Outcome["status"];
+  upload: string | null;
+  origin: string;
+  /** Whether this was its outcome. */
+  is_open: boolean;
 }
 
 /**
  * Decides what is open. Of what was decided before, the network's word still adds what it calls the file, and that it
  * has a message whose fate was unknown.
  */
-async function decide(trx: Trx, outcomes: Outcome[]): Promise<{ id: number; upload: string | null }[]> {
-  const { rows } = await sql<{ id: number; upload: string | null; is_open: boolean }>`
+async function decide(trx: Trx, outcomes: Outcome[]): Promise<Decided[]> {
+  const { rows } = await sql<Decided>`
     with input as (
       select * from jsonb_to_recordset(${JSON.stringify(outcomes)}::jsonb) as x (
         id bigint, status text, at timestamptz, error jsonb, job bigint, unless_begun boolean, media_ref jsonb)
@@ -79,8 +106,8 @@ async function decide(trx: Trx, outcomes: Outcome[]): Promise<{ id: number; uplo
     from input x join known k on k.id = x.id
     where m.id = x.id and case when k.is_open then x.unless_begun is not true or m.submitted_at is null
       else x.status = 'sent' and (k.is_unknown or x.media_ref is not null) end
-    returning m.id, k.upload, k.is_open`.execute(trx);
-  return rows.filter((row) => row.is_open);
+    returning m.id, m.status, m.origin, k.upload, k.is_open`.execute(trx);
+  return rows;
 }
 
 async function readMessages(trx: Trx, ids: number[]): Promise<MessageRow[]> {

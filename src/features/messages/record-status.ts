@@ -4,8 +4,10 @@ import { createWriter } from "../../engine/writer.ts";
 import type { MessageStatus, NetworkEvent } from "../../network/driver.ts";
 import type { Db, Trx } from "../../platform/db.ts";
 import { type EventDraft, recordEvents } from "../events/events.ts";
+import { keepSentFiles } from "../media/media.ts";
 import { messageEvent, sentEvent } from "./message-events.ts";
 import { type MessageRow, selectMessages } from "./message-view.ts";
+import type { CampaignFollower } from "./record-outcome.ts";
 
 /** A receipt: how far some messages of a chat have come, of ours at the other end or of theirs at this one. */
 export type Receipt = Omit<Extract<NetworkEvent, { type: "message_status" }>, "type"> & {
@@ -22,12 +24,12 @@ export interface RecordedReceipts {
 }
 
 /** Records receipts; a fact of the network needs no fence, and a status only moves forward. */
-export function createReceiptRecorder(db: Db, engine: Engine) {
+export function createReceiptRecorder(db: Db, engine: Engine, follow: CampaignFollower) {
   const writer = createWriter<Receipt, void>({
     async write(receipts) {
       const { lanes, decided, freed } = await db
         .transaction()
-        .execute((trx) => recordReceipts(trx, receipts));
+        .execute((trx) => recordReceipts(trx, receipts, follow));
       engine.wake(lanes);
       engine.wake(freed, { changed: true });
       for (const id of decided) engine.tell("outcome", String(id));
@@ -38,17 +40,24 @@ export function createReceiptRecorder(db: Db, engine: Engine) {
 }
 
 /** Must be the last of the transaction. */
-export async function recordReceipts(trx: Trx, receipts: Receipt[]): Promise<RecordedReceipts> {
+export async function recordReceipts(
+  trx: Trx,
+  receipts: Receipt[],
+  follow?: CampaignFollower,
+): Promise<RecordedReceipts> {
   const raised = await raiseStatuses(trx, receipts);
   if (raised.length === 0) return { lanes: [], decided: [], freed: [] };
   const ids = raised.map((row) => row.id);
+  const ofCampaigns = raised.filter(({ origin }) => origin === "campaign").map((row) => row.id);
+  if (ofCampaigns.length > 0) await follow?.(trx, ofCampaigns);
   const decided = raised.filter((row) => row.is_outcome).map((row) => row.id);
   const freed = decided.length === 0 ? [] : await endSends(trx, decided);
+  const stored = decided.length === 0 ? [] : await keepFilesOf(trx, decided);
   const rows = await selectMessages(trx).where("m.id", "in", ids).orderBy("m.id").execute();
   const byId = new Map(rows.map((row) => [row.id, row]));
   const sent = rows.filter((row) => decided.includes(row.id)).map(sentEvent);
   const lanes = await recordEvents(trx, [...sent, ...receiptEvents(receipts, raised, byId)]);
-  return { lanes, decided, freed };
+  return { lanes: [...lanes, ...stored], decided, freed };
 }
 
 interface Raised {
@@ -57,6 +66,7 @@ interface Raised {
   receipt: number;
   /** The receipt came before the acknowledgement, so it is also the outcome of the send. */
   is_outcome: boolean;
+  origin: string;
 }
 
 /** Our own messages move on from status to status; theirs are received, and read at most once. */
@@ -88,7 +98,7 @@ async function raiseStatuses(trx: Trx, receipts: Receipt[]): Promise<Raised[]> {
       outcome_at = case when b.from_me then coalesce(m.outcome_at, now()) end,
       read_at = case when b.told in ('read', 'played') then coalesce(m.read_at, b.at) else m.read_at end
     from best b where m.id = b.id
-    returning m.id, b.receipt, b.from_me and b.outcome_at is null as is_outcome`.execute(trx);
+    returning m.id, m.origin, b.receipt, b.from_me and b.outcome_at is null as is_outcome`.execute(trx);
   return rows;
 }
 
@@ -96,16 +106,20 @@ function rankOf(status: ReturnType<typeof sql>) {
   return sql`array_position(array['pending', 'sent', 'delivered', 'read', 'played'], ${status})`;
 }
 
-/** Sends that have an outcome now wait for nothing more, and neither do their files. */
+/** Files of sends that have an outcome now go where they stay. */
+async function keepFilesOf(trx: Trx, ids: number[]): Promise<number[]> {
+  const { rows } = await sql<{ id: number; upload: string }>`
+    update message m set content = m.content - 'upload' from message old
+    where m.id = any(${ids}::bigint[]) and old.id = m.id and m.content ? 'upload'
+    returning m.id, old.content ->> 'upload' as upload`.execute(trx);
+  return keepSentFiles(trx, rows);
+}
+
+/** Sends that have an outcome now wait for nothing more. */
 async function endSends(trx: Trx, ids: number[]): Promise<number[]> {
   const { rows } = await sql<{ lane: number }>`
     with decided as (
-      select m.id, m.content ->> 'upload' as upload, i.lane
-      from message m join instance i on i.id = m.instance_id where m.id = any(${ids}::bigint[])
-    ), dropped as (
-      delete from outgoing_media o using decided d where o.id = d.upload
-    ), cleared as (
-      update message m set content = m.content - 'upload' from decided d where m.id = d.id and d.upload is not null
+      select m.id, i.lane from message m join instance i on i.id = m.instance_id where m.id = any(${ids}::bigint[])
     ), ended as (
       delete from job j using decided d
       where j.lane = d.lane and j.prio in (0, 1, 2) and j.pos = d.id and j.run_at > now()

@@ -1,13 +1,14 @@
 import { type Selectable, sql } from "kysely";
 import type { Engine, Job, JobEnd } from "../../engine/engine.ts";
+import { untilWritten } from "../../engine/until-written.ts";
 import type { Identity, Jid, MessageId, MessageRef, SendResult, Session } from "../../network/driver.ts";
 import type { Db, Trx } from "../../platform/db.ts";
+import { withinTime } from "../../platform/within-time.ts";
 import type { ActionTable } from "../../tables.ts";
 import { recordEvents } from "../events/events.ts";
 import { changeMessage, type MessageChange } from "./record-change.ts";
 import { recordReceipts } from "./record-status.ts";
 import { SEND_ERROR, type SendError, toSendError } from "./send-error.ts";
-import { withinTime } from "../../platform/within-time.ts";
 
 export interface ActionRunnerOptions {
   db: Db;
@@ -56,7 +57,10 @@ export function createActionRunner({ db, engine, connectedSession }: ActionRunne
     error: SendError | null,
     at = new Date(),
   ): Promise<JobEnd> {
-    const lanes = await db.transaction().execute((trx) => recordEnd(trx, job, action, error, at));
+    // What was done must be written down, or it is done twice.
+    const lanes = await untilWritten(engine, job.lane, () =>
+      db.transaction().execute((trx) => recordEnd(trx, job, action, error, at)),
+    );
     engine.wake(lanes);
     engine.tell("outcome", String(action.id));
     return { end: "settled", deleted: true };

@@ -6,6 +6,8 @@ export interface SendError {
   code: string;
   message: string;
   retryable: boolean;
+  /** ISO 8601: it would end the same before. */
+  until?: string;
 }
 
 /** What the gateway itself has to say about the end of a send or an action. */
@@ -23,6 +25,7 @@ export const SEND_ERROR = {
     retryable: true,
   },
   fileGone: { code: "SEND_FAILED", message: "The file of the message is gone.", retryable: false },
+  restricted: { code: "ACCOUNT_RESTRICTED", message: "The account may not send now.", retryable: false },
   notSupported: { code: "NOT_SUPPORTED", message: "The session cannot do this.", retryable: false },
 } satisfies Record<string, SendError>;
 
@@ -31,8 +34,16 @@ export function toSendError({
   code,
   reason,
   retryable,
+  until,
 }: Extract<SendResult, { outcome: "refused" }>): SendError {
-  return { code, message: reason, retryable };
+  return { code, message: reason, retryable, ...(until && { until: until.toISOString() }) };
+}
+
+/** New chats are closed to the instance for a while. */
+export function newChatsLocked(forMs: number): SendError {
+  const until = new Date(Date.now() + forMs).toISOString();
+  const message = "The network lets this account begin no new chats for a while.";
+  return { code: "REACHOUT_TIMELOCK", message, retryable: true, until };
 }
 
 /** A failure as its caller sees it: the network's own code where the table of codes has it. */
@@ -42,8 +53,11 @@ export function toGatewayError(
   headers: Record<string, string> = {},
 ): GatewayError {
   const { code = "SEND_FAILED", message = "The message was not sent.", retryable = false } = error ?? {};
+  const until = error?.until;
+  const waitMs = until === undefined ? 0 : Math.max(1, Date.parse(until) - Date.now());
   return new GatewayError(isErrorCode(code) ? code : "SEND_FAILED", message, {
-    details: { message_id, id, reason: code, retryable },
+    details: { message_id, id, reason: code, retryable, ...(until && { until }) },
+    ...(until && { retryAfterSeconds: Math.ceil(waitMs / 1000) }),
     headers,
   });
 }

@@ -203,7 +203,8 @@ describe.each(KINDS)("%s", (name, send, arrives) => {
 });
 
 test("no file and no job is left behind by sends that have their outcome", async () => {
-  expect(await story.rows()).toMatchObject({ files: 0, jobs: 0 });
+  await waitUntil(async () => (await story.rows()).files === 0);
+  expect(await story.rows()).toMatchObject({ jobs: 0 });
 });
 
 describe("a file", () => {
@@ -324,7 +325,18 @@ describe("the type of a file", () => {
       "audio",
       "audio/mp4",
     ],
-    ["may be called ptt", () => ({ base64: inBase64(SAMPLE.mp3), type: "ptt" }), "ptt", "audio/mpeg"],
+    [
+      "of a picture as a sticker is made into one",
+      () => ({ base64: inBase64(SAMPLE.png), type: "sticker" }),
+      "sticker",
+      "image/webp",
+    ],
+    [
+      "may be called ptt",
+      () => ({ base64: inBase64(SAMPLE.opus), type: "ptt" }),
+      "ptt",
+      "audio/ogg; codecs=opus",
+    ],
   ])("%s", async (_, source, type, mime_type) => {
     expect(await send(source())).toMatchObject({ type, mime_type });
   });

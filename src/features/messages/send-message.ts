@@ -1,14 +1,18 @@
 import type { Engine, Job, JobEnd } from "../../engine/engine.ts";
 import { untilWritten } from "../../engine/until-written.ts";
 import { createWriter, type Writer } from "../../engine/writer.ts";
-import type { Content, SendResult, Session } from "../../network/driver.ts";
+import type { Content, Jid, SendResult, Session } from "../../network/driver.ts";
+import { ByteBudget } from "../../platform/byte-budget.ts";
 import type { Db } from "../../platform/db.ts";
 import { faultPoint } from "../../platform/fault-point.ts";
-import { ByteBudget } from "./byte-budget.ts";
+import { withinTime } from "../../platform/within-time.ts";
 import type { StoredContent } from "./message-view.ts";
+import { isNewChat, lockNewChats } from "./new-chats.ts";
 import { loadOutgoing } from "./outgoing-media.ts";
+import { type ReaddressDeps, readdressSend } from "./readdress-send.ts";
 import type { Outcome, OutcomeRecorder } from "./record-outcome.ts";
-import { SEND_ERROR, type SendError, toSendError } from "./send-error.ts";
+import { newChatsLocked, SEND_ERROR, type SendError, toSendError } from "./send-error.ts";
+import { SendPaces, type Turn } from "./send-pace.ts";
 import {
   loadSends,
   type SendRow,
@@ -18,9 +22,8 @@ import {
   unsubmit,
   waitInDoubt,
 } from "./submit-send.ts";
-import { withinTime } from "../../platform/within-time.ts";
 
-export interface SendRunnerOptions {
+export interface SendRunnerOptions extends ReaddressDeps {
   db: Db;
   engine: Engine;
   outcomes: OutcomeRecorder;
@@ -31,6 +34,8 @@ export interface SendRunnerOptions {
   sendHoldMs: number;
   /** How long a send in doubt waits for a receipt before it is tried again. */
   doubtWaitMs: number;
+  /** Gives a message that has not been submitted back to its campaign, which decides what becomes of it. */
+  withdraw: (id: number) => Promise<void>;
 }
 
 /** Runs send jobs: the one place from which messages go to the network. */
@@ -40,6 +45,8 @@ export function createSendRunner(options: SendRunnerOptions): (job: Job) => Prom
 }
 
 const TRY_AGAIN_MS = 1000;
+/** A lock on new chats may be lifted before its time. */
+const LOOK_AT_LOCK_MS = 600_000;
 /** Then the other end shows it no longer. */
 const TYPING_LASTS_MS = 10_000;
 const FILES_IN_MEMORY_BYTES = 128 * 1024 * 1024;
@@ -49,55 +56,116 @@ class SendRunner {
   readonly #loader: Writer<number, SendRow | undefined>;
   readonly #submitter: Writer<Submission, SubmissionResult>;
   readonly #files = new ByteBudget(FILES_IN_MEMORY_BYTES);
+  readonly #paces: SendPaces;
 
   constructor(options: SendRunnerOptions) {
     const { db, engine, sendHoldMs } = options;
     this.#options = options;
+    this.#paces = new SendPaces(engine);
+    engine.hear("instance", (key) => {
+      const lane = engine.laneOf("session", key);
+      if (lane) this.#paces.forget(lane.id);
+    });
     this.#loader = createWriter({ write: (ids) => loadSends(db, ids) });
     this.#submitter = createWriter({ write: (sends) => submitSends(db, engine.node.id, sendHoldMs, sends) });
   }
 
   async run(job: Job): Promise<JobEnd> {
-    const send = await this.#loader.write((job.ref as { message: number }).message);
-    if (!send || send.outcome_at !== null) return { end: "done" };
+    const turn = this.#paces.begin(job.lane.id);
+    if (!turn) return NOT_YET;
+    try {
+      return await this.#run(job, turn);
+    } finally {
+      turn.end();
+    }
+  }
+
+  async #run(job: Job, turn: Turn): Promise<JobEnd> {
+    const loaded = await this.#loader.write((job.ref as { message: number }).message);
+    if (!loaded || loaded.outcome_at !== null) return { end: "done" };
+    const to = await readdressSend(this.#options, loaded);
+    const send = to ? { ...loaded, jid: to.jid, to } : loaded;
     const ended = send.submitted_at === null ? undefined : await this.#settleDoubt(job, send);
     if (ended) return ended;
+    if (send.is_restricted) return this.#refuseRestricted(job, send);
+    if (send.locked_ms !== null) return this.#holdNewChat(job, send, send.locked_ms);
     const session = this.#sessionFor(send);
     if (!session) return later(TRY_AGAIN_MS);
     if (send.delay_ms !== null) return this.#showTyping(session, send, send.delay_ms);
+    const range = { min: send.pace_min, max: send.pace_max };
+    const isNow = await turn.wait(range, () => showTyping(session, send.jid));
+    return isNow ? this.#begin(job, send, session, turn) : NOT_YET;
+  }
+
+  async #begin(job: Job, send: SendRow, session: Session, turn: Turn): Promise<JobEnd> {
     const { content } = send;
-    if (content.kind !== "media") return this.#start(job, send, session, content);
-    return this.#files.use(content.size, () => this.#startWithFile(job, send, session));
+    if (content.kind !== "media") return this.#start(job, send, session, content, turn);
+    return this.#files.use(content.size, () => this.#startWithFile(job, send, session, turn));
+  }
+
+  /**
+   * A send that would begin a chat while the network allows none: a campaign's goes back to its campaign, an async one
+   * waits as long as it can be held, and whoever waits for an answer has it at once.
+   */
+  async #holdNewChat(job: Job, send: SendRow, forMs: number): Promise<JobEnd> {
+    if (send.origin === "campaign") return this.#withdraw(send);
+    if (send.mode === "async" && forMs <= this.#options.sendHoldMs)
+      return later(Math.min(forMs, LOOK_AT_LOCK_MS));
+    return this.#fail(job, send, newChatsLocked(forMs));
+  }
+
+  /** A campaign waits until its account is in service again. */
+  #refuseRestricted(job: Job, send: SendRow): Promise<JobEnd> {
+    return send.origin === "campaign" ? this.#withdraw(send) : this.#fail(job, send, SEND_ERROR.restricted);
+  }
+
+  async #withdraw({ id }: SendRow): Promise<JobEnd> {
+    await this.#options.withdraw(id);
+    return { end: "done" };
+  }
+
+  /** The network has refused to begin a chat. In a known chat the same code means something else. */
+  async #refuseNewChat(job: Job, send: SendRow, refused: Refusal): Promise<JobEnd> {
+    const { db, engine } = this.#options;
+    const { instance_id, jid, id } = send;
+    if (!(await isNewChat(db, instance_id, jid))) return this.#fail(job, send, toSendError(refused));
+    const until = await untilWritten(engine, job.lane, () => lockNewChats(db, instance_id, refused.until));
+    engine.tell("instance", String(instance_id));
+    await unsubmit(db, engine.node.id, job.lane, id);
+    return this.#holdNewChat(job, send, until.getTime() - Date.now());
   }
 
   /** A send that may have reached the network: waits for a receipt, then the same id again, or not, as the instance says. */
   async #settleDoubt(job: Job, send: SendRow): Promise<JobEnd | undefined> {
     const waitMs = this.#options.doubtWaitMs - (send.doubt_ms ?? 0);
     if (waitMs > 0) return this.#waitInDoubt(job, send, waitMs);
-    const isRepeated = send.on_unknown === "resend" && send.origin !== "campaign" && !send.is_overdue;
-    return isRepeated ? undefined : this.#fail(job, send, SEND_ERROR.unknownOutcome);
+    const mayRepeat = send.on_unknown === "resend" && send.origin !== "campaign" && !send.is_restricted;
+    return mayRepeat && !send.is_overdue ? undefined : this.#fail(job, send, SEND_ERROR.unknownOutcome);
   }
 
   /** Typing is shown for the delay that was asked for; the chat waits, the lane does not. */
   async #showTyping(session: Session, { id, jid }: SendRow, delayMs: number): Promise<JobEnd> {
-    session.setPresence?.("typing", jid).catch(() => {});
+    showTyping(session, jid);
     const nowMs = Math.min(delayMs, TYPING_LASTS_MS);
     const delay_ms = delayMs > nowMs ? delayMs - nowMs : null;
     await this.#options.db.updateTable("message").set({ delay_ms }).where("id", "=", id).execute();
     return later(nowMs);
   }
 
-  async #startWithFile(job: Job, send: SendRow, session: Session): Promise<JobEnd> {
+  async #startWithFile(job: Job, send: SendRow, session: Session, turn: Turn): Promise<JobEnd> {
     const content = await readFile(this.#options.db, send.content);
-    return content ? this.#start(job, send, session, content) : this.#fail(job, send, SEND_ERROR.fileGone);
+    if (!content) return this.#fail(job, send, SEND_ERROR.fileGone);
+    return this.#start(job, send, session, content, turn);
   }
 
-  async #start(job: Job, send: SendRow, session: Session, content: Content): Promise<JobEnd> {
+  async #start(job: Job, send: SendRow, session: Session, content: Content, turn: Turn): Promise<JobEnd> {
     faultPoint("send:before-submit");
-    const submitted = await this.#submitter.write({ id: send.id, lane: job.lane });
+    const submitted = await this.#submitter.write({ id: send.id, lane: job.lane, to: send.to });
     if (submitted === "lane_lost") return this.#loseLane(job);
     if (submitted === "too_late") return this.#fail(job, send, SEND_ERROR.notBegun);
+    if (submitted === "withheld") return this.#withdraw(send);
     faultPoint("send:before-wire");
+    turn.use();
     return this.#act(job, send, session, content);
   }
 
@@ -120,6 +188,7 @@ class SendRunner {
       case "accepted":
         return this.#conclude(job, accepted(send, result));
       case "refused":
+        if (result.code === "REACHOUT_TIMELOCK") return this.#refuseNewChat(job, send, result);
         return this.#fail(job, send, toSendError(result));
       case "not_sent":
         return this.#takeBack(job, send);
@@ -148,8 +217,10 @@ class SendRunner {
   /** The network's word counts whenever it comes, and then nobody waits any longer. */
   async #recordLate(job: Job, send: SendRow, result: SendResult): Promise<void> {
     if (result.outcome !== "accepted") return;
-    await this.#options.outcomes.record({ ...accepted(send, result), job: job.id });
-    this.#options.engine.wake([job.lane.id], { changed: true });
+    const { engine, outcomes } = this.#options;
+    const outcome = { ...accepted(send, result), job: job.id };
+    await untilWritten(engine, job.lane, () => outcomes.record(outcome));
+    engine.wake([job.lane.id], { changed: true });
   }
 
   async #fail(job: Job, { id }: SendRow, error: SendError): Promise<JobEnd> {
@@ -159,6 +230,7 @@ class SendRunner {
   async #conclude(job: Job, outcome: Omit<Outcome, "job">): Promise<JobEnd> {
     const { engine, outcomes } = this.#options;
     await untilWritten(engine, job.lane, () => outcomes.record({ ...outcome, job: job.id }));
+    faultPoint("send:after-outcome");
     return { end: "settled", deleted: true };
   }
 
@@ -168,6 +240,15 @@ class SendRunner {
   }
 }
 
+type Refusal = Extract<SendResult, { outcome: "refused" }>;
+
+/** The row stays as it is; its lane pauses until a send may go out. */
+const NOT_YET: JobEnd = { end: "settled" };
+
+function showTyping(session: Session, jid: Jid): void {
+  session.setPresence?.("typing", jid).catch(() => {});
+}
+
 function accepted({ id }: SendRow, { at, media_ref }: Extract<SendResult, { outcome: "accepted" }>) {
   return { id, status: "sent", at, error: null, media_ref } as const;
 }
@@ -175,9 +256,10 @@ function accepted({ id }: SendRow, { at, media_ref }: Extract<SendResult, { outc
 /** What the driver is given: the content of the row, and the file from where it waits. */
 async function readFile(db: Db, content: StoredContent): Promise<Content | undefined> {
   if (content.kind !== "media") return content;
-  const { upload, ...described } = content;
-  if (upload === undefined) return described;
-  const bytes = await loadOutgoing(db, upload, content.size);
+  const { upload, shared, ...described } = content;
+  const file = upload ?? shared;
+  if (file === undefined) return described;
+  const bytes = await loadOutgoing(db, file, content.size);
   return bytes && { ...described, bytes };
 }
 

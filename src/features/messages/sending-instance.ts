@@ -11,6 +11,10 @@ export interface SendingInstance {
   lane: number;
   status: InstanceStatus;
   jid: string | null;
+  /** Messages a month that its plan allows; null: no limit. */
+  max_messages: number | null;
+  /** Until then the network takes no message from it that begins a chat. */
+  new_chats_locked_until: Date | null;
 }
 
 export type ReadInstance = (id: number) => Promise<SendingInstance>;
@@ -32,10 +36,13 @@ export function createInstanceReader(db: Db): ReadInstance {
 
 async function findInstances(db: Db, ids: number[]): Promise<(SendingInstance | undefined)[]> {
   const rows = await db
-    .selectFrom("instance")
-    .select(["id", "account_id", "lane", "status", "jid"])
-    .where("id", "in", [...new Set(ids)])
-    .where("removed_at", "is", null)
+    .selectFrom("instance as i")
+    .innerJoin("account as a", "a.id", "i.account_id")
+    .innerJoin("plan as p", "p.id", "a.plan_id")
+    .select(["i.id", "i.account_id", "i.lane", "i.status", "i.jid", "i.new_chats_locked_until"])
+    .select("p.max_messages")
+    .where("i.id", "in", [...new Set(ids)])
+    .where("i.removed_at", "is", null)
     .execute();
   const byId = new Map(rows.map((row) => [row.id, row]));
   return ids.map((id) => byId.get(id));

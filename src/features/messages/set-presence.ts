@@ -1,15 +1,15 @@
 import { setTimeout as delay } from "node:timers/promises";
-import type { Jid, Presence, SendResult, Session } from "../../network/driver.ts";
+import type { Jid, Presence, SendResult, SessionCalls } from "../../network/driver.ts";
 import { GatewayError } from "../../platform/errors.ts";
+import { withinTime } from "../../platform/within-time.ts";
+import { resolveTarget, type Target } from "../contacts/contacts.ts";
 import { SEND_ERROR } from "./send-error.ts";
 import { type ReadInstance, requireConnected } from "./sending-instance.ts";
-import { resolveTarget, type Target } from "./target.ts";
-import { withinTime } from "../../platform/within-time.ts";
 
 export interface PresenceDeps {
   readInstance: ReadInstance;
-  /** The live session of an instance, while it is connected. */
-  connectedSession: (instanceId: number) => Session | undefined;
+  /** The live session of an instance, on this node or another, while it is connected. */
+  reachSession: (instanceId: number) => Promise<SessionCalls | undefined>;
   ackTimeoutMs: number;
   defaultCountry?: string;
 }
@@ -32,7 +32,7 @@ export async function setPresence(
   const isOfChat = presence !== "available" && presence !== "unavailable";
   const jid = isOfChat ? resolveTarget(target, deps.defaultCountry).jid : undefined;
   await requireConnected(deps.readInstance, id);
-  const show = presenter(deps, id);
+  const show = await presenter(deps, id);
   await show(presence, jid);
   if (jid && duration_ms && presence !== "paused") {
     await delay(duration_ms, undefined, { signal }).catch(() => {});
@@ -45,8 +45,8 @@ function isSpelling(presence: PresenceInput["presence"]): presence is keyof type
   return Object.hasOwn(SPELLINGS, presence);
 }
 
-function presenter({ connectedSession, ackTimeoutMs }: PresenceDeps, id: number) {
-  const session = connectedSession(id);
+async function presenter({ reachSession, ackTimeoutMs }: PresenceDeps, id: number) {
+  const session = await reachSession(id);
   if (!session) {
     throw new GatewayError("UNAVAILABLE", "The session cannot be reached just now.", {
       retryAfterSeconds: 5,

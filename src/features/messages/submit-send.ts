@@ -2,17 +2,22 @@ import { sql } from "kysely";
 import type { Job } from "../../engine/engine.ts";
 import { heldLanes, type LaneClaim } from "../../engine/jobs.ts";
 import type { Db } from "../../platform/db.ts";
+import type { Conversation } from "../contacts/contacts.ts";
 import type { MessageRow } from "./message-view.ts";
+import { IS_NEW_CHAT } from "./new-chats.ts";
 
 /** What a send job needs to know of its message. */
 export interface SendRow
   extends Pick<
     MessageRow,
     | "id"
+    | "account_id"
     | "instance_id"
+    | "conversation_id"
     | "message_id"
     | "jid"
     | "origin"
+    | "mode"
     | "content"
     | "submitted_at"
     | "outcome_at"
@@ -20,8 +25,17 @@ export interface SendRow
   > {
   on_unknown: "resend" | "fail";
   is_overdue: boolean;
+  /** Its account may send no more. */
+  is_restricted: boolean;
   /** Since it was submitted. */
   doubt_ms: number | null;
+  /** It would begin a chat, which the network does not let this instance do for so long. */
+  locked_ms: number | null;
+  /** The pause between two sends of the instance, in milliseconds. */
+  pace_min: number;
+  pace_max: number;
+  /** Where it goes in place of the address that it was taken with. */
+  to?: Conversation;
 }
 
 /** The messages by row number, in that order; undefined for one that is gone. */
@@ -29,12 +43,19 @@ export async function loadSends(db: Db, ids: number[]): Promise<(SendRow | undef
   const rows = await db
     .selectFrom("message as m")
     .innerJoin("instance as i", "i.id", "m.instance_id")
+    .innerJoin("account as a", "a.id", "i.account_id")
     .select(["m.id", "m.instance_id", "m.message_id", "m.jid", "m.origin", "m.content"])
-    .select(["m.submitted_at", "m.outcome_at", "m.delay_ms"])
+    .select(["m.submitted_at", "m.outcome_at", "m.delay_ms", "m.mode", "m.account_id", "m.conversation_id"])
     .select([
       sql<"resend" | "fail">`coalesce(i.settings ->> 'on_unknown', 'resend')`.as("on_unknown"),
       sql<boolean>`coalesce(m.deadline < now(), false)`.as("is_overdue"),
+      sql<boolean>`account_state(a) not in ('active', 'trial')`.as("is_restricted"),
       sql<number | null>`(extract(epoch from now() - m.submitted_at) * 1000)::float8`.as("doubt_ms"),
+      // The history of the chat is looked at only while there is a lock.
+      sql<number | null>`case when i.new_chats_locked_until > now() and ${IS_NEW_CHAT}
+        then (extract(epoch from i.new_chats_locked_until - now()) * 1000)::float8 end`.as("locked_ms"),
+      sql<number>`coalesce((i.settings ->> 'send_delay_min_ms')::int, 0)`.as("pace_min"),
+      sql<number>`coalesce((i.settings ->> 'send_delay_max_ms')::int, 0)`.as("pace_max"),
     ])
     .where("m.id", "in", ids)
     .$castTo<SendRow>()
@@ -46,13 +67,16 @@ export async function loadSends(db: Db, ids: number[]): Promise<(SendRow | undef
 export interface Submission {
   id: number;
   lane: LaneClaim;
+  to?: Conversation;
 }
 
-export type SubmissionResult = "submitted" | "too_late" | "lane_lost";
+/** `withheld`: it belongs to a campaign that does not run any more. */
+export type SubmissionResult = "submitted" | "too_late" | "withheld" | "lane_lost";
 
 /**
  * Marks sends as submitted just before they go out, fenced by their lanes. From here on an async send has until its
- * deadline to be confirmed; a sync one that is past its deadline is not started.
+ * deadline to be confirmed; a sync one that is past its deadline is not started. A campaign's is not once its campaign
+ * has been paused or cancelled: whoever does that waits for the lock that is taken here.
  */
 export async function submitSends(
   db: Db,
@@ -63,25 +87,39 @@ export async function submitSends(
   const lanes = [...new Map(submissions.map(({ lane }) => [lane.id, lane])).values()];
   const ids = submissions.map(({ id }) => id);
   const laneIds = submissions.map(({ lane }) => lane.id);
-  const { rows } = await sql<{ id: number; is_held: boolean; is_submitted: boolean }>`
+  const jids = submissions.map(({ to }) => to?.jid ?? null);
+  const chats = submissions.map(({ to }) => to?.id ?? null);
+  const { rows } = await sql<{ id: number; is_held: boolean; is_submitted: boolean; is_withheld: boolean }>`
     with input as (
-      select * from unnest(${ids}::bigint[], ${laneIds}::bigint[]) as x (id, lane)
+      select * from unnest(${ids}::bigint[], ${laneIds}::bigint[], ${jids}::text[], ${chats}::bigint[])
+        as x (id, lane, jid, chat)
     ), held as (${heldLanes(node, lanes)}),
-    marked as (
-      update message m set submitted_at = now(),
+    running as materialized (
+      select c.id from campaign c
+      where c.status = 'running'
+        and c.id in (select r.campaign_id from campaign_recipient r join input x on x.id = r.message)
+      order by c.id for share
+    ), marked as (
+      update message m set submitted_at = now(), jid = coalesce(x.jid, m.jid),
+        conversation_id = coalesce(x.chat, m.conversation_id),
         deadline = case when m.mode = 'async' and m.submitted_at is null
           then now() + ${holdMs} * interval '1 millisecond' else m.deadline end
       from input x join held h on h.id = x.lane
       where m.id = x.id and m.status = 'pending' and m.outcome_at is null
         and (m.mode = 'async' or m.deadline > now())
+        and (m.origin <> 'campaign' or exists (
+          select from campaign_recipient r join running c on c.id = r.campaign_id where r.message = m.id))
       returning m.id
     )
-    select x.id, h.id is not null as is_held, k.id is not null as is_submitted
-    from input x left join held h on h.id = x.lane left join marked k on k.id = x.id`.execute(db);
+    select x.id, h.id is not null as is_held, k.id is not null as is_submitted,
+      k.id is null and m.origin = 'campaign' as is_withheld
+    from input x left join held h on h.id = x.lane left join marked k on k.id = x.id
+      left join message m on m.id = x.id and m.outcome_at is null`.execute(db);
   const byId = new Map(rows.map((row) => [row.id, row]));
   return submissions.map(({ id }) => {
     const row = byId.get(id);
     if (!row?.is_held) return "lane_lost";
+    if (row.is_withheld) return "withheld";
     return row.is_submitted ? "submitted" : "too_late";
   });
 }

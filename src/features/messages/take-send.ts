@@ -1,12 +1,12 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Engine } from "../../engine/engine.ts";
-import { newMessageId } from "../../network/ids.ts";
+import { newMessageId, phoneOfJid } from "../../network/ids.ts";
 import { type Db, isDatabaseAway } from "../../platform/db.ts";
 import { GatewayError } from "../../platform/errors.ts";
 import { faultPoint } from "../../platform/fault-point.ts";
 import { ulid } from "../../platform/ulid.ts";
+import type { Conversation, Conversations, Numbers, Recipient } from "../contacts/contacts.ts";
 import type { AcceptedId, MessageAcceptor, NewMessage } from "./accept-message.ts";
-import type { Conversations } from "./conversations.ts";
 import type { IdempotencyKey } from "./idempotency.ts";
 import type { StoredContent } from "./message-view.ts";
 import { dropOutgoing } from "./outgoing-media.ts";
@@ -16,7 +16,6 @@ import {
   requirePaired,
   type SendingInstance,
 } from "./sending-instance.ts";
-import type { Recipient } from "./target.ts";
 
 /** A send as its route has understood it. */
 export interface SendRequest {
@@ -37,6 +36,7 @@ export interface TakeOptions {
   engine: Engine;
   acceptor: MessageAcceptor;
   conversations: Conversations;
+  numbers: Numbers;
   readInstance: ReadInstance;
   queue: "postgres" | "off";
   sendHoldMs: number;
@@ -92,30 +92,41 @@ async function dropFileOf(db: Db, content: StoredContent): Promise<void> {
   if (content.kind === "media" && content.upload) await dropOutgoing(db, [content.upload]).catch(() => {});
 }
 
-function conversationOf(
-  { conversations }: TakeOptions,
+/** Under the address that the network knows, as far as it is known by now. */
+async function conversationOf(
+  { conversations, numbers }: TakeOptions,
   { instance, recipient }: SendRequest,
-): Promise<number> {
-  const { jid, phone, lid, type } = recipient;
+): Promise<Conversation> {
+  const { lid, type } = recipient;
   const { id: instance_id, account_id } = instance;
-  return conversations.idOf({ account_id, instance_id, jid, phone, lid, type, push_name: null });
+  const jid = await numbers.settle(instance, recipient.jid);
+  return conversations.of({
+    account_id,
+    instance_id,
+    jid,
+    phone: phoneOfJid(jid),
+    lid,
+    type,
+    push_name: null,
+  });
 }
 
 function toMessage(
   { sendHoldMs, ackTimeoutMs }: TakeOptions,
-  { instance, recipient, delay_ms, ...request }: SendRequest,
-  conversation_id: number,
+  { instance, recipient: _, delay_ms, ...request }: SendRequest,
+  conversation: Conversation,
 ): NewMessage {
   const { content, mode } = request;
   return {
     ...request,
     account_id: instance.account_id,
     instance_id: instance.id,
+    max_messages: instance.max_messages,
     lane: instance.lane,
-    conversation_id,
+    conversation_id: conversation.id,
     message_id: newMessageId(),
     job_id: `job_${ulid()}`,
-    jid: recipient.jid,
+    jid: conversation.jid,
     type: content.kind === "media" ? content.media_type : content.kind,
     delay_ms: delay_ms || null,
     hold_ms: (mode === "async" ? sendHoldMs : ackTimeoutMs) + delay_ms,

@@ -210,6 +210,7 @@ export const webhooksContract = {
   createWebhook: route({
     http: "POST /api/v1/instances/:id/webhooks",
     access: "instance",
+    role: "admin",
     tag,
     summary: "Add a webhook to an instance",
     message: "Webhook created",
@@ -232,6 +233,7 @@ export const webhooksContract = {
   updateWebhook: route({
     http: "PATCH /api/v1/instances/:id/webhooks/:webhookId",
     access: "instance",
+    role: "admin",
     tag,
     summary: "Change a webhook; what is not named stays",
     message: "Webhook updated",
@@ -242,6 +244,7 @@ export const webhooksContract = {
   deleteWebhook: route({
     http: "DELETE /api/v1/instances/:id/webhooks/:webhookId",
     access: "instance",
+    role: "admin",
     tag,
     summary: "Remove a webhook; what was still to be delivered to it is discarded",
     message: "Webhook removed",
@@ -260,6 +263,7 @@ export const webhooksContract = {
   updateDefaultWebhook: route({
     http: "PATCH /api/v1/instances/:id/webhook",
     access: "instance",
+    role: "admin",
     tag,
     summary: "Change the default webhook of the instance, or create it",
     message: "Webhook updated",

@@ -6,6 +6,7 @@ import type { InputOf } from "../../platform/route.ts";
 import type { SafeFetch } from "../../platform/safe-fetch.ts";
 import type { SecretBox } from "../../platform/secret-box.ts";
 import { newWebhookSecret } from "../../platform/webhook-secret.ts";
+import { type AuditActor, namesOf, recordAudit } from "../audit/audit.ts";
 import { expandEvents, type webhooksContract } from "./contract.ts";
 import { bringsSecret, changeWebhook } from "./save-webhook.ts";
 import { toWebhookRecord, type WebhookRow } from "./webhook-record.ts";
@@ -24,17 +25,23 @@ type GlobalInput = InputOf<typeof webhooksContract.putGlobalWebhook>;
 
 /** The operator's webhook: one row without an instance, delivered through a lane of each instance. */
 export function globalWebhookHandlers({ db, box, outgoing }: GlobalDeps): GlobalHandlers {
-  async function save(input: GlobalInput) {
+  async function save(input: GlobalInput, by: AuditActor) {
     const refused = input.url ? await outgoing.refusal(input.url, "operator") : undefined;
     if (refused) throw invalidField("url", refused);
-    const { row, isNew } = await db.transaction().execute((trx) => saveGlobal(trx, box, input));
+    const { row, isNew } = await db.transaction().execute(async (trx) => {
+      const saved = await saveGlobal(trx, box, input);
+      const target = { type: "webhook", id: saved.row.id };
+      const fields = namesOf(input, "overlap_seconds");
+      await recordAudit(trx, { by, action: "webhook.set_global", target, account_id: null, fields });
+      return saved;
+    });
     return toGlobal(row, box, { revealSecret: isNew || bringsSecret(input) });
   }
 
   return {
     getGlobalWebhook: async () => toGlobal(await findGlobal(db), box),
-    putGlobalWebhook: ({ input }) => save(input),
-    postGlobalWebhook: ({ input }) => save(input),
+    putGlobalWebhook: ({ input, ...by }) => save(input, by),
+    postGlobalWebhook: ({ input, ...by }) => save(input, by),
   };
 }
 

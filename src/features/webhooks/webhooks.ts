@@ -2,6 +2,7 @@ import type { Engine } from "../../engine/engine.ts";
 import { GatewayError } from "../../platform/errors.ts";
 import type { Handlers } from "../../platform/handler.ts";
 import { newWebhookSecret } from "../../platform/webhook-secret.ts";
+import { type AuditActor, type AuditEntry, namesOf, recordAudit } from "../audit/audit.ts";
 import type { webhooksContract } from "./contract.ts";
 import { changeDefaultWebhook } from "./default-webhook.ts";
 import { deliveryLogHandlers } from "./delivery-logs.ts";
@@ -12,7 +13,7 @@ import { discardQueued, hideWebhook } from "./remove-webhook.ts";
 import { resendHandlers } from "./resend-event.ts";
 import { bringsSecret, changeWebhook, insertWebhook, requireAllowedUrl } from "./save-webhook.ts";
 import { createWebhookTest, type WebhookTestDeps } from "./test-webhook.ts";
-import { toWebhookRecord } from "./webhook-record.ts";
+import { toWebhookRecord, type WebhookRow } from "./webhook-record.ts";
 
 export interface WebhookDeps extends WebhookTestDeps {
   engine: Engine;
@@ -21,6 +22,7 @@ export interface WebhookDeps extends WebhookTestDeps {
 export function webhookHandlers(deps: WebhookDeps): Handlers<typeof webhooksContract> {
   return {
     ...savingHandlers(deps),
+    ...otherHandlers(deps),
     ...sendingHandlers(deps),
     ...deliveryLogHandlers(deps.db),
     ...resendHandlers(deps),
@@ -30,7 +32,7 @@ export function webhookHandlers(deps: WebhookDeps): Handlers<typeof webhooksCont
 
 type SavingHandlers = Pick<
   Handlers<typeof webhooksContract>,
-  "listWebhooks" | "createWebhook" | "updateWebhook" | "deleteWebhook" | "updateDefaultWebhook"
+  "listWebhooks" | "createWebhook" | "updateWebhook"
 >;
 
 function savingHandlers({ db, engine, box, outgoing }: WebhookDeps): SavingHandlers {
@@ -40,29 +42,42 @@ function savingHandlers({ db, engine, box, outgoing }: WebhookDeps): SavingHandl
       return rows.map((row) => toWebhookRecord(row, box));
     },
 
-    async createWebhook({ input: { id, secret = newWebhookSecret(), ...fields } }) {
+    async createWebhook({ input, ...by }) {
+      const { id, secret = newWebhookSecret(), ...fields } = input;
       await requireAllowedUrl(outgoing, fields.url);
       const row = await db.transaction().execute(async (trx) => {
         const { account_id } = await lockInstance(trx, id);
-        return insertWebhook(trx, box, { ...fields, secret, instance_id: id, account_id });
+        const added = await insertWebhook(trx, box, { ...fields, secret, instance_id: id, account_id });
+        await recordAudit(trx, entryOf(by, "webhook.create", added, input));
+        return added;
       });
       forgetLane(engine, row.lane);
       return toWebhookRecord(row, box, { revealSecret: true });
     },
 
-    async updateWebhook({ input: { id, webhookId, ...change } }) {
+    async updateWebhook({ input, ...by }) {
+      const { id, webhookId, ...change } = input;
       await requireAllowedUrl(outgoing, change.url);
-      const row = await db
-        .transaction()
-        .execute(async (trx) => changeWebhook(trx, box, await lockWebhook(trx, id, webhookId), change));
+      const row = await db.transaction().execute(async (trx) => {
+        const changed = await changeWebhook(trx, box, await lockWebhook(trx, id, webhookId), change);
+        await recordAudit(trx, entryOf(by, "webhook.update", changed, input));
+        return changed;
+      });
       forgetLane(engine, row.lane);
       return toWebhookRecord(row, box, { revealSecret: bringsSecret(change) });
     },
+  };
+}
 
-    async deleteWebhook({ input: { id, webhookId } }) {
+type OtherHandlers = Pick<Handlers<typeof webhooksContract>, "deleteWebhook" | "updateDefaultWebhook">;
+
+function otherHandlers({ db, engine, box, outgoing }: WebhookDeps): OtherHandlers {
+  return {
+    async deleteWebhook({ input: { id, webhookId }, ...by }) {
       const row = await db.transaction().execute(async (trx) => {
         const found = await lockWebhook(trx, id, webhookId);
         await hideWebhook(trx, found);
+        await recordAudit(trx, entryOf(by, "webhook.delete", found));
         return found;
       });
       await discardQueued(db, row);
@@ -70,13 +85,28 @@ function savingHandlers({ db, engine, box, outgoing }: WebhookDeps): SavingHandl
       return { id: webhookId };
     },
 
-    async updateDefaultWebhook({ input: { id, ...change } }) {
+    async updateDefaultWebhook({ input, ...by }) {
+      const { id, ...change } = input;
       await requireAllowedUrl(outgoing, change.url);
-      const row = await db.transaction().execute((trx) => changeDefaultWebhook(trx, box, id, change));
+      const row = await db.transaction().execute(async (trx) => {
+        const changed = await changeDefaultWebhook(trx, box, id, change);
+        await recordAudit(trx, entryOf(by, "webhook.update", changed, input));
+        return changed;
+      });
       forgetLane(engine, row.lane);
       return toWebhookRecord(row, box, { revealSecret: bringsSecret(change) });
     },
   };
+}
+
+function entryOf(
+  by: AuditActor,
+  action: `webhook.${string}`,
+  { id, account_id }: Pick<WebhookRow, "id" | "account_id">,
+  input: Readonly<Record<string, unknown>> = {},
+): AuditEntry {
+  const fields = namesOf(input, "id", "webhookId", "overlap_seconds");
+  return { by, action, target: { type: "webhook", id }, account_id, fields };
 }
 
 type SendingHandlers = Pick<

@@ -1,0 +1,51 @@
+import { type RawBuilder, sql } from "kysely";
+import type { StoredContent } from "./message-view.ts";
+
+const MAX_WORDS = 500;
+const MAX_WORD = 40;
+
+/** The words of a text as they are compared: in lower case, without accents, each once. */
+export function wordsOf(text: string): string[] {
+  const plain = text
+    .normalize("NFKD")
+    .replace(/\p{Mark}/gu, "")
+    .toLowerCase();
+  const words = plain.match(/[\p{Letter}\p{Number}]+/gu) ?? [];
+  return [...new Set(words.map((word) => [...word].slice(0, MAX_WORD).join("")))].slice(0, MAX_WORDS);
+}
+
+/**
+ * What a message can be found by, each word with its instance, so that a search reads nothing of other instances. The type
+ * of what is no text is a word too.
+ */
+export function searchWords(instanceId: number, content: StoredContent): string[] {
+  const words = wordsOf(textsOf(content).join(" "));
+  const type = content.kind === "media" ? content.media_type : content.kind;
+  return (type === "text" ? words : [...words, `#${type}`]).map((word) => `${instanceId}:${word}`);
+}
+
+function textsOf(content: StoredContent): (string | undefined)[] {
+  switch (content.kind) {
+    case "text":
+      return [content.text];
+    case "media":
+      return [content.caption, content.file_name];
+    case "location":
+      return [content.name, content.address];
+    case "contact":
+      return [content.name, content.phone];
+  }
+}
+
+/** A query for messages of any of the instances that have all the words; a word of two letters or more may go on. */
+export function searchQuery(instanceIds: readonly number[], text: string): RawBuilder<unknown> | null {
+  const words = wordsOf(text).map((word) => ({ word, mark: [...word].length > 1 ? ":*" : "" }));
+  if (words.length === 0) return null;
+  const ofOne = (id: number) => `(${words.map(({ word, mark }) => `'${id}:${word}'${mark}`).join(" & ")})`;
+  return sql`${instanceIds.map(ofOne).join(" | ")}::tsquery`;
+}
+
+/** A query for messages of any of the instances that are of a type other than text. */
+export function typeQuery(instanceIds: readonly number[], type: string): RawBuilder<unknown> {
+  return sql`${instanceIds.map((id) => `'${id}:#${type}'`).join(" | ")}::tsquery`;
+}

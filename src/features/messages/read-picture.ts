@@ -1,0 +1,32 @@
+import type { UploadedFile } from "../../platform/route.ts";
+import type { SafeFetch } from "../../platform/safe-fetch.ts";
+import { takeIn } from "./read-media.ts";
+
+/** A picture by its address, as base64 or a data URI, or as it came in a form. */
+export type PictureInput = string | UploadedFile;
+
+export interface PictureSource {
+  outgoing: SafeFetch;
+}
+
+const MAX_BYTES = 16 * 1024 * 1024;
+
+/** The file of a picture, whole in memory. Throws what `readMedia` throws, naming `field`. */
+export async function readPicture(
+  { outgoing }: PictureSource,
+  field: string,
+  picture: PictureInput,
+): Promise<Buffer> {
+  const pieces: Buffer[] = [];
+  const input = typeof picture === "string" ? { base64: picture } : { file: picture };
+  await takeIn(
+    {
+      async write(piece) {
+        pieces.push(piece);
+      },
+    },
+    input,
+    { outgoing, field, maxBytes: MAX_BYTES },
+  );
+  return Buffer.concat(pieces);
+}

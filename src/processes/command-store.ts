@@ -1,0 +1,55 @@
+import { resolve } from "node:path";
+import { type Config, readConfig } from "../platform/config.ts";
+import { openDataDir } from "../platform/data-dir.ts";
+import { type Database, openDatabase } from "../platform/db.ts";
+import { findRunningDatabase } from "../platform/embedded-postgres.ts";
+import { createLog } from "../platform/log.ts";
+import { findPendingMigrations } from "../platform/pending-migrations.ts";
+import type { SecretBox } from "../platform/secret-box.ts";
+import { refuseDatabase, refuseStart, StartError } from "./start-error.ts";
+import { openSecrets, openStore } from "./store.ts";
+import { UndoList } from "./undo-list.ts";
+
+/** What a command works on: the database of the gateway, which may run meanwhile. */
+export interface CommandStore {
+  config: Config;
+  database: Database;
+  box: SecretBox;
+}
+
+/** Gives a command the gateway's database, started for it when it does not run. Throws StartError. */
+export async function withStore<Result>(
+  env: Record<string, string | undefined>,
+  work: (store: CommandStore) => Promise<Result>,
+): Promise<Result> {
+  const config = readConfig(env);
+  const undo = new UndoList();
+  try {
+    const { database, words } = await open(config, undo);
+    const pending = await findPendingMigrations(database.db).catch((error: unknown) =>
+      refuseDatabase(error, words),
+    );
+    if (pending.length > 0) {
+      throw new StartError(`${words} has not been made ready by this version. Start the gateway once first.`);
+    }
+    const { box } = await openSecrets(config, resolve(config.dataDir), database.db);
+    return await work({ config, database, box });
+  } finally {
+    await undo.run();
+  }
+}
+
+async function open(config: Config, undo: UndoList): Promise<{ database: Database; words: string }> {
+  const running = config.databaseUrl
+    ? undefined
+    : await findRunningDatabase(config.dataDir).catch(() => undefined);
+  if (running) {
+    const database = openDatabase(running, { max: 2, application_name: "waygate command" });
+    undo.add(() => database.close());
+    return { database, words: "The database of the running gateway" };
+  }
+  if (config.databaseUrl) return openStore(config, "", createLog("silent"), undo);
+  const dataDir = await openDataDir(config.dataDir).catch(refuseStart);
+  undo.add(() => dataDir.release());
+  return openStore(config, dataDir.path, createLog("silent"), undo);
+}

@@ -1,0 +1,103 @@
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { startTestGateway, type TestGateway, waitUntil } from "../../test/gateway.ts";
+import { createClient } from "../client.ts";
+import { createAccountByCommand, rotateKeyByCommand, verifyAuditByCommand } from "./commands.ts";
+
+const OLD = "8fJ2mQ7vXc4RtY9wLp3ZsB6nHd1KgA5e";
+const NEW = "Zp4Rk8Tn1Vx6Bq3Mw7Gj2Fd9Lc5Hs0Ye";
+let test: TestGateway;
+let env: Record<string, string>;
+
+beforeAll(async () => {
+  test = await startTestGateway({ WAYGATE_SECRET_KEY: OLD });
+  env = { DATABASE_URL: test.database.url, WAYGATE_SECRET_KEY: OLD };
+});
+afterAll(() => test.stop());
+
+/** What a command prints. */
+async function print(command: Promise<void>): Promise<string> {
+  const log = vi.spyOn(console, "log").mockImplementation(() => {});
+  try {
+    await command;
+    return log.mock.calls.flat().join("\n");
+  } finally {
+    log.mockRestore();
+  }
+}
+
+describe("account create", () => {
+  it("prints a password with which one signs in", async () => {
+    const email = "reseller@example.com";
+    const said = await print(createAccountByCommand(env, { name: "Shop", email, type: "reseller" }));
+    const password = /^Password: (\S+)$/m.exec(said)?.[1] ?? "";
+    const { data } = await test.anonymous.login({ email, password });
+    expect(data.account).toMatchObject({ name: "Shop", account_type: "reseller" });
+  });
+
+  it.each([
+    [{ name: "x", email: "reseller@example.com", type: "client" }, /already in use/],
+    [{ name: "x", email: "nobody", type: "client" }, /e-mail/],
+    [{ name: "x", email: "x@example.com", type: "boss" }, /--type must be/],
+  ])("refuses %j in words", async (given, words) => {
+    await expect(createAccountByCommand(env, given)).rejects.toMatchObject({
+      ...{ name: "StartError", message: expect.stringMatching(words) },
+    });
+  });
+
+  it("says which setting is wrong, and that a key is not the right one", async () => {
+    const given = { name: "x", email: "x@example.com", type: "client" };
+    await expect(createAccountByCommand({ DATABASE_URL: env.DATABASE_URL }, given)).rejects.toThrow(
+      "WAYGATE_SECRET_KEY is required",
+    );
+    await expect(createAccountByCommand({ ...env, WAYGATE_SECRET_KEY: NEW }, given)).rejects.toThrow(
+      "not the one that the secrets in this database are sealed with",
+    );
+  });
+});
+
+describe("audit verify", () => {
+  it("tells that the log is whole, and then names what was tampered with", async () => {
+    const { db, pool } = test.database;
+    await waitUntil(async () => (await db.selectFrom("audit_seal").selectAll().execute()).length > 0);
+    const said = await print(verifyAuditByCommand(env, undefined));
+    expect(said).toMatch(/^The audit log is whole: \d+ entries linked/);
+    const head = /^Head: ([0-9a-f]{64})$/m.exec(said)?.[1];
+    await print(verifyAuditByCommand(env, head));
+    await expect(verifyAuditByCommand(env, "00")).rejects.toThrow("the given head is not in the chain");
+    const change = (action: string) =>
+      pool.query(`set session_replication_role = replica; update audit set action = '${action}' where id = 1;
+        set session_replication_role = origin`);
+    const { action } = await db
+      .selectFrom("audit")
+      .select("action")
+      .where("id", "=", 1)
+      .executeTakeFirstOrThrow();
+    await change("x.y");
+    await expect(verifyAuditByCommand(env, undefined)).rejects.toThrow(
+      "The audit log is broken at link 1: entry 1: the entry or its link was changed.",
+    );
+    await change(action);
+  });
+});
+
+describe("key rotate", () => {
+  it("changes the key of a running gateway: sign-ins, secrets and the audit log go on", async () => {
+    const instance = await test.connectInstance();
+    const { token } = await test.anonymous.login({
+      ...{ email: "owner@example.com", password: "correct horse battery staple" },
+    });
+    await test.restart({ WAYGATE_SECRET_KEY: NEW, WAYGATE_SECRET_KEY_SECOND: OLD });
+    await createClient({ baseUrl: test.url, token }).me();
+    const rotated = { ...env, WAYGATE_SECRET_KEY: NEW, WAYGATE_SECRET_KEY_SECOND: OLD };
+    expect(await print(rotateKeyByCommand(rotated))).toMatch(/^instance\.webhook_secret: 1$/m);
+    await test.restart({ WAYGATE_SECRET_KEY: NEW });
+    const client = createClient({ baseUrl: test.url, apiKey: instance.api_key });
+    await waitUntil(async () => (await client.getInstanceStatus({ id: instance.id })).data.connected);
+    await expect(createClient({ baseUrl: test.url, token }).me()).rejects.toMatchObject({
+      code: "INVALID_TOKEN",
+    });
+    const only = { ...env, WAYGATE_SECRET_KEY: NEW };
+    expect(await print(verifyAuditByCommand(only, undefined))).toContain("is whole");
+    await expect(rotateKeyByCommand(env)).rejects.toThrow("not the one that the secrets");
+  });
+});

@@ -1,0 +1,84 @@
+import {
+  insertAccount,
+  makePassword,
+  type NewAccount,
+  requireSignIn,
+} from "../features/accounts/create-account.ts";
+import { hashPassword } from "../features/accounts/passwords.ts";
+import { recordAudit } from "../features/audit/audit.ts";
+import { verifyAudit } from "../features/audit/verify-audit.ts";
+import { rotateSecrets } from "../features/secrets/rotate-secrets.ts";
+import type { Db } from "../platform/db.ts";
+import { withStore } from "./command-store.ts";
+import { refuseSetting, StartError } from "./start-error.ts";
+
+type Env = Record<string, string | undefined>;
+
+const BY_COMMAND = { caller: { kind: "system" } } as const;
+
+export interface NewAccountOptions {
+  name: string;
+  email: string;
+  type: string;
+}
+
+/** Makes an account and prints the password of its first user, once. */
+export async function createAccountByCommand(
+  env: Env,
+  { name, email, type }: NewAccountOptions,
+): Promise<void> {
+  const account_type = (["owner", "reseller", "client"] as const).find((known) => known === type);
+  if (!account_type) throw new StartError("--type must be owner, reseller or client.");
+  const given = { name, email, account_type, password: makePassword() };
+  const account_id = await withStore(env, ({ database: { db } }) =>
+    writeAccount(db, given).catch(refuseSetting),
+  );
+  console.log(
+    `Account ${account_id} (${account_type}) is made.\nE-mail: ${email}\nPassword: ${given.password}`,
+  );
+  console.log("The password is shown this once.");
+}
+
+async function writeAccount(db: Db, given: NewAccount): Promise<number> {
+  requireSignIn(given);
+  const password_hash = await hashPassword(given.password);
+  return db.transaction().execute(async (trx) => {
+    const { account_id } = await insertAccount(trx, given, password_hash);
+    const target = { type: "account", id: account_id };
+    await recordAudit(trx, { by: BY_COMMAND, action: "account.create", target, account_id });
+    return account_id;
+  });
+}
+
+/** Seals every secret anew with WAYGATE_SECRET_KEY; the gateway may run meanwhile. */
+export async function rotateKeyByCommand(env: Env): Promise<void> {
+  const { resealed, key_id } = await withStore(env, async ({ database: { db }, box }) => {
+    const rotation = await rotateSecrets(db, box).catch((error: unknown) => {
+      throw new StartError(error instanceof Error ? error.message : String(error), { cause: error });
+    });
+    await db.transaction().execute((trx) =>
+      recordAudit(trx, {
+        ...{ by: BY_COMMAND, action: "secret_key.rotate", target: { type: "secret_key", id: box.key_id } },
+        account_id: null,
+      }),
+    );
+    return { ...rotation, key_id: box.key_id };
+  });
+  for (const [column, count] of Object.entries(resealed)) console.log(`${column}: ${count}`);
+  console.log(`Every secret is sealed with key ${key_id} now.`);
+  console.log("Take WAYGATE_SECRET_KEY_SECOND away when the sign-ins of the old key have run out.");
+}
+
+/** Says whether the audit log is as it was written. Throws StartError with the first broken entry. */
+export async function verifyAuditByCommand(env: Env, head: string | undefined): Promise<void> {
+  const verdict = await withStore(env, ({ database: { db }, box }) => verifyAudit(db, box, head));
+  const { links, pending, broken } = verdict;
+  if (broken) {
+    const where = broken.position === null ? "" : ` at link ${broken.position}`;
+    throw new StartError(`The audit log is broken${where}: entry ${broken.audit_id}: ${broken.reason}.`);
+  }
+  console.log(`The audit log is whole: ${links} entries linked, ${pending} to be linked.`);
+  console.log(
+    `Head: ${verdict.head}\nKeep it elsewhere; --head <it> tells later whether the end was cut off.`,
+  );
+}

@@ -1,0 +1,88 @@
+import { randomBytes } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { startTestGateway, type TestGateway, type TestInstance, waitUntil } from "../../test/gateway.ts";
+import { blackPng } from "../../test/sample-files.ts";
+import { type Client, createClient } from "../client.ts";
+import { freePortsFor } from "../platform/free-port.ts";
+
+const SECRET = randomBytes(32).toString("base64");
+
+async function freePorts(count: number): Promise<number[]> {
+  const ports: number[] = [];
+  for await (const port of freePortsFor(`other-nodes ${process.pid}`)) {
+    ports.push(port);
+    if (ports.length === count) break;
+  }
+  return ports;
+}
+
+function settingsAt(port: number): Record<string, string> {
+  return {
+    WAYGATE_PORT: String(port),
+    WAYGATE_NODE_URL: `http://127.0.0.1:${port}`,
+    WAYGATE_CLUSTER_SECRET: SECRET,
+  };
+}
+
+const isThat = (id: string) => (message: { message_id: string }) => message.message_id === id;
+
+describe("a node that does not have the session", () => {
+  let gateway: TestGateway;
+  let shop: TestInstance;
+  let elsewhere: Client;
+  beforeAll(async () => {
+    const [first = 0, second = 0] = await freePorts(2);
+    gateway = await startTestGateway(settingsAt(first));
+    shop = await gateway.connectInstance();
+    const other = await gateway.addNode({ ...settingsAt(second), WAYGATE_ROLES: "api" });
+    elsewhere = createClient({ baseUrl: other.url, apiKey: shop.api_key });
+  });
+  afterAll(() => gateway.stop());
+
+  test("asks the one that has it, also with pictures and refusals", async () => {
+    const { data } = await elsewhere.checkContacts({
+      id: shop.id,
+      numbers: ["5511999990011", "5511999990000"],
+    });
+    expect(data.map(({ exists }) => exists)).toEqual([true, false]);
+    await elsewhere.setProfilePhoto({ id: shop.id, base64: blackPng(64).toString("base64") });
+    expect((await elsewhere.getProfile({ id: shop.id })).data.picture_url).toContain("http");
+    await elsewhere.setPresence({ id: shop.id, presence: "typing", number: "5511999990011" });
+    const unknown = elsewhere.getGroup({ id: shop.id, jid: "120363000000000001@g.us" });
+    await expect(unknown).rejects.toMatchObject({ code: "NOT_FOUND" });
+  });
+
+  test("takes sends, and hears their outcome", async () => {
+    const sent = await elsewhere.sendText({ id: shop.id, number: "5511999990011", text: "From elsewhere" });
+    expect(["sent", "delivered", "read"]).toContain(sent.data.status);
+  });
+
+  test("brings files out of the other's folder", async () => {
+    const picture = blackPng(32);
+    const { data } = await shop.client.sandboxReceive({
+      id: shop.id,
+      from: "5511999990011",
+      media: { base64: picture.toString("base64"), mime_type: "image/png" },
+    });
+    const named = { id: shop.id, message_id: data.message_id };
+    await waitUntil(async () =>
+      (await elsewhere.listMessages({ id: shop.id })).data.some(isThat(data.message_id)),
+    );
+    expect(await elsewhere.downloadMedia({ ...named, return_base64: true })).toMatchObject({
+      data: { base64: picture.toString("base64") },
+    });
+  });
+
+  test("says that it cannot ask a node that is gone, and goes on once the session is back", async () => {
+    const status = async () => (await elsewhere.getInstanceStatus({ id: shop.id })).data.connected;
+    await gateway.restart();
+    await waitUntil(status);
+    await waitUntil(async () => {
+      const checked = await elsewhere
+        .checkContacts({ id: shop.id, numbers: ["5511999990012"], refresh: true })
+        .catch((error) => error);
+      if (checked instanceof Error) expect(checked).toMatchObject({ status: 503 });
+      return !(checked instanceof Error);
+    });
+  });
+});

@@ -1,0 +1,123 @@
+import type { Readable } from "node:stream";
+import type { Engine } from "../engine/engine.ts";
+import type { SessionCalls } from "../network/driver.ts";
+import {
+  answerRemoteCall,
+  createRemoteSession,
+  type RemoteAnswer,
+  type RemoteCall,
+} from "../network/remote-sessions.ts";
+import type { Config } from "../platform/config.ts";
+import type { Db } from "../platform/db.ts";
+import type { ByteRange, MediaStore } from "../platform/media-store.ts";
+import { createNodeCalls, type NodeCalls } from "../platform/node-calls.ts";
+import { NOT_HERE, type NodeCallHandlers, type NodeCallsRouteOptions } from "../platform/node-calls-route.ts";
+import type { SessionHost } from "./sessions.ts";
+
+export interface OtherNodesOptions {
+  config: Pick<Config, "clusterSecret" | "ackTimeoutMs">;
+  db: Db;
+  engine: Pick<Engine, "node">;
+  sessions: SessionHost;
+  store: MediaStore;
+}
+
+/** What this node has of the others: their sessions, for calls that leave no row, and the files in their folders. */
+export interface OtherNodes {
+  /** The live session of an instance wherever it is. */
+  reachSession(instanceId: number): Promise<SessionCalls | undefined>;
+  /** Undefined when that node cannot be asked or does not have it. */
+  readFile(node: string, name: string, range: ByteRange | undefined): Promise<Readable | undefined>;
+  /** What they may ask of this one; undefined without a cluster's secret. */
+  readonly route: NodeCallsRouteOptions | undefined;
+  close(): Promise<void>;
+}
+
+/** The picture of a group or profile is the largest that goes along. */
+const BODY_BYTES = 32 * 1024 * 1024;
+
+export function createOtherNodes(options: OtherNodesOptions): OtherNodes {
+  const { config, db, engine, sessions } = options;
+  const secret = config.clusterSecret?.reveal();
+  if (secret === undefined) {
+    return {
+      reachSession: async (id) => sessions.connectedSession(id),
+      readFile: async () => undefined,
+      route: undefined,
+      close: async () => {},
+    };
+  }
+  const calls = createNodeCalls({ secret });
+  const timeoutMs = config.ackTimeoutMs;
+  return {
+    async reachSession(id) {
+      const find = () => findOwner(db, engine.node.id, id);
+      const here = sessions.connectedSession(id);
+      if (here || !(await find())) return here;
+      return createRemoteSession(id, (call) => askOwner(calls, find, call, timeoutMs));
+    },
+    async readFile(node, name, range) {
+      const url = await findNode(db, node);
+      if (!url) return undefined;
+      const answer = await calls.call({ url, name: "file", input: { name, range }, timeoutMs });
+      return answer.outcome === "stream" ? answer.body : undefined;
+    },
+    route: { secret, bodyLimitBytes: BODY_BYTES, handlers: answersOf(options) },
+    close: () => calls.close(),
+  };
+}
+
+/** Once more where nothing was done, since the session may just have moved. */
+async function askOwner(
+  calls: NodeCalls,
+  find: () => Promise<string | undefined>,
+  input: RemoteCall,
+  timeoutMs: number,
+): Promise<RemoteAnswer> {
+  let reason = "No node has the session.";
+  for (let tries = 0; tries < 2; tries++) {
+    const url = await find();
+    if (!url) break;
+    const answer = await calls.call({ url, name: "session", input, timeoutMs });
+    if (answer.outcome === "value" || answer.outcome === "stream") return answer;
+    if (answer.outcome === "unreachable") reason = answer.reason;
+    if (answer.outcome === "unreachable" && answer.executed) break;
+  }
+  return { outcome: "unreachable", reason };
+}
+
+/** Where the node is called that owns the session's lane, unless that is this one. */
+async function findOwner(db: Db, node: string, instanceId: number): Promise<string | undefined> {
+  const row = await db
+    .selectFrom("instance")
+    .innerJoin("lane", "lane.id", "instance.lane")
+    .innerJoin("node", "node.id", "lane.owner")
+    .select("node.url")
+    .where("instance.id", "=", instanceId)
+    .where("node.id", "<>", node)
+    .where("node.dead", "=", false)
+    .executeTakeFirst();
+  return row?.url ?? undefined;
+}
+
+async function findNode(db: Db, id: string): Promise<string | undefined> {
+  const row = await db
+    .selectFrom("node")
+    .select("url")
+    .where("id", "=", id)
+    .where("dead", "=", false)
+    .executeTakeFirst();
+  return row?.url ?? undefined;
+}
+
+/** What the others may ask of this node; another one is told when the thing is not here, and nothing is done. */
+function answersOf({ sessions, store }: OtherNodesOptions): NodeCallHandlers {
+  return {
+    session: async ({ instance, call, args }: RemoteCall) => {
+      const session = sessions.connectedSession(instance);
+      return session ? answerRemoteCall(session, { call, args }) : NOT_HERE;
+    },
+    file: async ({ name, range }: { name: string; range?: ByteRange }) =>
+      (await store.open(name, range)) ?? NOT_HERE,
+  };
+}

@@ -1,0 +1,76 @@
+import { ensureOwner } from "../features/accounts/create-account.ts";
+import type { Config } from "../platform/config.ts";
+import { readOrMakeSecretKey } from "../platform/data-dir.ts";
+import { type Database, type Db, openDatabase } from "../platform/db.ts";
+import { startEmbeddedPostgres } from "../platform/embedded-postgres.ts";
+import type { Log } from "../platform/log.ts";
+import { migrateDatabase } from "../platform/migrate.ts";
+import { createSecretBox, type SecretBox } from "../platform/secret-box.ts";
+import { requireSecretKey } from "../platform/secret-check.ts";
+import { refuseDatabase, refuseSetting, refuseStart, StartError } from "./start-error.ts";
+import type { UndoList } from "./undo-list.ts";
+
+/** No batch waits longer for a row that somebody holds; then only those fail who need that row. */
+const LOCK_TIMEOUT_MS = 1000;
+
+export interface Store {
+  database: Database;
+  /** The sandbox network's own connections. */
+  sandbox: Database;
+  words: string;
+}
+
+export async function openStore(config: Config, dataDir: string, log: Log, undo: UndoList): Promise<Store> {
+  const { url, words } = config.databaseUrl
+    ? { url: config.databaseUrl, words: describeExternal(config.databaseUrl) }
+    : await startOwn(config, dataDir, log, undo);
+  const database = openDatabase(url, { lockTimeoutMs: LOCK_TIMEOUT_MS });
+  undo.add(() => database.close());
+  const sandbox = openDatabase(url, { max: 6, application_name: "waygate-sandbox" });
+  undo.add(() => sandbox.close());
+  return { database, sandbox, words };
+}
+
+async function startOwn({ pgBinDir }: Config, dataDir: string, log: Log, undo: UndoList) {
+  const postgres = await startEmbeddedPostgres({ dataDir, binDir: pgBinDir, log }).catch(refuseStart);
+  undo.add(() => postgres.stop());
+  return { url: postgres.url, words: `its own PostgreSQL below ${dataDir}` };
+}
+
+function describeExternal(databaseUrl: string): string {
+  const { host, pathname } = new URL(databaseUrl);
+  return `PostgreSQL at ${host}${pathname}`;
+}
+
+/** Tables, keys and owner, over connections that wait for locks as long as another node needs for the same. */
+export async function prepareStore(config: Config, dataDir: string, store: Store) {
+  const patient = openDatabase(store.database.url, { max: 2, application_name: "waygate start" });
+  try {
+    await migrateDatabase(patient.db).catch((error: unknown) => refuseDatabase(error, store.words));
+    const { secretKey, box } = await openSecrets(config, dataDir, patient.db);
+    const firstOwner = await ensureOwner(patient.db, config).catch(refuseSetting);
+    return { secretKey, box, firstOwner };
+  } finally {
+    await patient.close();
+  }
+}
+
+/** The key of the secrets in the database, which must be the one that they were sealed with. */
+export async function openSecrets(config: Config, dataDir: string, db: Db): Promise<Secrets> {
+  const secretKey = config.secretKey?.reveal() ?? (await readOrMakeSecretKey(dataDir).catch(refuseStart));
+  const second = config.secretKeySecond?.reveal();
+  const box = createSecretBox(secretKey, ...(second === undefined ? [] : [second]));
+  await requireSecretKey(db, box).catch((cause: unknown) => {
+    const whose = config.secretKey ? "WAYGATE_SECRET_KEY" : `The key in ${dataDir}/secret-key`;
+    throw new StartError(
+      `${whose} is not the one that the secrets in this database are sealed with. Set WAYGATE_SECRET_KEY to that one.`,
+      { cause },
+    );
+  });
+  return { secretKey, box };
+}
+
+interface Secrets {
+  secretKey: string;
+  box: SecretBox;
+}

@@ -1,0 +1,79 @@
+import { join } from "node:path";
+import { createClient } from "../../src/client.ts";
+import { packageRoot } from "../../src/platform/version.ts";
+import type { WhatsAppServer } from "../whatsapp-server/server.ts";
+import { spawnWhatsAppServer } from "../whatsapp-server/server-process.ts";
+import {
+  type BenchGateway,
+  type BenchInstance,
+  makeDataDir,
+  removeDataDir,
+  startBenchGateway,
+} from "./bench-gateway.ts";
+
+/** The built gateway on a WhatsApp of its own, each in a process of its own. */
+export interface WhatsAppStage {
+  network: WhatsAppServer;
+  readonly gateway: BenchGateway;
+  /** A new instance, paired through the API; resolves when it is connected. */
+  connect(webhookUrl?: string): Promise<BenchInstance & { phone: string }>;
+  /** People who can be written to, and read nothing. */
+  addReaders(count: number): Promise<string[]>;
+  /** Stops the gateway in order and starts it again. */
+  restart(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export async function startWhatsAppStage(): Promise<WhatsAppStage> {
+  const network = await spawnWhatsAppServer(join(packageRoot(), "dist/test/whatsapp-server/main.js"));
+  await network.control.settings({ keepLedger: false });
+  const dataDir = await makeDataDir();
+  const start = () =>
+    startBenchGateway(dataDir, undefined, {
+      WAYGATE_WHATSAPP_URL: network.url,
+      WAYGATE_WHATSAPP_ROOT_KEY: network.rootKeyHex,
+      NODE_EXTRA_CA_CERTS: network.caFile,
+    });
+  let gateway = await start();
+  return {
+    network,
+    get gateway() {
+      return gateway;
+    },
+    async connect(webhookUrl) {
+      const { phone } = await network.control.addPerson();
+      const { data } = await gateway.owner.createInstance({
+        ...{ name: "Bench", network: "whatsapp" },
+        ...(webhookUrl && { webhook: { url: webhookUrl, events: ["message.received"] } }),
+      });
+      const client = createClient({ baseUrl: gateway.url, apiKey: data.api_key });
+      const { data: connecting } = await client.connectInstance({ id: data.id });
+      await network.control.scan(phone, connecting.qr_code ?? "");
+      while (!(await client.getInstanceStatus({ id: data.id })).data.connected) await sleep(20);
+      return { id: data.id, api_key: data.api_key, client, phone };
+    },
+    async addReaders(count) {
+      const phones: string[] = [];
+      for (let i = 0; i < count; i++) {
+        phones.push((await network.control.addPerson({ opaque: true })).phone);
+      }
+      return phones;
+    },
+    async restart() {
+      await gateway.stop();
+      gateway = await start();
+    },
+    async stop() {
+      await gateway.stop();
+      const unhandled = await network.control.unhandled();
+      if (unhandled.length > 0)
+        console.log(`the server did not understand: ${unhandled.slice(0, 5).join("; ")}`);
+      await network.close();
+      await removeDataDir(dataDir);
+    },
+  };
+}
+
+export function sleep(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}

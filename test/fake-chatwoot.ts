@@ -1,0 +1,924 @@
+import { createHmac, randomUUID } from "node:crypto";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { setTimeout as delay } from "node:timers/promises";
+import { readMultipart } from "../src/platform/multipart.ts";
+
+type Fields = Record<string, unknown>;
+type MessageType = "incoming" | "outgoing" | "activity" | "template";
+const MESSAGE_TYPES: readonly MessageType[] = ["incoming", "outgoing", "activity", "template"];
+const REFUSED = { 401: "Invalid Access Token", 403: "Forbidden", 500: "Internal Server Error" };
+
+export interface FakeContact {
+  id: number;
+  name: string;
+  identifier: string | null;
+  phone_number: string | null;
+  custom_attributes: Fields;
+}
+
+interface ContactInbox {
+  contact_id: number;
+  inbox_id: number;
+  source_id: string;
+}
+
+export interface FakeConversation {
+  /** Display id, the one that paths use. */
+  id: number;
+  inbox_id: number;
+  contact_id: number;
+  source_id: string;
+  status: "open" | "pending" | "resolved" | "snoozed";
+}
+
+export interface FakeAttachment {
+  id: number;
+  file_type: string;
+  content_type: string;
+  file_name: string;
+  bytes: Buffer;
+  /** How many GETs are answered 404 before the file is there. */
+  missing: number;
+}
+
+export interface FakeMessage {
+  id: number;
+  conversation_id: number;
+  message_type: MessageType;
+  content: string | null;
+  content_type: string;
+  content_attributes: Fields;
+  private: boolean;
+  source_id: string | null;
+  status: "sent" | "delivered" | "read" | "failed";
+  attachments: FakeAttachment[];
+  is_voice_message: boolean;
+  sender: { id: number; name: string; type: "user" } | { id: number; name: string } | null;
+  created_at: Date;
+}
+
+interface FakeInbox {
+  id: number;
+  name: string;
+  channel_type: string;
+  inbox_identifier: string;
+  webhook_url: string | null;
+  secret: string | null;
+  hmac_mandatory: boolean;
+  hmac_token: string;
+  lock_to_single_conversation: boolean;
+}
+
+/** What the fake does badly from now on. */
+export interface ChatwootFaults {
+  /** Answers every call of the account so; a number, or null for as it should be. */
+  status: 401 | 403 | 404 | 422 | 429 | 500 | null;
+  /** Every answer waits so long. */
+  slowMs: number;
+  /** So many message creations are carried out and their answer is lost. */
+  loseAnswers: number;
+  /** So many connections are cut before anything is done. */
+  dropRequests: number;
+  /** nginx drops `api_access_token`, whose name has underscores. */
+  dropTokenHeader: boolean;
+  /** Attachments of agents answer 404 so often. */
+  missingFiles: number;
+  /** Sends no webhooks until `release` or `reorder`. */
+  holdWebhooks: boolean;
+  /** The answer of a message creation waits until its webhook was delivered. */
+  webhookFirst: boolean;
+  /** Chatwoot >= 4.14 refuses the gateway's address. */
+  refusePrivateNetwork: boolean;
+}
+
+const SOUND: ChatwootFaults = {
+  status: null,
+  slowMs: 0,
+  loseAnswers: 0,
+  dropRequests: 0,
+  dropTokenHeader: false,
+  missingFiles: 0,
+  holdWebhooks: false,
+  webhookFirst: false,
+  refusePrivateNetwork: false,
+};
+
+interface Queued {
+  event: Fields;
+  message: FakeMessage | null;
+}
+
+interface Answer {
+  status: number;
+  body?: unknown;
+  /** Plain text. */
+  text?: string;
+  location?: string;
+  bytes?: Buffer;
+  type?: string;
+}
+
+interface Request {
+  method: string;
+  path: string;
+  query: URLSearchParams;
+  fields: Fields;
+  files: { name: string; type: string; bytes: Buffer }[];
+  /** Role of the token's user. */
+  role: "administrator" | "agent" | null;
+}
+
+/** What an agent writes. */
+export interface AgentMessage {
+  content?: string;
+  private?: boolean;
+  content_type?: string;
+  content_attributes?: Fields;
+  template?: boolean;
+  attachments?: { bytes: Buffer; type: string; file_name: string }[];
+}
+
+/** A Chatwoot with one account, as far as a gateway sees it: its API channel, its webhooks, its manners. */
+export class FakeChatwoot {
+  readonly account_id = 2;
+  readonly token = "agent-token-1";
+  readonly inbox: FakeInbox;
+  /** Of another kind, as a website's. */
+  readonly widget: FakeInbox;
+  version = "4.16.2";
+  role: "administrator" | "agent" = "administrator";
+  faults: ChatwootFaults = { ...SOUND };
+  contacts: FakeContact[] = [];
+  contactInboxes: ContactInbox[] = [];
+  conversations: FakeConversation[] = [];
+  messages: FakeMessage[] = [];
+  /** Every call that came, in order: `POST /api/v1/...`. */
+  readonly calls: string[] = [];
+  /** Bodies of the webhooks that were sent, with the status that came back. */
+  readonly hooks: { event: Fields; status: number }[] = [];
+  typing: string[] = [];
+  lastSeen: string[] = [];
+  /** Longest time that a webhook waits by chance. */
+  jitterMs = 20;
+  messagesPerMinute = 200;
+  readonly #held: Queued[] = [];
+  readonly #sending = new Set<Promise<void>>();
+  readonly #server = createServer((request, response) => {
+    void this.#serve(request, response).catch((error: unknown) => {
+      if (!response.headersSent) response.writeHead(500).end(String(error));
+    });
+  });
+  #ids = 100;
+
+  constructor() {
+    this.inbox = this.#newInbox(7, "WhatsApp", "Channel::Api");
+    this.widget = this.#newInbox(8, "Website", "Channel::WebWidget");
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  async start(port = 0): Promise<this> {
+    await new Promise<void>((resolve, reject) => {
+      this.#server.once("error", reject).listen(port, "127.0.0.1", () => resolve());
+    });
+    return this;
+  }
+
+  async stop(): Promise<void> {
+    await this.settled();
+    await new Promise<void>((resolve) => {
+      this.#server.close(() => resolve());
+      this.#server.closeAllConnections();
+    });
+  }
+
+  /** Everything as it was at first, but for the inbox's webhook. */
+  reset(): void {
+    this.faults = { ...SOUND };
+    Object.assign(this, { contacts: [], contactInboxes: [], conversations: [], messages: [] });
+    Object.assign(this, { typing: [], lastSeen: [], version: "4.16.2", role: "administrator" });
+    this.calls.length = 0;
+    this.hooks.length = 0;
+    this.#held.length = 0;
+    this.inbox.hmac_mandatory = false;
+    this.inbox.lock_to_single_conversation = false;
+  }
+
+  /** Resolves when no webhook is on its way. */
+  async settled(): Promise<void> {
+    while (this.#sending.size > 0) await Promise.all(this.#sending);
+  }
+
+  of(conversation_id: number): FakeMessage[] {
+    return this.messages.filter((message) => message.conversation_id === conversation_id);
+  }
+
+  /** An agent answers in a conversation. */
+  write(conversation_id: number, said: AgentMessage | string): FakeMessage {
+    const { attachments = [], template, ...fields } = typeof said === "string" ? { content: said } : said;
+    const message = this.#addMessage({
+      conversation_id,
+      message_type: template ? "template" : "outgoing",
+      content: null,
+      content_type: "text",
+      content_attributes: {},
+      private: false,
+      source_id: null,
+      status: "sent",
+      attachments: attachments.map(({ bytes, type, file_name }) => ({
+        id: this.#nextId(),
+        file_type: type.startsWith("image/")
+          ? "image"
+          : type.startsWith("audio/")
+            ? "audio"
+            : type.startsWith("video/")
+              ? "video"
+              : "file",
+        content_type: type,
+        file_name,
+        bytes,
+        missing: this.faults.missingFiles,
+      })),
+      is_voice_message: false,
+      sender: template ? null : { id: 1, name: "Ana", type: "user" },
+      ...fields,
+    });
+    return message;
+  }
+
+  /** An agent starts a conversation in the panel, whose `source_id` nobody chose. */
+  startConversation(contact: Omit<FakeContact, "id" | "custom_attributes">): FakeConversation {
+    const added = { id: this.#nextId(), custom_attributes: {}, ...contact };
+    this.contacts.push(added);
+    const inbox = { contact_id: added.id, inbox_id: this.inbox.id, source_id: randomUUID() };
+    this.contactInboxes.push(inbox);
+    return this.#addConversation({ ...inbox, status: "open" });
+  }
+
+  /** An agent deletes a message. */
+  remove(message: FakeMessage): void {
+    message.content = "This message was deleted";
+    message.content_attributes = { deleted: true };
+    message.attachments = [];
+    this.#tellMessage("message_updated", message);
+  }
+
+  /** An agent presses Retry at a failed message. */
+  retry(message: FakeMessage): void {
+    message.status = "sent";
+    delete message.content_attributes.external_error;
+    this.#tellMessage("message_updated", message);
+  }
+
+  resolve(conversation: FakeConversation): void {
+    conversation.status = "resolved";
+    this.#tell({ event: "conversation_status_changed", ...this.#conversationData(conversation) }, null);
+  }
+
+  type(conversation: FakeConversation, event: "conversation_typing_on" | "conversation_typing_off"): void {
+    const user = { id: 1, name: "Ana", type: "user" };
+    this.#tell({ event, user, conversation: this.#conversationData(conversation), is_private: false }, null);
+  }
+
+  /** Sends the webhooks that were held, in this order of their places. */
+  async release(order?: (held: number[]) => number[]): Promise<void> {
+    const held = this.#held.splice(0);
+    const places = order ? order(held.map((_, place) => place)) : held.map((_, place) => place);
+    this.faults.holdWebhooks = false;
+    for (const place of places) {
+      const queued = held[place];
+      if (queued) await this.#deliver(queued);
+    }
+  }
+
+  /** Sends the webhook of a message again, as a repeated job does. */
+  async repeat(message: FakeMessage, event = "message_created"): Promise<void> {
+    await this.#deliver({ event: this.#messageData(event, message), message });
+  }
+
+  #newInbox(id: number, name: string, channel_type: string): FakeInbox {
+    return {
+      id,
+      name,
+      channel_type,
+      inbox_identifier: `inbox-identifier-${id}`,
+      webhook_url: channel_type === "Channel::Api" ? "" : null,
+      secret: `inbox-secret-${id}`,
+      hmac_mandatory: false,
+      hmac_token: "hmac-token",
+      lock_to_single_conversation: false,
+    };
+  }
+
+  #nextId(): number {
+    this.#ids += 1;
+    return this.#ids;
+  }
+
+  // --- HTTP ---------------------------------------------------------------------------------------------------------
+
+  async #serve(raw: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (this.faults.dropRequests > 0) {
+      this.faults.dropRequests -= 1;
+      raw.socket.destroy();
+      return;
+    }
+    const request = await this.#read(raw);
+    this.calls.push(`${request.method} ${request.path}`);
+    if (this.faults.slowMs > 0) await delay(this.faults.slowMs);
+    const answer = this.#answer(request);
+    const created = request.method === "POST" && request.path.endsWith("/messages") && answer.status === 200;
+    if (created && this.faults.webhookFirst) await this.settled();
+    if (created && this.faults.loseAnswers > 0) {
+      this.faults.loseAnswers -= 1;
+      raw.socket.destroy();
+      return;
+    }
+    const { status, body, text, location, bytes, type } = answer;
+    const plain = text ?? bytes;
+    response
+      .writeHead(status, {
+        "content-type": type ?? (plain === undefined ? "application/json" : "text/plain"),
+        ...(location && { location }),
+      })
+      .end(plain ?? JSON.stringify(body ?? {}));
+  }
+
+  async #read(raw: IncomingMessage): Promise<Request> {
+    const { pathname, searchParams } = new URL(raw.url ?? "/", "http://chatwoot");
+    const type = raw.headers["content-type"] ?? "";
+    const { fields, files } = type.startsWith("multipart/form-data")
+      ? await readForm(raw, type)
+      : { fields: await readJson(raw), files: [] };
+    const token = this.faults.dropTokenHeader ? undefined : raw.headers.api_access_token;
+    const role = token === this.token ? this.role : null;
+    return { method: raw.method ?? "GET", path: pathname, query: searchParams, fields, files, role };
+  }
+
+  #answer(request: Request): Answer {
+    const { method, path } = request;
+    if (path === "/api") {
+      return ok({
+        version: this.version,
+        timestamp: "2026-11-20",
+        queue_services: "ok",
+        data_services: "ok",
+      });
+    }
+    if (path.startsWith("/files/")) return this.#file(path);
+    if (this.faults.status === 429) return { status: 429, text: "Retry later\n" };
+    if (this.faults.status === 404) return { status: 404, body: { error: "Resource could not be found" } };
+    if (this.faults.status === 422) return { status: 422, body: { error: "Too many messages" } };
+    if (this.faults.status) {
+      return { status: this.faults.status, body: { error: REFUSED[this.faults.status] } };
+    }
+    if (path.startsWith("/public/")) return this.#publicCall(request);
+    if (!request.role) return { status: 401, body: { error: "Invalid Access Token" } };
+    if (path === "/api/v1/profile") return ok(this.#profile());
+    const [, account, rest = ""] = /^\/api\/v1\/accounts\/(\d+)(\/.*)$/.exec(path) ?? [];
+    if (Number(account) !== this.account_id) return notFound();
+    return this.#accountCall(method, rest, request);
+  }
+
+  #profile() {
+    const accounts = [{ id: this.account_id, name: "Shop", role: this.role, status: "active" }];
+    return { id: 1, name: "Ana", email: "ana@example.com", accounts };
+  }
+
+  #accountCall(method: string, path: string, request: Request): Answer {
+    const [, collection = "", id = "", action = "", last = ""] =
+      /^\/(\w+)(?:\/(\w+))?(?:\/(\w+))?(?:\/(\w+))?$/.exec(path) ?? [];
+    const number = Number(id);
+    switch (
+      `${method} ${collection}${id ? "/:id" : ""}${action ? `/${action}` : ""}${last ? "/:last" : ""}`
+    ) {
+      case "POST inboxes":
+        return this.#createInbox(request);
+      case "GET inboxes/:id":
+        return this.#showInbox(number, request);
+      case "PATCH inboxes/:id":
+        return this.#updateInbox(number, request);
+      case "POST contacts/:id":
+        return id === "filter" ? this.#filterContacts(request) : notFound();
+      case "POST contacts":
+        return this.#createContact(request.fields, text(request.fields.source_id));
+      case "PUT contacts/:id":
+      case "PATCH contacts/:id":
+        return this.#updateContact(number, request.fields);
+      case "GET contacts/:id":
+        return this.#showContact(number);
+      case "POST contacts/:id/contact_inboxes":
+        return this.#addContactInbox(number, request.fields);
+      case "GET contacts/:id/conversations":
+        return this.#conversationsOf(number);
+      case "POST actions/:id":
+        return id === "contact_merge" ? this.#merge(request.fields) : notFound();
+      case "POST conversations":
+        return this.#createConversation(request.fields);
+      case "POST conversations/:id/toggle_status":
+        return this.#toggleStatus(number, request.fields);
+      case "GET conversations/:id/messages":
+        return this.#listMessages(number, request.query);
+      case "POST conversations/:id/messages":
+        return this.#createMessage(number, request);
+      case "PATCH conversations/:id/messages/:last":
+        return this.#updateMessage(Number(last), request.fields);
+      case "DELETE conversations/:id/messages/:last":
+        return this.#deleteMessage(Number(last));
+      default:
+        return notFound();
+    }
+  }
+
+  // --- inboxes ------------------------------------------------------------------------------------------------------
+
+  #showInbox(id: number, { role }: Request): Answer {
+    const inbox = [this.inbox, this.widget].find((one) => one.id === id);
+    if (!inbox) return notFound();
+    const { secret, hmac_token, ...open } = inbox;
+    const isSigning = this.#signs();
+    return ok({
+      ...open,
+      ...(role === "administrator" && { hmac_token, secret: isSigning ? secret : null }),
+    });
+  }
+
+  #createInbox({ role, fields }: Request): Answer {
+    if (role !== "administrator") return notAuthorised();
+    const channel = fields.channel as Fields;
+    this.inbox.name = String(fields.name);
+    this.inbox.webhook_url = String(channel.webhook_url ?? "");
+    return ok({ ...this.inbox });
+  }
+
+  #updateInbox(id: number, request: Request): Answer {
+    if (request.role !== "administrator") return notAuthorised();
+    const channel = (request.fields.channel ?? {}) as Fields;
+    if (id !== this.inbox.id) return notFound();
+    if ("webhook_url" in channel) this.inbox.webhook_url = String(channel.webhook_url);
+    return this.#showInbox(id, request);
+  }
+
+  #signs(): boolean {
+    const [major = 0, minor = 0] = this.version.split(".").map(Number);
+    return major > 4 || (major === 4 && minor >= 13);
+  }
+
+  // --- contacts -----------------------------------------------------------------------------------------------------
+
+  #publicCall({ method, path, fields }: Request): Answer {
+    const prefix = `/public/api/v1/inboxes/${this.inbox.inbox_identifier}/contacts`;
+    if (method !== "POST" || !path.startsWith(prefix)) return notFound();
+    const rest = path.slice(prefix.length);
+    if (rest === "") return this.#upsertContact(fields);
+    if (rest.endsWith("/update_last_seen")) {
+      const conversation = Number(/conversations\/(\d+)/.exec(rest)?.[1]);
+      this.lastSeen.push(rest);
+      for (const message of this.of(conversation)) {
+        if (message.message_type === "incoming" || message.status === "failed") continue;
+        message.status = "read";
+      }
+      return ok({});
+    }
+    if (rest.endsWith("/toggle_typing")) {
+      this.typing.push(String(fields.typing_status));
+      return ok({});
+    }
+    return notFound();
+  }
+
+  /** Contact inbox by source id, then contact by identifier, then by phone, else a new one. */
+  #upsertContact(fields: Fields): Answer {
+    const source_id = text(fields.source_id) ?? randomUUID();
+    const identifier = text(fields.identifier);
+    if (this.inbox.hmac_mandatory && identifier) {
+      const right = createHmac("sha256", this.inbox.hmac_token).update(identifier).digest("hex");
+      if (fields.identifier_hash !== right) {
+        return { status: 401, body: { error: "HMAC failed: Invalid Identifier Hash Provided" } };
+      }
+    }
+    const known = this.contactInboxes.find(
+      (one) => one.source_id === source_id && one.inbox_id === this.inbox.id,
+    );
+    const phone = text(fields.phone_number);
+    const found = known
+      ? this.contacts.find(({ id }) => id === known.contact_id)
+      : (this.contacts.find((one) => identifier !== null && one.identifier === identifier) ??
+        this.contacts.find((one) => phone !== null && one.phone_number === phone));
+    const contact = found ?? this.#newContact(fields);
+    if (!known) this.contactInboxes.push({ contact_id: contact.id, inbox_id: this.inbox.id, source_id });
+    const { id, name, phone_number } = contact;
+    return ok({ source_id, pubsub_token: "pub", id, name, email: null, phone_number });
+  }
+
+  #newContact(fields: Fields): FakeContact {
+    const contact = {
+      id: this.#nextId(),
+      name: text(fields.name) ?? "",
+      identifier: text(fields.identifier),
+      phone_number: text(fields.phone_number),
+      custom_attributes: (fields.custom_attributes ?? {}) as Fields,
+    };
+    this.contacts.push(contact);
+    return contact;
+  }
+
+  #taken(fields: Fields, except?: number): Answer | null {
+    for (const attribute of ["phone_number", "identifier"] as const) {
+      const value = text(fields[attribute]);
+      const owner = this.contacts.find((one) => value !== null && one[attribute] === value);
+      if (!owner || owner.id === except) continue;
+      const word = attribute === "phone_number" ? "Phone number" : "Identifier";
+      return {
+        status: 422,
+        body: { message: `${word} has already been taken`, attributes: [attribute] },
+      };
+    }
+    return null;
+  }
+
+  #createContact(fields: Fields, source_id: string | null): Answer {
+    const taken = this.#taken(fields);
+    if (taken) return taken;
+    const contact = this.#newContact(fields);
+    const contact_inbox = {
+      contact_id: contact.id,
+      inbox_id: this.inbox.id,
+      source_id: source_id ?? randomUUID(),
+    };
+    this.contactInboxes.push(contact_inbox);
+    return ok({ payload: { contact, contact_inbox } });
+  }
+
+  #updateContact(id: number, fields: Fields): Answer {
+    const contact = this.contacts.find((one) => one.id === id);
+    if (!contact) return notFound();
+    const taken = this.#taken(fields, id);
+    if (taken) return taken;
+    for (const name of ["name", "identifier", "phone_number"] as const) {
+      const value = text(fields[name]);
+      if (value !== null) contact[name] = value;
+    }
+    Object.assign(contact.custom_attributes, fields.custom_attributes);
+    return ok({ payload: contact });
+  }
+
+  #showContact(id: number): Answer {
+    const contact = this.contacts.find((one) => one.id === id);
+    return contact ? ok({ payload: contact }) : notFound();
+  }
+
+  #filterContacts({ fields }: Request): Answer {
+    const clauses = fields.payload as { attribute_key: keyof FakeContact; values: string[] }[];
+    const isWanted = (contact: FakeContact) =>
+      clauses.some(({ attribute_key, values }) => {
+        const value = String(contact[attribute_key] ?? "").replace(/^\+/, "");
+        return values.some((wanted) => wanted.replace(/^\+/, "") === value);
+      });
+    const payload = this.contacts.filter(isWanted).map((contact) => ({
+      ...contact,
+      contact_inboxes: this.contactInboxes
+        .filter((one) => one.contact_id === contact.id)
+        .map(({ source_id, inbox_id }) => ({ source_id, inbox: { id: inbox_id } })),
+    }));
+    return ok({ meta: { count: payload.length }, payload });
+  }
+
+  #addContactInbox(contact_id: number, fields: Fields): Answer {
+    const source_id = text(fields.source_id) ?? randomUUID();
+    if (this.contactInboxes.some((one) => one.source_id === source_id)) {
+      return { status: 422, body: { error: "source_id should be unique" } };
+    }
+    this.contactInboxes.push({ contact_id, inbox_id: this.inbox.id, source_id });
+    return ok({ source_id });
+  }
+
+  #merge({ base_contact_id, mergee_contact_id }: Fields): Answer {
+    const base = this.contacts.find((one) => one.id === base_contact_id);
+    const mergee = this.contacts.find((one) => one.id === mergee_contact_id);
+    if (!base || !mergee) return notFound();
+    for (const one of [...this.contactInboxes, ...this.conversations]) {
+      if (one.contact_id === mergee.id) one.contact_id = base.id;
+    }
+    this.contacts = this.contacts.filter((one) => one !== mergee);
+    base.identifier ??= mergee.identifier;
+    base.phone_number ??= mergee.phone_number;
+    return ok(base);
+  }
+
+  // --- conversations ------------------------------------------------------------------------------------------------
+
+  #conversationsOf(contact_id: number): Answer {
+    const payload = this.conversations
+      .filter((one) => one.contact_id === contact_id)
+      .sort((a, b) => b.id - a.id)
+      .map((one) => ({ ...one, last_activity_at: one.id, meta: {} }));
+    return ok({ payload });
+  }
+
+  #createConversation(fields: Fields): Answer {
+    const source_id = text(fields.source_id) ?? "";
+    const inbox = this.contactInboxes.find((one) => one.source_id === source_id);
+    if (!inbox) return notFound();
+    if (inbox.contact_id !== Number(fields.contact_id)) {
+      return { status: 422, body: { error: "source_id should be unique" } };
+    }
+    const last = this.conversations.findLast((one) => one.contact_id === inbox.contact_id);
+    if (this.inbox.lock_to_single_conversation && last) return ok({ ...last, meta: {} });
+    const status = (text(fields.status) ?? "open") as FakeConversation["status"];
+    return ok({ ...this.#addConversation({ ...inbox, status }), meta: {} });
+  }
+
+  #addConversation(fields: Omit<FakeConversation, "id">): FakeConversation {
+    const conversation = { ...fields, id: this.#nextId() };
+    this.conversations.push(conversation);
+    this.#tell({ event: "conversation_created", ...this.#conversationData(conversation) }, null);
+    return conversation;
+  }
+
+  #toggleStatus(id: number, { status }: Fields): Answer {
+    const conversation = this.conversations.find((one) => one.id === id);
+    if (!conversation) return notFound();
+    conversation.status = status as FakeConversation["status"];
+    return ok({ payload: { success: true, current_status: status, conversation_id: id } });
+  }
+
+  // --- messages -----------------------------------------------------------------------------------------------------
+
+  #listMessages(id: number, query: URLSearchParams): Answer {
+    if (!this.conversations.some((one) => one.id === id)) return notFound();
+    const [after, before] = [Number(query.get("after") ?? 0), Number(query.get("before") ?? Infinity)];
+    const all = this.of(id).filter((one) => one.id > after && one.id < before);
+    const payload = after > 0 ? all.slice(0, 100) : all.slice(-20);
+    return ok({ meta: {}, payload: payload.map((message) => this.#messageView(message)) });
+  }
+
+  #createMessage(id: number, { fields, files }: Request): Answer {
+    const conversation = this.conversations.find((one) => one.id === id);
+    if (!conversation) return notFound();
+    const lately = this.of(id).filter(({ created_at }) => Date.now() - created_at.getTime() < 60_000);
+    if (lately.length >= this.messagesPerMinute) return { status: 422, body: { error: "Too many messages" } };
+    const message_type = (text(fields.message_type) ?? "outgoing") as MessageType;
+    const given = fields.content_attributes ?? {};
+    // A form carries JSON as text, and Rails does not take an object there.
+    if (files.length > 0 && typeof given !== "string" && fields.content_attributes !== undefined) {
+      return { status: 422, body: { error: "content_attributes must be a JSON string" } };
+    }
+    const attributes = (typeof given === "string" ? JSON.parse(given) : given) as Fields;
+    const message = this.#addMessage({
+      conversation_id: id,
+      message_type,
+      content: text(fields.content),
+      content_type: "text",
+      content_attributes: this.#resolveReply(id, attributes),
+      private: fields.private === true || fields.private === "true",
+      source_id: text(fields.source_id),
+      status: "sent",
+      attachments: files.map(({ name, type, bytes }) => ({
+        id: this.#nextId(),
+        file_type: /^(image|audio|video)\//.exec(type)?.[1] ?? "file",
+        content_type: type,
+        file_name: name,
+        bytes,
+        missing: 0,
+      })),
+      is_voice_message: String(fields.is_voice_message) === "true",
+      sender: message_type === "incoming" ? { id: conversation.contact_id, name: "" } : this.#agent(),
+    });
+    if (message_type === "incoming" && ["resolved", "snoozed"].includes(conversation.status)) {
+      conversation.status = "open";
+      this.#tell({ event: "conversation_status_changed", ...this.#conversationData(conversation) }, null);
+    }
+    return ok(this.#messageView(message));
+  }
+
+  #agent() {
+    return { id: 1, name: "Ana", type: "user" as const };
+  }
+
+  /** The server finds one of the two names of the target by the other, in this conversation only. */
+  #resolveReply(conversation: number, attributes: Fields): Fields {
+    const { in_reply_to, in_reply_to_external_id: external, ...rest } = attributes;
+    if (in_reply_to === undefined && external === undefined) return rest;
+    const target = this.of(conversation).find(
+      (one) => one.id === in_reply_to || (external !== undefined && one.source_id === external),
+    );
+    return {
+      ...rest,
+      in_reply_to: target?.id ?? null,
+      in_reply_to_external_id: target?.source_id ?? null,
+    };
+  }
+
+  #addMessage(fields: Omit<FakeMessage, "id" | "created_at">): FakeMessage {
+    const message = { ...fields, id: this.#nextId(), created_at: new Date() };
+    this.messages.push(message);
+    this.#tellMessage("message_created", message);
+    return message;
+  }
+
+  #updateMessage(id: number, fields: Fields): Answer {
+    const message = this.messages.find((one) => one.id === id);
+    if (!message) return notFound();
+    const status = text(fields.status) as FakeMessage["status"] | null;
+    if (status && !(message.status === "read" && status === "delivered")) {
+      message.status = status;
+      const external_error = status === "failed" ? text(fields.external_error) : null;
+      message.content_attributes = { ...message.content_attributes, external_error };
+    }
+    this.#tellMessage("message_updated", message);
+    return ok(this.#messageView(message));
+  }
+
+  #deleteMessage(id: number): Answer {
+    const message = this.messages.find((one) => one.id === id);
+    if (!message) return notFound();
+    this.remove(message);
+    return ok({});
+  }
+
+  #messageView(message: FakeMessage) {
+    return {
+      id: message.id,
+      conversation_id: message.conversation_id,
+      content: message.content,
+      source_id: message.source_id,
+      status: message.status,
+      created_at: Math.floor(message.created_at.getTime() / 1000),
+      message_type: MESSAGE_TYPES.indexOf(message.message_type),
+      private: message.private,
+      content_attributes: message.content_attributes,
+      attachments: message.attachments.map((one) => this.#attachmentView(message, one)),
+      sender: message.sender,
+    };
+  }
+
+  #attachmentView(message: FakeMessage, { id, file_type, content_type, bytes, file_name }: FakeAttachment) {
+    const data_url = `${this.url}/files/redirect/${message.id}/${id}/${encodeURIComponent(file_name)}`;
+    const file_size = bytes.length;
+    const extension = file_name.split(".").at(-1) ?? null;
+    const account_id = this.account_id;
+    return {
+      ...{ id, message_id: message.id, file_type, account_id, extension, content_type, data_url, file_size },
+      thumb_url: "",
+    };
+  }
+
+  #file(path: string): Answer {
+    const [, kind, message, id, name] = /^\/files\/(\w+)\/(\d+)\/(\d+)\/(.*)$/.exec(path) ?? [];
+    const found = this.messages
+      .find((one) => one.id === Number(message))
+      ?.attachments.find((one) => one.id === Number(id));
+    if (!found) return notFound();
+    if (found.missing > 0) {
+      found.missing -= 1;
+      return notFound();
+    }
+    if (kind === "redirect") {
+      return { status: 302, text: "", location: `${this.url}/files/storage/${message}/${id}/${name}` };
+    }
+    return { status: 200, bytes: found.bytes, type: found.content_type };
+  }
+
+  // --- webhooks -----------------------------------------------------------------------------------------------------
+
+  #conversationData(conversation: FakeConversation): Fields {
+    const contact = this.contacts.find((one) => one.id === conversation.contact_id);
+    const { id, inbox_id, contact_id, source_id, status } = conversation;
+    const last = this.of(id).at(-1);
+    return {
+      ...{ id, inbox_id, status, can_reply: true, channel: "Channel::Api" },
+      contact_inbox: { id: 1, contact_id, inbox_id, source_id, hmac_verified: false },
+      meta: { sender: { ...contact, email: null, type: "contact" }, assignee: null, team: null },
+      // The last one of the conversation, which is not always the one that this is about.
+      messages: last ? [this.#messageView(last)] : [],
+      labels: [],
+      account_id: this.account_id,
+    };
+  }
+
+  #messageData(event: string, message: FakeMessage): Fields {
+    const conversation = this.conversations.find((one) => one.id === message.conversation_id);
+    const attachments = message.attachments.map((one) => this.#attachmentView(message, one));
+    return {
+      event,
+      id: message.id,
+      content: message.content,
+      content_type: message.content_type,
+      content_attributes: { ...message.content_attributes },
+      additional_attributes: {},
+      message_type: message.message_type,
+      private: message.private,
+      source_id: message.source_id,
+      created_at: message.created_at.toISOString(),
+      sender: message.sender,
+      inbox: { id: this.inbox.id, name: this.inbox.name },
+      account: { id: this.account_id, name: "Shop" },
+      conversation: conversation ? this.#conversationData(conversation) : {},
+      ...(attachments.length > 0 && { attachments }),
+    };
+  }
+
+  #tellMessage(event: "message_created" | "message_updated", message: FakeMessage): void {
+    this.#tell(this.#messageData(event, message), message);
+  }
+
+  #tell(event: Fields, message: FakeMessage | null): void {
+    if (this.faults.holdWebhooks) {
+      this.#held.push({ event, message });
+      return;
+    }
+    const sending = delay(Math.random() * this.jitterMs).then(() => this.#deliver({ event, message }));
+    this.#sending.add(sending);
+    void sending.finally(() => this.#sending.delete(sending));
+  }
+
+  /** Once, without a retry; what is not taken makes a message failed. */
+  async #deliver({ event, message }: Queued): Promise<void> {
+    const { webhook_url, secret } = this.inbox;
+    if (!webhook_url) return;
+    const body = JSON.stringify(event);
+    const timestamp = String(Math.floor(Date.now() / 1000));
+    const signature = createHmac("sha256", secret ?? "")
+      .update(`${timestamp}.${body}`)
+      .digest("hex");
+    const status = this.faults.refusePrivateNetwork
+      ? 0
+      : await fetch(webhook_url, {
+          method: "POST",
+          body,
+          headers: {
+            "content-type": "application/json",
+            "x-chatwoot-delivery": randomUUID(),
+            ...(this.#signs() && {
+              "x-chatwoot-timestamp": timestamp,
+              "x-chatwoot-signature": `sha256=${signature}`,
+            }),
+          },
+          signal: AbortSignal.timeout(5000),
+        }).then(
+          (answer) => answer.status,
+          () => 0,
+        );
+    this.hooks.push({ event, status });
+    const isMessage = event.event === "message_created" || event.event === "message_updated";
+    if (message && isMessage && (status < 200 || status > 299) && message.status !== "failed") {
+      message.status = "failed";
+      message.content_attributes.external_error = `webhook answered ${status}`;
+      this.#tellMessage("message_updated", message);
+    }
+  }
+}
+
+export async function startFakeChatwoot(): Promise<FakeChatwoot> {
+  return new FakeChatwoot().start();
+}
+
+function ok(body: unknown): Answer {
+  return { status: 200, body };
+}
+
+function notFound(): Answer {
+  return { status: 404, body: { error: "Resource could not be found" } };
+}
+
+function notAuthorised(): Answer {
+  return { status: 401, body: { error: "You are not authorized to do this action" } };
+}
+
+function text(value: unknown): string | null {
+  return value === undefined || value === null || value === "" ? null : String(value);
+}
+
+async function readJson(raw: IncomingMessage): Promise<Fields> {
+  const parts: Buffer[] = [];
+  for await (const part of raw) parts.push(part as Buffer);
+  const body = Buffer.concat(parts).toString("utf8");
+  return body === "" ? {} : (JSON.parse(body) as Fields);
+}
+
+async function readForm(raw: IncomingMessage, type: string) {
+  const fields: Fields = {};
+  const files: Request["files"] = [];
+  let take: ((piece: Buffer) => void) | undefined;
+  const texts: { name: string; pieces: Buffer[] }[] = [];
+  const uploads: { name: string; type: string; pieces: Buffer[] }[] = [];
+  for await (const next of readMultipart(raw as AsyncIterable<Buffer>, type)) {
+    if ("piece" in next) {
+      take?.(next.piece);
+      continue;
+    }
+    const { name, file_name, mime_type } = next.part;
+    const pieces: Buffer[] = [];
+    if (file_name !== undefined) {
+      uploads.push({ name: file_name, type: mime_type ?? "application/octet-stream", pieces });
+    } else texts.push({ name, pieces });
+    take = (piece) => void pieces.push(piece);
+  }
+  for (const { name, pieces } of texts) fields[name] = Buffer.concat(pieces).toString("utf8");
+  for (const { pieces, ...upload } of uploads) files.push({ ...upload, bytes: Buffer.concat(pieces) });
+  return { fields, files };
+}
