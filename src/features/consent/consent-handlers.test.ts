@@ -1,0 +1,119 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { startTestGateway, type TestGateway } from "../../../test/gateway.ts";
+import { createRawCall, type RawCall } from "../../../test/raw-call.ts";
+import { type Client, createClient } from "../../client.ts";
+
+const PASSWORD = "correct horse battery staple";
+
+let test: TestGateway;
+let call: RawCall;
+let shop: Client;
+let other: { client: Client; user_id: number };
+
+beforeAll(async () => {
+  test = await startTestGateway();
+  call = createRawCall(() => test.url);
+  shop = (await makeTenant("shop")).client;
+  other = await makeTenant("other");
+});
+afterAll(() => test.stop());
+
+async function makeTenant(name: string): Promise<{ client: Client; user_id: number; token: string }> {
+  const email = `boss@${name}.example`;
+  const { data } = await test.owner.createAccount({ name, email, password: PASSWORD, user_name: name });
+  const { token } = await test.anonymous.login({ email, password: PASSWORD });
+  return { client: createClient({ baseUrl: test.url, token }), user_id: data.user.id, token };
+}
+
+const NEWS = { purpose: "news", consent_type: "opt_in", granted: true };
+
+describe("consent", () => {
+  it("is of the account when nobody is named, and its withdrawal is a record of its own", async () => {
+    const given = await shop.recordConsent({ ...NEWS, text_version: "3", channel: "web" });
+    expect(given.data).toMatchObject({
+      ...NEWS,
+      userId: null,
+      phone: null,
+      text_version: "3",
+      current: true,
+    });
+    const revoked = await shop.recordConsent({ ...NEWS, granted: false });
+    const { data } = await shop.listConsent({ userId: "me" });
+    expect(data.map(({ consentId, granted, current }) => [consentId, granted, current])).toEqual([
+      [revoked.data.consentId, false, true],
+      [given.data.consentId, true, false],
+    ]);
+    const change = test.database.pool.query("update consent set granted = true");
+    await expect(change).rejects.toThrow("append-only");
+  });
+
+  it("is of a user, a phone, or of a lead by its phone", async () => {
+    const { data: me } = await shop.me();
+    await shop.recordConsent({ ...NEWS, userId: me.user.id });
+    const { data: lead } = await shop.createLead({ phone: "5511987652011" });
+    await shop.recordConsent({ ...NEWS, purpose: "offers", lead_id: lead.id });
+    const byPhone = await shop.recordConsent({
+      ...NEWS,
+      purpose: "offers",
+      granted: false,
+      phone: "+55 11 98765-2011",
+    });
+    expect(byPhone.data).toMatchObject({ phone: "5511987652011", current: true });
+    expect((await shop.listConsent({ userId: me.user.id })).data).toMatchObject([
+      { userId: me.user.id, ...NEWS },
+    ]);
+    const offers = (await shop.listConsent({ userId: "me" })).data.filter(
+      ({ purpose }) => purpose === "offers",
+    );
+    expect(offers.map(({ lead_id, current }) => [lead_id, current])).toEqual([
+      [null, true],
+      [lead.id, false],
+    ]);
+  });
+
+  it("is read page by page", async () => {
+    const { client } = await makeTenant("pages");
+    for (const purpose of ["a", "b", "c"]) await client.recordConsent({ ...NEWS, purpose });
+    const first = await client.listConsent({ userId: "me", limit: 2 });
+    expect(first.data.map(({ purpose }) => purpose)).toEqual(["c", "b"]);
+    const cursor = first.pagination.next_cursor ?? "";
+    expect((await client.listConsent({ userId: "me", limit: 2, cursor })).data).toMatchObject([
+      { purpose: "a" },
+    ]);
+  });
+
+  it("of somebody of another account is, to the byte, that of nobody", async () => {
+    const { token } = await test.anonymous.login({ email: "boss@shop.example", password: PASSWORD });
+    const headers = { authorization: `Bearer ${token}` };
+    const says = async (http: string, body?: unknown) => {
+      const answer = await call(http, body, headers);
+      return `${answer.status} ${JSON.stringify({ ...answer.body, request_id: "" })}`;
+    };
+    const there = await says(`GET /api/data/consent/${other.user_id}`);
+    expect(there).toContain("NOT_FOUND");
+    expect(there).toBe(await says("GET /api/data/consent/999999999"));
+    const lead = (await other.client.createLead({ name: "Theirs" })).data.id;
+    for (const [mine, nobody] of [
+      [{ userId: other.user_id }, { userId: 999_999_999 }],
+      [{ lead_id: lead }, { lead_id: 999_999_999 }],
+    ]) {
+      const answer = await says("POST /api/data/consent", { ...NEWS, ...mine });
+      expect(answer).toContain("NOT_FOUND");
+      expect(answer).toBe(await says("POST /api/data/consent", { ...NEWS, ...nobody }));
+    }
+  });
+
+  it.each([
+    [{ consent_type: "opt_in", granted: true }, "purpose"],
+    [{ purpose: "news", granted: true }, "consent_type"],
+    [{ purpose: "news", consent_type: "opt_in" }, "granted"],
+    [{ ...NEWS, granted: "maybe" }, "granted"],
+    [{ ...NEWS, phone: "12" }, "phone"],
+    [{ ...NEWS, phone: "5511987652012", userId: 1 }, "userId"],
+  ])("is refused with the field that is wrong: %j", async (body, field) => {
+    const { token } = await test.anonymous.login({ email: "boss@other.example", password: PASSWORD });
+    const answer = await call("POST /api/data/consent", body, { authorization: `Bearer ${token}` });
+    expect([answer.status, answer.body.code]).toEqual([400, "VALIDATION_ERROR"]);
+    expect(answer.body.details.fields[0].field).toBe(field);
+  });
+});

@@ -1,0 +1,119 @@
+import { sql } from "kysely";
+import type { Db, Trx } from "../../platform/db.ts";
+import { GatewayError, invalidField } from "../../platform/errors.ts";
+import { type Handlers, Reply } from "../../platform/handler.ts";
+import { readCursor, toPage } from "../../platform/paging.ts";
+import type { InputOf } from "../../platform/route.ts";
+import { requireUser } from "../accounts/accounts.ts";
+import { recordAudit } from "../audit/audit.ts";
+import { readPhone } from "../contacts/contacts.ts";
+import type { consentContract } from "./contract.ts";
+
+export interface ConsentDeps {
+  db: Db;
+  defaultCountry?: string;
+}
+
+type ConsentInput = InputOf<typeof consentContract.recordConsent>;
+
+/** Who has agreed to what, and when. */
+export function consentHandlers(deps: ConsentDeps): Handlers<typeof consentContract> {
+  const { db } = deps;
+  return {
+    async recordConsent({ input, ...by }) {
+      const { account_id } = requireUser(by.caller);
+      const id = await db.transaction().execute(async (trx) => {
+        const subject = await findSubject(trx, deps, account_id, input);
+        const { purpose, consent_type, granted } = input;
+        const { text_version = null, text_hash = null, channel = null } = input;
+        const row = { account_id, ...subject, purpose, consent_type, granted };
+        const added = await trx
+          .insertInto("consent")
+          .values({ ...row, text_version, text_hash, channel, ip: by.ip })
+          .returning("id")
+          .executeTakeFirstOrThrow();
+        const action = granted ? "consent.grant" : "consent.revoke";
+        const target = { type: "consent", id: added.id };
+        await recordAudit(trx, { by, action, target, account_id, fields: ["granted"] });
+        return added.id;
+      });
+      const [record] = await selectRecords(db, account_id).where("c.id", "=", id).execute();
+      if (!record) throw new Error("A consent that was recorded is not there.");
+      return record;
+    },
+
+    async listConsent({ input: { userId, limit, cursor }, caller }) {
+      const { account_id } = requireUser(caller);
+      if (userId !== "me") await requireMember(db, account_id, userId);
+      const before = readCursor(cursor);
+      let query = selectRecords(db, account_id);
+      if (userId !== "me") query = query.where("c.user_id", "=", userId);
+      if (before !== undefined) query = query.where("c.id", "<", before);
+      const found = await query
+        .orderBy("c.id", "desc")
+        .limit(limit + 1)
+        .execute();
+      const { rows, pagination } = toPage(found, limit, ({ consentId }) => consentId);
+      return new Reply(rows, { beside: { pagination } });
+    },
+  };
+}
+
+function selectRecords(db: Db, accountId: number) {
+  return db
+    .selectFrom("consent as c")
+    .select(["c.id as consentId", "c.user_id as userId", "c.lead_id", "c.phone", "c.purpose"])
+    .select(["c.consent_type", "c.granted", "c.text_version", "c.text_hash", "c.channel", "c.created_at"])
+    .select(
+      sql<boolean>`not exists (select from consent later where later.account_id = c.account_id
+        and later.purpose = c.purpose and later.subject = c.subject and later.id > c.id)`.as("current"),
+    )
+    .where("c.account_id", "=", accountId);
+}
+
+interface Subject {
+  user_id: number | null;
+  lead_id: number | null;
+  phone: string | null;
+}
+
+async function findSubject(
+  trx: Trx,
+  { defaultCountry }: ConsentDeps,
+  accountId: number,
+  { userId, lead_id, phone }: ConsentInput,
+): Promise<Subject> {
+  const named = [userId, lead_id, phone].filter((one) => one !== undefined).length;
+  if (named > 1) throw invalidField("userId", "only one of userId, lead_id and phone says whom it is about");
+  if (userId !== undefined) await requireMember(trx, accountId, userId);
+  return {
+    user_id: userId ?? null,
+    lead_id: lead_id ?? null,
+    phone:
+      lead_id !== undefined
+        ? await phoneOfLead(trx, accountId, lead_id)
+        : phone === undefined
+          ? null
+          : readPhone("phone", phone, defaultCountry),
+  };
+}
+
+/** Another account's user is none. */
+async function requireMember(db: Db | Trx, accountId: number, userId: number): Promise<void> {
+  await db
+    .selectFrom("account_user")
+    .select("id")
+    .where("id", "=", userId)
+    .where("account_id", "=", accountId)
+    .executeTakeFirstOrThrow(() => new GatewayError("NOT_FOUND", "There is no such user."));
+}
+
+async function phoneOfLead(trx: Trx, accountId: number, leadId: number): Promise<string | null> {
+  const lead = await trx
+    .selectFrom("lead")
+    .select("phone")
+    .where("id", "=", leadId)
+    .where("account_id", "=", accountId)
+    .executeTakeFirstOrThrow(() => new GatewayError("NOT_FOUND", "There is no such lead."));
+  return lead.phone;
+}

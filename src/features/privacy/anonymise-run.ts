@@ -1,0 +1,45 @@
+import type { Trx } from "../../platform/db.ts";
+import type { DataRequestTable } from "../../tables.ts";
+import type { Asked, Part } from "./treatments.ts";
+
+/** One anonymisation, as each of its batches sees it. */
+export interface Run extends Asked {
+  account_id: number;
+  /** Of the account, in one order. */
+  instances: readonly number[];
+  /** The last row of each table that it is about. */
+  until: Readonly<Record<string, number>>;
+}
+
+export interface Batch {
+  /** Rows that were changed. */
+  rows: number;
+  /** Where the next batch begins; null: the step is over. */
+  after: unknown;
+  /** Lanes whose jobs were removed, to be woken after the commit. */
+  lanes?: readonly number[];
+}
+
+/** One kind of rows, worked through in batches; each batch can be done again. */
+export interface Step {
+  /** Under which the rows are counted. */
+  readonly name: string;
+  /** Any of which asks for the step. */
+  readonly parts: readonly Part[];
+  /** What cannot be part of a transaction, before the batch. */
+  readonly outside?: (run: Run, after: unknown) => Promise<void>;
+  readonly take?: (trx: Trx, run: Run, after: unknown) => Promise<Batch>;
+}
+
+export const ROWS_AT_ONCE = 500;
+
+export type Scope = NonNullable<DataRequestTable["scope"]>;
+
+/** A conversation is made of its messages. */
+export const PARTS: Readonly<Record<Scope, readonly Part[]>> = {
+  account: ["account"],
+  messages: ["messages"],
+  leads: ["leads"],
+  conversations: ["conversations", "messages"],
+  all: ["account", "messages", "leads", "conversations"],
+};

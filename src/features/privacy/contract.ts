@@ -1,0 +1,59 @@
+import { z } from "zod";
+import { page, pagination, route, time } from "../../platform/route.ts";
+
+const scope = z.enum(["account", "messages", "leads", "conversations", "all"]);
+const status = z.enum(["processing", "completed", "failed"]);
+const affected = z.record(z.string(), z.number()).describe("Rows that were changed, by table.");
+
+const tag = "Privacy";
+
+export const privacyContract = {
+  exportData: route({
+    http: "POST /api/data/export",
+    access: "account",
+    role: "admin",
+    tag,
+    summary: "Export everything that the account holds, as one JSON document",
+    description:
+      "`{success, message, requestId, data: {exportedAt, account, instances, conversations, messages, leads, consentRecords, ...}}`, streamed: it is as long as it needs to be. Secrets are not in it. An answer that ends before its last brace was interrupted.",
+    input: z.object({}),
+    output: z.never(),
+    raw: "application/json",
+  }),
+
+  anonymizeData: route({
+    http: "POST /api/data/anonymize",
+    access: "account",
+    role: "admin",
+    tag,
+    summary: "Anonymise data of the account, for good",
+    description:
+      "Rows, their numbers and their times stay; names, numbers, texts and files go. `messages` is what was written, `conversations` that and with whom, `leads` the people of the CRM and of campaigns, `account` the account's own words and names, `all` everything. What waits to be sent or delivered is cancelled first. Sign-in, keys and paired sessions go on working. Within 5 s it is `completed`, or goes on as `processing`; see `GET /api/data/requests`.",
+    message: "Data anonymised",
+    input: z.object({ scope }),
+    output: z.object({ requestId: z.number(), scope, status, affected }),
+  }),
+
+  listDataRequests: route({
+    http: "GET /api/data/requests",
+    access: "account",
+    tag,
+    summary: "List what was asked about the data of the account, newest first",
+    message: "Data requests",
+    input: z.object({ ...page }),
+    output: z.array(
+      z.object({
+        id: z.number(),
+        request_type: z.enum(["export", "anonymize"]),
+        scope: scope.nullable(),
+        status,
+        requested_by: z.number().nullable().describe("The user; null: done again after a restore."),
+        affected,
+        due_at: time,
+        created_at: time,
+        processed_at: time.nullable(),
+      }),
+    ),
+    beside: z.object({ pagination }),
+  }),
+};

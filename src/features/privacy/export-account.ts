@@ -1,0 +1,192 @@
+import { Readable } from "node:stream";
+import { type RawBuilder, sql } from "kysely";
+import type { Db } from "../../platform/db.ts";
+import { type Call, RawAnswer } from "../../platform/handler.ts";
+import type { Log } from "../../platform/log.ts";
+import { requireUser } from "../accounts/accounts.ts";
+import { recordAudit } from "../audit/audit.ts";
+import { readLastRows } from "./ask-anonymisation.ts";
+import type { privacyContract } from "./contract.ts";
+import { type DeclaredTable, dataOf } from "./personal-data.ts";
+
+const ROWS_AT_ONCE = 500;
+
+/** What one export is about: rows that come later are not in it, so that it has an end. */
+interface Export {
+  request: number;
+  account_id: number;
+  until: Readonly<Record<string, number>>;
+}
+
+interface Source extends Export {
+  db: Db;
+  log: Log;
+}
+
+/** Everything that the account holds, read page by page while it is sent. */
+export async function exportAccount(db: Db, by: Call<typeof privacyContract.exportData>): Promise<RawAnswer> {
+  const { account_id, user_id } = requireUser(by.caller);
+  const until = await readLastRows(db);
+  const { request, exportedAt } = await db.transaction().execute(async (trx) => {
+    const added = await trx
+      .insertInto("data_request")
+      .values({
+        ...{ account_id, request_type: "export", requested_by: user_id, ip: by.ip },
+        until: JSON.stringify(until),
+      })
+      .returning(["id", "created_at"])
+      .executeTakeFirstOrThrow();
+    const target = { type: "data_request", id: added.id };
+    await recordAudit(trx, { by, action: "data.export", target, account_id });
+    return { request: added.id, exportedAt: added.created_at.toISOString() };
+  });
+  const pieces = write({ db, log: by.log, request, account_id, until }, exportedAt);
+  return new RawAnswer(
+    "application/json; charset=utf-8",
+    // One page waits for the receiver, however slow it is.
+    Readable.from(pieces, { objectMode: true, highWaterMark: 1 }),
+    200,
+    { "content-disposition": `attachment; filename="export-${request}.json"`, "cache-control": "no-store" },
+  );
+}
+
+async function* write({ db, log, ...about }: Source, exportedAt: string): AsyncGenerator<string> {
+  const counts: Record<string, number> = {};
+  let isWhole = false;
+  try {
+    const head = { success: true, message: "Data exported", requestId: about.request, data: { exportedAt } };
+    yield JSON.stringify(head).slice(0, -2);
+    yield `,"account":${await readAccount(db, about)}`;
+    for (const [name, { table, pages }] of Object.entries(LISTS)) {
+      yield `,"${name}":[`;
+      let rows = 0;
+      for await (const page of pages(db, about, table)) {
+        yield rows === 0 ? page.text : `,${page.text}`;
+        rows += page.rows;
+      }
+      counts[table] = rows;
+      yield "]";
+    }
+    yield "}}";
+    isWhole = true;
+  } catch (error) {
+    // The answer has begun: all that its receiver sees of it is that it ends too early.
+    log.error({ err: error, account_id: about.account_id }, "an export was interrupted");
+    throw error;
+  } finally {
+    await db
+      .updateTable("data_request")
+      .set({ status: isWhole ? "completed" : "failed", processed_at: sql<Date>`now()` })
+      .set({ affected: sql<Record<string, number>>`${JSON.stringify(counts)}::jsonb` })
+      .where("id", "=", about.request)
+      .execute();
+  }
+}
+
+interface Page {
+  rows: number;
+  /** JSON, with commas between the rows. */
+  text: string;
+}
+
+type Pages = (db: Db, about: Export, table: DeclaredTable) => AsyncGenerator<Page>;
+
+const LISTS: Readonly<Record<string, { table: DeclaredTable; pages: Pages }>> = {
+  users: { table: "account_user", pages: byNumber },
+  instances: { table: "instance", pages: byNumber },
+  conversations: { table: "conversation", pages: byNumber },
+  messages: { table: "message", pages: byTime },
+  leads: { table: "lead", pages: byNumber },
+  consentRecords: { table: "consent", pages: byNumber },
+  contacts: { table: "contact", pages: byNumber },
+  groups: { table: "group_chat", pages: byNumber },
+  leadNotes: { table: "lead_note", pages: byNumber },
+  customFields: { table: "custom_field", pages: byNumber },
+  quickReplies: { table: "quick_reply", pages: byNumber },
+  campaigns: { table: "campaign", pages: byNumber },
+  campaignRecipients: { table: "campaign_recipient", pages: byNumber },
+  webhooks: { table: "webhook", pages: byNumber },
+  dataRequests: { table: "data_request", pages: byNumber },
+};
+
+/** Where a list goes on: by number, or by time and number. */
+interface Place {
+  /** Microseconds since 1970; 0 of a list by number. */
+  at: number;
+  id: number;
+}
+
+async function* byNumber(db: Db, about: Export, table: DeclaredTable): AsyncGenerator<Page> {
+  const last = about.until[table];
+  const isOldEnough = last === undefined ? sql`` : sql`and id <= ${last}`;
+  yield* readPages(
+    db,
+    table,
+    ({ id }) => sql`
+    select *, 0::bigint as at from ${sql.table(table)}
+    where account_id = ${about.account_id} and id > ${id} ${isOldEnough}
+    order by id limit ${ROWS_AT_ONCE}`,
+  );
+}
+
+/** One instance after the other; an index leads through each. */
+async function* byTime(db: Db, about: Export, table: DeclaredTable): AsyncGenerator<Page> {
+  const instances = await db
+    .selectFrom("instance")
+    .select("id")
+    .where("account_id", "=", about.account_id)
+    .orderBy("id")
+    .execute();
+  for (const instance of instances) {
+    yield* readPages(
+      db,
+      table,
+      ({ at, id }) => sql`
+      select *, (extract(epoch from sent_at) * 1000000)::bigint as at from message
+      where instance_id = ${instance.id} and id <= ${about.until.message ?? 0}
+        and (sent_at, id) > (timestamptz 'epoch' + ${at} * interval '1 microsecond', ${id}::bigint)
+      order by sent_at, id limit ${ROWS_AT_ONCE}`,
+    );
+  }
+}
+
+async function* readPages(
+  db: Db,
+  table: DeclaredTable,
+  pageAfter: (place: Place) => RawBuilder<unknown>,
+): AsyncGenerator<Page> {
+  for (let place: Place = { at: -1, id: 0 }, rows = ROWS_AT_ONCE; rows === ROWS_AT_ONCE; ) {
+    const { rows: found } = await sql<Page & Place>`
+      with t as (${pageAfter(place)})
+      select count(*) as rows, string_agg(${toJson(table)}::text, ',' order by at, id) as text,
+        max(at) as at, (array_agg(id order by at desc, id desc))[1] as id
+      from t`.execute(db);
+    const page = found[0];
+    if (!page || page.rows === 0) return;
+    yield page;
+    ({ rows } = page);
+    place = page;
+  }
+}
+
+/** A row as JSON, without secrets and without what is of use to the gateway alone; a message with its file. */
+function toJson(table: DeclaredTable): RawBuilder<unknown> {
+  const row = sql`(to_jsonb(t) - ${hiddenOf(table)}::text[])`;
+  if (table !== "message" && table !== "campaign") return row;
+  const inner = sql`(${row} #- '{content,ref}' #- '{content,upload}' #- '{content,shared}' #- '{media,shared}')`;
+  if (table === "campaign") return inner;
+  return sql`(${inner} || jsonb_build_object('file', (
+    select to_jsonb(f) - ${hiddenOf("media")}::text[] from media f where f.message = t.id)))`;
+}
+
+const INNER = ["at", "lane", "global_lane", "inbound_lane", "progress", "until", "blob", "upload"];
+
+function hiddenOf(table: DeclaredTable): string[] {
+  return [...INNER, ...(dataOf(table).secret?.split(" ") ?? [])];
+}
+
+async function readAccount(db: Db, { account_id }: Export): Promise<string> {
+  const { rows } = await sql<{ text: string }>`
+    select ${toJson("account")}::text as text from account t where id = ${account_id}`.execute(db);
+  return rows[0]?.text ?? "null";
+}

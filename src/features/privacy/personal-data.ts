@@ -1,0 +1,287 @@
+import { sql } from "kysely";
+import type { Tables } from "../../tables.ts";
+import {
+  address,
+  addressAmongOthers,
+  always,
+  CONTENT,
+  ERROR,
+  EVENT_BODY,
+  nothing,
+  numbered,
+  SENDER,
+  type TableData,
+} from "./treatments.ts";
+
+const empty = sql`'{}'::jsonb`;
+const words = sql`'anonymized'`;
+
+/**
+ * Every column of the gateway's own tables: what it tells of a person, and what an anonymisation makes of it. A column
+ * that stands nowhere fails a test. Exports hold what is not secret.
+ */
+export const PERSONAL_DATA = {
+  node: { plain: "id boot beat dead url roles started_at" },
+  lane: { plain: "id kind key owner epoch" },
+  job: {
+    plain: "id lane prio pos run_at attempts max_attempts",
+    gone: { columns: "grp ref", parts: ["messages"] },
+  },
+  plan: {
+    plain:
+      "id name price max_instances max_users max_messages max_campaigns max_leads api_rate_limit_per_minute instance_rate_limit_per_minute message_rate_limit_per_minute features",
+  },
+  account: {
+    plain: "id account_type status plan_id settings parent_id trial_ends_at created_at updated_at",
+    personal: { name: numbered("account") },
+  },
+  account_user: {
+    plain: "id account_id role created_at",
+    secret: "password_hash",
+    kept: { columns: "email", because: "it is what they sign in with" },
+    personal: { name: numbered("account") },
+  },
+  sign_in: { plain: "user_id created_at expires_at", secret: "id" },
+  instance: {
+    plain:
+      "id account_id lane global_lane network status wanted platform webhook_enabled settings last_disconnect_reason new_chats_locked_until new_chat_locks qr_attempt qr_max_attempts qr_expires_at last_qr_at connected_at disconnected_at last_seen_at created_at updated_at removed_at",
+    secret: "webhook_secret proxy qr pairing_code",
+    kept: { columns: "phone jid lid", because: "they are the address of its pairing" },
+    personal: {
+      name: numbered("account"),
+      profile_name: nothing("account"),
+      profile_picture_url: nothing("account"),
+      metadata: always(empty, "account"),
+      pairing_phone: nothing("account"),
+    },
+  },
+  api_key: { plain: "id account_id instance_id created_at last_used_at expires_at", secret: "digest last4" },
+  credential: { plain: "instance_id generation updated_at", secret: "secret" },
+  pairing_key: { plain: "instance_id generation kind", secret: "id secret" },
+  pairing_letter: { plain: "instance_id generation position is_done created_at", secret: "id secret" },
+  connection_log: { plain: "id instance_id account_id status reason created_at" },
+  contact: {
+    plain: "id account_id instance_id is_business is_blocked created_at updated_at",
+    personal: {
+      jid: address("conversations"),
+      lid: address("conversations"),
+      phone: address("conversations"),
+      name: nothing("conversations"),
+      push_name: nothing("conversations"),
+      verified_name: nothing("conversations"),
+      about: nothing("conversations"),
+      picture_url: nothing("conversations"),
+    },
+  },
+  number_check: {
+    plain: "instance_id account_id checked_at",
+    gone: { columns: "number jid lid verified_name", parts: ["conversations"] },
+  },
+  conversation: {
+    plain:
+      "id account_id instance_id type contact_id merged_into merged_at last_message_at archived pinned muted_until marked_unread created_at",
+    personal: {
+      jid: address("conversations"),
+      phone: address("conversations"),
+      title: nothing("conversations"),
+    },
+  },
+  message: {
+    plain:
+      "id account_id instance_id conversation_id message_id direction from_me origin mode type status job_id delay_ms deadline submitted_at outcome_at edited_at deleted_at read_at sent_at created_at",
+    personal: {
+      jid: address("conversations"),
+      sender: SENDER,
+      content: CONTENT,
+      error: ERROR,
+      client_message_id: nothing("messages"),
+      track_id: nothing("messages"),
+      metadata: nothing("messages"),
+    },
+  },
+  message_search: {
+    plain: "account_id instance_id at id",
+    gone: { columns: "words", parts: ["messages"] },
+  },
+  outgoing_media: { plain: "id part created_at", gone: { columns: "bytes", parts: ["messages"] } },
+  media: {
+    plain: "id account_id instance_id message size blob created_at ready_at",
+    personal: {
+      status: always(sql`'expired'`, "messages"),
+      reason: always(words, "messages"),
+      upload: nothing("messages"),
+      sha256: nothing("messages"),
+      mime_type: always(sql`split_part(mime_type, ';', 1)`, "messages"),
+      file_name: nothing("messages"),
+    },
+  },
+  blob: {
+    plain: "id size node status created_at",
+    gone: { columns: "name sha256", parts: ["messages"] },
+  },
+  action: {
+    plain: "id account_id instance_id message_id action deadline outcome_at created_at",
+    gone: { columns: "jid target body error", parts: ["messages"] },
+  },
+  idempotency: {
+    plain: "account_id instance_id route message created_at",
+    gone: { columns: "key fingerprint", parts: ["messages"] },
+  },
+  account_idempotency: {
+    plain: "account_id route created_at",
+    secret: "answer",
+    gone: { columns: "key fingerprint", parts: ["account"] },
+  },
+  message_usage: { plain: "account_id month used" },
+  message_tally: { plain: "account_id month sent" },
+  tally_mark: { plain: "id message" },
+  api_log: {
+    plain:
+      "id account_id instance_id caller user_id key_last4 method route status code duration_ms request_id created_at",
+    personal: { ip: nothing("account") },
+  },
+  event_head: { plain: "instance_id last" },
+  event: {
+    plain: "id event_id event account_id instance_id sequence traits created_at",
+    personal: { chat: addressAmongOthers("conversations"), body: EVENT_BODY },
+  },
+  webhook: {
+    plain:
+      "id account_id instance_id lane is_default is_active events event_names exclude ordering retry_enabled max_attempts disabled_at failing_since failed_events warned_at last_delivery_at last_status created_at updated_at previous_until removed_at disabled_reason format",
+    secret: "secret previous_secret headers url format_token",
+    personal: { name: numbered("account") },
+  },
+  delivery: {
+    plain:
+      "id event_id webhook_id account_id instance_id status attempts next_retry_at delivered_at response_status created_at",
+    personal: { error: nothing("messages") },
+  },
+  attempt: {
+    plain:
+      "id event_id event_at event delivery_id webhook_id account_id instance_id attempt trigger success status_code error_class duration_ms created_at",
+    kept: { columns: "url", because: "it is the receiver's, without what is secret in it" },
+    personal: {
+      webhook_name: always(words, "account"),
+      error: nothing("messages"),
+      response_body: nothing("messages"),
+    },
+  },
+  secret_check: { plain: "id", secret: "sealed" },
+  audit: {
+    plain:
+      "id account_id actor actor_id credential_id action target_type target_id fields request_id created_at",
+    personal: { ip: nothing("account") },
+  },
+  audit_pending: { plain: "audit_id" },
+  audit_seal: { plain: "position audit_id hash" },
+  kept_key: { plain: "name", secret: "sealed" },
+  group_chat: {
+    plain: "id account_id instance_id announce locked group_created_at read_at is_stale updated_at",
+    gone: { columns: "jid subject description owner participants", parts: ["conversations"] },
+  },
+  group_list: {
+    plain: "instance_id account_id read_at is_stale",
+    gone: { columns: "me", parts: ["conversations"] },
+  },
+  lead: {
+    plain: "id account_id status kanban_status opted_out_at created_at updated_at",
+    personal: {
+      phone: address("leads"),
+      lid: address("leads"),
+      name: numbered("leads"),
+      email: nothing("leads"),
+      tags: always(sql`'{}'::text[]`, "leads"),
+      custom_fields: always(empty, "leads"),
+    },
+  },
+  lead_note: {
+    plain: "id account_id lead_id user_id created_at",
+    personal: { note: always(words, "leads") },
+  },
+  custom_field: {
+    plain: "id account_id type created_at",
+    personal: { name: numbered("account"), options: always(sql`'{}'::text[]`, "account") },
+  },
+  quick_reply: {
+    plain: "id account_id created_at updated_at",
+    personal: {
+      shortcut: numbered("account"),
+      title: nothing("account"),
+      content: always(words, "account"),
+      media_url: nothing("account"),
+    },
+  },
+  consent: {
+    plain:
+      "id account_id user_id lead_id subject purpose consent_type granted text_version text_hash channel created_at",
+    personal: { phone: address("leads"), ip: nothing("leads", "account") },
+  },
+  suppression: {
+    plain: "account_id reason created_at",
+    kept: { columns: "digest", because: "whoever has opted out is never to be written to again" },
+  },
+  campaign: {
+    plain:
+      "id account_id instance_id lane status status_reason min_delay_ms max_delay_ms scheduled_at quiet_hours daily_limit consent_purpose stop_on_error_rate next_at started_at resumed_at ended_at created_at updated_at",
+    personal: {
+      name: numbered("messages"),
+      message_template: always(words, "messages"),
+      media: nothing("messages"),
+    },
+  },
+  campaign_recipient: {
+    plain: "id account_id campaign_id status reason message planned_at decided_at created_at",
+    personal: {
+      phone: address("leads", "conversations"),
+      variables: always(empty, "leads", "messages"),
+    },
+  },
+  integration: {
+    plain:
+      "id account_id instance_id provider enabled lane inbound_lane event_names exclude status last_error_at last_success_at paused_until created_at updated_at",
+    secret: "config secret state",
+    personal: { last_error: nothing("messages") },
+  },
+  integration_link: {
+    plain:
+      "id account_id integration_id message_id part provider_conversation_id provider_message_id origin status attempts created_at updated_at",
+    personal: { chat: addressAmongOthers("conversations"), error: nothing("messages") },
+  },
+  integration_chat: {
+    plain: "account_id integration_id updated_at",
+    gone: { columns: "chat provider_conversation_id state", parts: ["messages"] },
+  },
+  integration_inbound: {
+    plain: "id account_id integration_id created_at",
+    gone: { columns: "delivery body", parts: ["messages"] },
+  },
+  backup: {
+    plain:
+      "id status reason trigger file node size checksum key_id rows app_version schema_version created_at started_at finished_at verified_at",
+  },
+  restored: { plain: "id backup backup_at restored_at action decided_at" },
+  held_job: {
+    plain: "id lane kind prio pos run_at attempts max_attempts",
+    gone: { columns: "grp ref", parts: ["messages"] },
+  },
+  erasure_log: { plain: "id account_id scope subject created_at is_due" },
+  data_request: {
+    plain:
+      "id account_id request_type scope status requested_by until progress affected due_at created_at processed_at",
+    personal: { ip: nothing("account") },
+  },
+  surrogate: { plain: "request", gone: { columns: "subject name", parts: ["messages"] } },
+} as const satisfies Record<Exclude<keyof Tables, "consent_state">, TableData>;
+
+export type DeclaredTable = keyof typeof PERSONAL_DATA;
+
+/** What is declared of a table. */
+export function dataOf(table: DeclaredTable): TableData {
+  return PERSONAL_DATA[table];
+}
+
+/** All columns that are declared, with the word under which they are. */
+export function columnsOf({ plain, secret, kept, personal, gone }: TableData): string[] {
+  const lists = [plain, secret, kept?.columns, gone?.columns].flatMap((list) => list?.split(" ") ?? []);
+  return [...lists, ...Object.keys(personal ?? {})];
+}

@@ -1,0 +1,161 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { sql } from "kysely";
+import type { Engine, Job, JobEnd, LaneKind } from "../../engine/engine.ts";
+import type { Db, Trx } from "../../platform/db.ts";
+import { faultPoint } from "../../platform/fault-point.ts";
+import { type Batch, PARTS, type Run, type Scope, type Step } from "./anonymise-run.ts";
+import { PRIVACY, readLastRows } from "./ask-anonymisation.ts";
+import { CANCEL_STEPS } from "./cancel-waiting.ts";
+import { eraseMessageSteps } from "./erase-messages.ts";
+import { FORGET_STEPS } from "./forget-rows.ts";
+import { CHAT_STEPS, NAME_STEPS, PEOPLE_STEPS } from "./sweep-tables.ts";
+import type { Part } from "./treatments.ts";
+
+export interface PrivacyLaneDeps {
+  db: Db;
+  engine: Engine;
+  /** What the sandbox network keeps of an account. */
+  forgetOnNetwork: (
+    phones: readonly string[],
+    messages: readonly { writer: string; id: string }[],
+  ) => Promise<void>;
+  /** Removes from the store of this node what no message names any more. */
+  sweepFiles: () => Promise<void>;
+}
+
+/** A hint to every node: what is remembered of people does not hold any more or, by this key, files are to go. */
+export const ERASED = "erased";
+export const FILES = "files";
+
+/** So that a stopping node does not wait long. */
+const AT_A_STRETCH_MS = 2_000;
+/** By then nobody files a message under a chat that they remember from before. */
+const SETTLED_AFTER_MS = 500;
+const ALL: readonly Part[] = ["account", "messages", "leads", "conversations"];
+
+/** Carries out anonymisations batch by batch; after a crash the next node goes on where the last batch has ended. */
+export function privacyLane(deps: PrivacyLaneDeps): LaneKind {
+  const steps = stepsOf(deps);
+  return { kind: PRIVACY, role: "worker", width: 2, run: (job) => carryOn(deps, steps, job) };
+}
+
+function stepsOf(deps: PrivacyLaneDeps): readonly Step[] {
+  const marks: Step = { name: "marks", parts: ALL, take: moveMarks };
+  return [
+    ...NAME_STEPS,
+    marks,
+    ...CANCEL_STEPS,
+    ...CHAT_STEPS,
+    { name: "settling", parts: ["conversations"], outside: () => settle(deps) },
+    // What has come meanwhile is filed with the old.
+    marks,
+    ...CANCEL_STEPS,
+    ...eraseMessageSteps(deps),
+    ...FORGET_STEPS,
+    ...PEOPLE_STEPS,
+    { name: "files", parts: ["messages"], outside: () => dropFiles(deps) },
+    { name: "names", parts: ALL, outside: (run) => throwNamesAway(deps.db, run) },
+  ];
+}
+
+async function settle({ engine }: PrivacyLaneDeps): Promise<void> {
+  engine.tell(ERASED, "people");
+  await sleep(SETTLED_AFTER_MS);
+}
+
+async function dropFiles({ engine, sweepFiles }: PrivacyLaneDeps): Promise<void> {
+  engine.tell(ERASED, FILES);
+  await sweepFiles();
+}
+
+/** What was told while the names were still there belongs to it too, with what it was told of. */
+async function moveMarks(trx: Trx, { request }: Run): Promise<Batch> {
+  const until = JSON.stringify(await readLastRows(trx));
+  await sql`update data_request set until = ${until}::jsonb where id = ${request}`.execute(trx);
+  return { rows: 0, after: null };
+}
+
+async function carryOn(deps: PrivacyLaneDeps, steps: readonly Step[], job: Job): Promise<JobEnd> {
+  const { request } = job.ref as { request: number };
+  const pauseAt = performance.now() + AT_A_STRETCH_MS;
+  while (await takeBatch(deps, steps, request)) {
+    if (performance.now() > pauseAt || !deps.engine.isSafe()) return { end: "retry", at: new Date() };
+  }
+  await vacuum(deps.db);
+  return { end: "done" };
+}
+
+/** One batch and where it has ended, in one commit. False: nothing is left to do. */
+async function takeBatch(deps: PrivacyLaneDeps, steps: readonly Step[], request: number): Promise<boolean> {
+  const { db, engine } = deps;
+  const found = await readRun(db, request);
+  if (!found) return false;
+  const { run, at } = found;
+  const step = steps[at.step];
+  const isAsked = step?.parts.some((part) => run.parts.has(part)) ?? false;
+  if (step && isAsked) await step.outside?.(run, at.after);
+  const lanes = await db.transaction().execute(async (trx) => {
+    const { rows } = await sql`
+      select from data_request
+      where id = ${request} and status = 'processing' and progress = ${JSON.stringify(at)}::jsonb for update`.execute(
+      trx,
+    );
+    if (rows.length === 0) return [];
+    await sql`set local waygate.erasing = 'on'`.execute(trx);
+    const batch = step?.take && isAsked ? await step.take(trx, run, at.after) : { rows: 0, after: null };
+    const next =
+      batch.after === null ? { step: at.step + 1, after: null } : { step: at.step, after: batch.after };
+    await sql`
+      update data_request set progress = ${JSON.stringify(next)}::jsonb,
+        affected = case when ${batch.rows} = 0 then affected else affected || jsonb_build_object(
+          ${step?.name ?? ""}::text, coalesce((affected ->> ${step?.name ?? ""})::bigint, 0) + ${batch.rows}::bigint) end,
+        status = case when ${next.step >= steps.length} then 'completed' else status end,
+        processed_at = case when ${next.step >= steps.length} then now() end
+      where id = ${request}`.execute(trx);
+    return batch.lanes ?? [];
+  });
+  faultPoint("privacy:after-batch");
+  engine.wake(lanes, { changed: true });
+  return true;
+}
+
+interface Progress {
+  step: number;
+  after: unknown;
+}
+
+/** Undefined once it is over. */
+async function readRun(db: Db, request: number): Promise<{ run: Run; at: Progress } | undefined> {
+  const row = await db
+    .selectFrom("data_request")
+    .select(["account_id", "scope", "until", "progress"])
+    .where("id", "=", request)
+    .where("status", "=", "processing")
+    .executeTakeFirst();
+  if (!row) return undefined;
+  const instances = await db
+    .selectFrom("instance")
+    .select("id")
+    .where("account_id", "=", row.account_id)
+    .orderBy("id")
+    .execute();
+  const run = {
+    request,
+    account_id: row.account_id,
+    parts: new Set(PARTS[row.scope as Scope]),
+    instances: instances.map(({ id }) => id),
+    until: row.until,
+  };
+  return { run, at: row.progress };
+}
+
+async function throwNamesAway(db: Db, { request }: Run): Promise<void> {
+  await db.deleteFrom("surrogate").where("request", "=", request).execute();
+}
+
+/** What the rows were before is gone from the files of the database too; a table that is busy is left to its own. */
+async function vacuum(db: Db): Promise<void> {
+  await sql`
+    vacuum (skip_locked) surrogate, message, message_search, event, delivery, attempt, media, contact, conversation,
+      lead, lead_note, campaign_recipient, campaign, consent`.execute(db);
+}

@@ -1,0 +1,256 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { startTestGateway, type TestGateway, type TestInstance, waitUntil } from "../../../test/gateway.ts";
+import { createRawCall, type RawCall } from "../../../test/raw-call.ts";
+import { type Client, createClient } from "../../client.ts";
+import { repeatErasure } from "./ask-anonymisation.ts";
+
+const PASSWORD = "correct horse battery staple";
+
+let test: TestGateway;
+let call: RawCall;
+
+beforeAll(async () => {
+  test = await startTestGateway();
+  call = createRawCall(() => test.url);
+});
+afterAll(() => test.stop());
+
+let accounts = 0;
+
+interface Tenant {
+  id: number;
+  user_id: number;
+  token: string;
+  client: Client;
+}
+
+/** An account of its own, so that what is erased in one story is there in the others. */
+async function makeTenant(): Promise<Tenant> {
+  accounts += 1;
+  const email = `boss${accounts}@example.com`;
+  const { data } = await test.owner.createAccount({
+    ...{ name: `Shop ${accounts}`, email, password: PASSWORD, user_name: "Boss" },
+  });
+  await test.database.pool.query(
+    "update account set plan_id = (select id from plan where name = 'unlimited') where id = $1",
+    [data.id],
+  );
+  const { token } = await test.anonymous.login({ email, password: PASSWORD });
+  const client = createClient({ baseUrl: test.url, token });
+  return { id: data.id, user_id: data.user.id, token, client };
+}
+
+async function connect({ client }: Tenant): Promise<Omit<TestInstance, "phone">> {
+  const { data } = await client.createInstance({ name: "Sales", network: "sandbox" });
+  await client.sandboxScan({ id: data.id });
+  await waitUntil(async () => (await client.getInstanceStatus({ id: data.id })).data.connected);
+  const { id, api_key, webhook_secret } = data;
+  return { id, api_key, webhook_secret, client: createClient({ baseUrl: test.url, apiKey: api_key }) };
+}
+
+async function receive({ id, client }: Pick<TestInstance, "id" | "client">, from: string, text: string) {
+  const { data } = await client.sandboxReceive({ id, from, push_name: "Ana", text });
+  const isThere = async () =>
+    (await client.listMessages({ id })).data.some((one) => one.message_id === data.message_id);
+  await waitUntil(isThere);
+  return data.message_id;
+}
+
+async function exportOf({ token }: Pick<Tenant, "token">) {
+  return call("POST /api/data/export", undefined, { authorization: `Bearer ${token}` });
+}
+
+describe("an export", () => {
+  it("holds everything that the account holds, and no secret", async () => {
+    const tenant = await makeTenant();
+    const instance = await connect(tenant);
+    await receive(instance, "5511987651011", "Hello there");
+    await instance.client.sendText({ id: instance.id, number: "5511987651011", text: "Hello to you" });
+    const lead = await tenant.client.createLead({ phone: "5511987651011", name: "Ana" });
+    await tenant.client.addLeadNote({ id: lead.data.id, note: "likes tea" });
+    await tenant.client.recordConsent({ purpose: "news", consent_type: "opt_in", granted: true });
+    const { status, headers, body } = await exportOf(tenant);
+    expect([status, headers.get("content-type")]).toEqual([200, "application/json; charset=utf-8"]);
+    expect(body).toMatchObject({ success: true, requestId: expect.any(Number) });
+    const { data } = body;
+    expect(new Date(data.exportedAt).getTime()).toBeGreaterThan(0);
+    expect(data.account).toMatchObject({ id: tenant.id, name: `Shop ${accounts}` });
+    expect(data.instances).toMatchObject([{ id: instance.id, name: "Sales" }]);
+    expect(data.conversations).toMatchObject([{ phone: "5511987651011" }]);
+    expect(data.messages.map((one: { content: { text: string } }) => one.content.text)).toEqual([
+      "Hello there",
+      "Hello to you",
+    ]);
+    expect(data.leads).toMatchObject([{ name: "Ana" }]);
+    expect(data.leadNotes).toMatchObject([{ note: "likes tea" }]);
+    expect(data.consentRecords).toMatchObject([{ purpose: "news", granted: true }]);
+    const text = JSON.stringify(body);
+    for (const secret of ["password_hash", "webhook_secret", "digest", "proxy", instance.api_key])
+      expect(text).not.toContain(secret);
+    expect((await tenant.client.listDataRequests()).data).toMatchObject([
+      { id: body.requestId, request_type: "export", status: "completed", affected: { message: 2 } },
+    ]);
+  });
+
+  it("is not cut where the lists of the API are, and holds nothing of others", async () => {
+    const tenant = await makeTenant();
+    const instance = await connect(tenant);
+    await receive(instance, "5511987651012", "First");
+    await test.database.pool.query(
+      `insert into message (account_id, instance_id, conversation_id, message_id, direction, from_me, origin, jid, type,
+         content, status)
+       select account_id, instance_id, conversation_id, 'm' || n, direction, from_me, origin, jid, type,
+         jsonb_build_object('kind', 'text', 'text', 'Number ' || n), status
+       from message, generate_series(1, 1001) n where instance_id = $1`,
+      [instance.id],
+    );
+    const { body } = await exportOf(tenant);
+    expect(body.data.messages).toHaveLength(1002);
+    expect(new Set(body.data.messages.map(({ id }: { id: number }) => id)).size).toBe(1002);
+    expect(body.data.instances).toHaveLength(1);
+  });
+});
+
+describe("anonymising", () => {
+  it.each([{}, { scope: null }, { scope: "everything" }, { scope: ["all"] }])(
+    "needs one of its scopes, and changes nothing without: %j",
+    async (body) => {
+      const tenant = await makeTenant();
+      const answer = await call("POST /api/data/anonymize", body, {
+        authorization: `Bearer ${tenant.token}`,
+      });
+      expect([answer.status, answer.body.code]).toEqual([400, "VALIDATION_ERROR"]);
+      expect(answer.body.details.fields).toMatchObject([{ field: "scope" }]);
+      expect((await tenant.client.listDataRequests()).data).toEqual([]);
+    },
+  );
+
+  it("makes one other person of the same person in chat, contact and message", async () => {
+    const tenant = await makeTenant();
+    const instance = await connect(tenant);
+    const messageId = await receive(instance, "5511987651013", "I am Ana, call me on 5511987651013");
+    const { data } = await tenant.client.anonymizeData({ scope: "conversations" });
+    expect(data).toMatchObject({
+      scope: "conversations",
+      status: "completed",
+      affected: { message: 1, contact: 1 },
+    });
+    const { rows } = await test.database.pool.query(
+      `select c.jid, c.phone, p.jid as contact, p.push_name, m.jid as chat, m.sender, m.content, m.type
+       from message m join conversation c on c.id = m.conversation_id join contact p on p.id = c.contact_id
+       where m.message_id = $1`,
+      [messageId],
+    );
+    const [row] = rows;
+    expect(row.phone).toMatch(/^anon-[0-9a-f]{20}$/);
+    const jid = `${row.phone}@s.whatsapp.net`;
+    expect(row).toMatchObject({ jid, contact: jid, chat: jid, push_name: null, type: "text" });
+    expect(row.sender).toMatchObject({ jid, phone: row.phone, push_name: null });
+    expect(row.content).toMatchObject({ kind: "text", text: null, length: "21-100" });
+    expect((await test.database.pool.query("select from surrogate")).rows).toEqual([]);
+    expect((await instance.client.listMessages({ id: instance.id })).data).toMatchObject([
+      { text: null, jid },
+    ]);
+  });
+
+  it("takes whoever writes again for somebody new", async () => {
+    const tenant = await makeTenant();
+    const instance = await connect(tenant);
+    await receive(instance, "5511987651014", "Before");
+    await tenant.client.anonymizeData({ scope: "all" });
+    await receive(instance, "5511987651014", "After");
+    const { data } = await instance.client.listChats({ id: instance.id });
+    expect(data.map(({ phone }) => phone).filter((phone) => phone === "5511987651014")).toHaveLength(1);
+    expect(data).toHaveLength(2);
+    const texts = (await instance.client.listMessages({ id: instance.id })).data.map(({ text, phone }) => [
+      phone,
+      text,
+    ]);
+    expect(texts).toEqual([
+      ["5511987651014", "After"],
+      [expect.stringMatching(/^anon-/), null],
+    ]);
+  });
+
+  it("leaves other scopes and other accounts alone, and can be done again", async () => {
+    const [tenant, other] = [await makeTenant(), await makeTenant()];
+    for (const { client } of [tenant, other])
+      await client.createLead({
+        phone: "5511987651015",
+        name: "Ana",
+        email: "ana@example.com",
+        opted_out: true,
+      });
+    await tenant.client.saveQuickReply({ shortcut: "hi", content: "Hello, this is Ana" });
+    await tenant.client.anonymizeData({ scope: "leads" });
+    const { data } = await tenant.client.listLeads();
+    expect(data).toMatchObject([
+      { phone: expect.stringMatching(/^anon-/), email: null, opted_out_at: expect.any(String) },
+    ]);
+    expect(data[0]?.name).toMatch(/^anon-\d+$/);
+    expect((await tenant.client.listQuickReplies()).data).toMatchObject([{ content: "Hello, this is Ana" }]);
+    expect((await other.client.listLeads()).data).toMatchObject([{ phone: "5511987651015", name: "Ana" }]);
+    await tenant.client.anonymizeData({ scope: "leads" });
+    expect((await tenant.client.listLeads()).data).toEqual(data);
+    const suppressed = await test.database.pool.query("select from suppression where account_id = $1", [
+      tenant.id,
+    ]);
+    expect(suppressed.rows).toHaveLength(1);
+  });
+
+  it("cancels first what waits to be sent", async () => {
+    const tenant = await makeTenant();
+    const { id, client } = await connect(tenant);
+    const sent = await client.sendText({
+      id,
+      number: "5511987651016",
+      text: "Later",
+      delay: 60_000,
+      async: true,
+    });
+    const { affected } = (await tenant.client.anonymizeData({ scope: "messages" })).data;
+    expect(affected).toMatchObject({ cancelled_sends: 1, message: 1 });
+    const message = await client.getMessage({ id, messageId: sent.data.pendingMessageId ?? "" });
+    expect(message.data).toMatchObject({ status: "cancelled", text: null, error: { code: "CANCELLED" } });
+    const jobs = await test.database.pool.query("select from job where ref ->> 'do' = 'send'");
+    expect(jobs.rows).toEqual([]);
+  });
+});
+
+describe("an erasure", () => {
+  it("is noted by ids only, and done again where a backup has brought the data back", async () => {
+    const tenant = await makeTenant();
+    await tenant.client.anonymizeData({ scope: "leads" });
+    const noted = await test.database.db
+      .selectFrom("erasure_log")
+      .selectAll()
+      .where("account_id", "=", tenant.id)
+      .executeTakeFirstOrThrow();
+    expect(noted).toMatchObject({ scope: "leads", is_due: false, subject: { request: expect.any(Number) } });
+    const { data } = await tenant.client.createLead({ phone: "5511987651017", name: "Ana" });
+    const subject = { ...noted.subject, until: { lead: data.id } };
+    await repeatErasure(test.database.db, test.gateway.engine, { ...noted, subject });
+    await waitUntil(async () => (await tenant.client.listLeads()).data[0]?.name === `anon-${data.id}`);
+    await waitUntil(async () => (await tenant.client.listDataRequests()).data[0]?.status === "completed");
+    expect((await tenant.client.listDataRequests()).data[0]).toMatchObject({
+      requested_by: null,
+      scope: "leads",
+    });
+  });
+});
+
+describe("the history of requests", () => {
+  it("is read page by page, newest first, each account its own", async () => {
+    const tenant = await makeTenant();
+    for (const scope of ["leads", "messages", "account"] as const)
+      await tenant.client.anonymizeData({ scope });
+    const first = await tenant.client.listDataRequests({ limit: 2 });
+    expect(first.data.map(({ scope }) => scope)).toEqual(["account", "messages"]);
+    expect(first.data[0]).toMatchObject({ status: "completed", requested_by: tenant.user_id });
+    const { next_cursor: cursor } = first.pagination;
+    const second = await tenant.client.listDataRequests({ limit: 2, cursor: cursor ?? "" });
+    expect(second.data.map(({ scope }) => scope)).toEqual(["leads"]);
+    expect(second.pagination.has_more).toBe(false);
+    expect((await tenant.client.me()).data.user.email).toBe(`boss${accounts}@example.com`);
+  });
+});

@@ -1,0 +1,62 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Engine } from "../../engine/engine.ts";
+import type { Db } from "../../platform/db.ts";
+import { type Handlers, Reply } from "../../platform/handler.ts";
+import { readCursor, toPage } from "../../platform/paging.ts";
+import { requireUser } from "../accounts/accounts.ts";
+import { askErasure } from "./ask-anonymisation.ts";
+import type { privacyContract } from "./contract.ts";
+import { exportAccount } from "./export-account.ts";
+
+export interface PrivacyDeps {
+  db: Db;
+  engine: Engine;
+}
+
+/** Somebody waits, 5 s at most. */
+const ANSWER_AFTER_MS = 4_000;
+const LOOK_EVERY_MS = 50;
+
+/** What an account may know, and have done, about the data that it holds. */
+export function privacyHandlers({ db, engine }: PrivacyDeps): Handlers<typeof privacyContract> {
+  return {
+    exportData: (call) => exportAccount(db, call),
+
+    async anonymizeData({ input: { scope }, signal, ...by }) {
+      const { account_id, user_id } = requireUser(by.caller);
+      const { id, lane } = await askErasure(db, { account_id, scope, user_id, ip: by.ip }, by);
+      engine.wake([lane]);
+      const { status, affected } = await waitForRequest(db, id, signal);
+      const message = status === "processing" ? "Data is being anonymised" : "Data anonymised";
+      return new Reply({ requestId: id, scope, status, affected }, { message });
+    },
+
+    async listDataRequests({ input: { limit, cursor }, caller }) {
+      const before = readCursor(cursor);
+      let query = db
+        .selectFrom("data_request")
+        .selectAll()
+        .where("account_id", "=", requireUser(caller).account_id);
+      if (before !== undefined) query = query.where("id", "<", before);
+      const found = await query
+        .orderBy("id", "desc")
+        .limit(limit + 1)
+        .execute();
+      const { rows, pagination } = toPage(found, limit, ({ id }) => id);
+      return new Reply(rows, { beside: { pagination } });
+    },
+  };
+}
+
+async function waitForRequest(db: Db, id: number, signal: AbortSignal) {
+  const giveUpAt = performance.now() + ANSWER_AFTER_MS;
+  for (;;) {
+    const request = await db
+      .selectFrom("data_request")
+      .select(["status", "affected"])
+      .where("id", "=", id)
+      .executeTakeFirstOrThrow();
+    if (request.status !== "processing" || performance.now() > giveUpAt || signal.aborted) return request;
+    await sleep(LOOK_EVERY_MS);
+  }
+}

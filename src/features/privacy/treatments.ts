@@ -1,0 +1,132 @@
+import { type RawBuilder, sql } from "kysely";
+
+/** What an anonymisation is made of; a scope asks for some of it. */
+export type Part = "account" | "messages" | "leads" | "conversations";
+
+/** What is asked for, and under which request the names are chosen. */
+export interface Asked {
+  request: number;
+  parts: ReadonlySet<Part>;
+}
+
+/** What becomes of a personal column when one of its parts is asked for. */
+export interface Treatment {
+  readonly parts: readonly Part[];
+  readonly to: (column: string, asked: Asked) => RawBuilder<unknown>;
+}
+
+/** What a table holds of people, column by column. */
+export interface TableData {
+  /** Columns that tell nothing about a person. */
+  readonly plain: string;
+  /** Sealed, or good for nothing but signing in: never exported, and works on. */
+  readonly secret?: string;
+  /** Personal and kept, and why. */
+  readonly kept?: { readonly columns: string; readonly because: string };
+  readonly personal?: Readonly<Record<string, Treatment>>;
+  /** Columns that go with their rows: a memory of what is known better elsewhere, or what is over soon. */
+  readonly gone?: { readonly columns: string; readonly parts: readonly Part[] };
+}
+
+/** The statement that does it to a row. */
+export function assignments(data: TableData, asked: Asked): RawBuilder<unknown> | undefined {
+  const changed = Object.entries(data.personal ?? {}).filter(([, { parts }]) =>
+    parts.some((part) => asked.parts.has(part)),
+  );
+  if (changed.length === 0) return undefined;
+  return sql.join(changed.map(([column, { to }]) => sql`${sql.ref(column)} = ${to(column, asked)}`));
+}
+
+/** Nothing is left of it. */
+export function nothing(...parts: Part[]): Treatment {
+  return { parts, to: () => sql`null` };
+}
+
+/** The same for every row. */
+export function always(value: RawBuilder<unknown>, ...parts: Part[]): Treatment {
+  return { parts, to: () => value };
+}
+
+/** A phone, a jid or a LID: the same person gets the same name in all places that one request reaches. */
+export function address(...parts: Part[]): Treatment {
+  return { parts, to: (column, { request }) => surrogate(request, sql.ref(column)) };
+}
+
+/** The name of a thing, told apart by its number. */
+export function numbered(...parts: Part[]): Treatment {
+  return { parts, to: () => sql`'anon-' || id` };
+}
+
+/** An address only, and not the other things that stand in the same column. */
+export function addressAmongOthers(...parts: Part[]): Treatment {
+  const to: Treatment["to"] = (column, { request }) =>
+    sql`case when ${sql.ref(column)} like '%@%' then ${surrogate(request, sql.ref(column))} else ${sql.ref(column)} end`;
+  return { parts, to };
+}
+
+function surrogate(request: number, value: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`surrogate_of(${request}, ${value})`;
+}
+
+/** Who wrote: with the conversations somebody else of whom one can still tell what is theirs, else nobody. */
+export const SENDER: Treatment = {
+  parts: ["messages"],
+  to: (column, { request, parts }) => {
+    if (!parts.has("conversations")) return sql`null`;
+    const of = (field: string) => surrogate(request, sql`${sql.ref(column)} ->> ${sql.lit(field)}`);
+    return sql`case when ${sql.ref(column)} is not null then jsonb_build_object(
+      'jid', ${of("jid")}, 'lid', ${of("lid")}, 'phone', ${of("phone")}, 'push_name', null) end`;
+  },
+};
+
+/** Only the kind of a message and roughly how long it was. */
+export const CONTENT: Treatment = {
+  parts: ["messages"],
+  to: (column) => {
+    const content = sql.ref(column);
+    return sql`case when ${content} ? 'anonymized_at' then ${content} else
+      jsonb_build_object('kind', ${content} -> 'kind', 'anonymized_at', now(), 'length', ${lengthClass(content)})
+      || case ${content} ->> 'kind'
+        when 'text' then '{"text": null}'::jsonb
+        when 'media' then jsonb_build_object('media_type', ${content} -> 'media_type', 'size', ${content} -> 'size',
+          'mime_type', split_part(${content} ->> 'mime_type', ';', 1))
+        when 'location' then '{"latitude": 0, "longitude": 0}'::jsonb
+        when 'contact' then '{"name": "", "phone": ""}'::jsonb
+        else '{}'::jsonb end end`;
+  },
+};
+
+function lengthClass(content: RawBuilder<unknown>): RawBuilder<unknown> {
+  const length = sql`char_length(coalesce(${content} ->> 'text', ${content} ->> 'caption', ''))`;
+  return sql`(array['0', '1-20', '21-100', '101-500', '501-2000', '2001-'])
+    [1 + width_bucket(${length}, array[1, 21, 101, 501, 2001])]`;
+}
+
+/** Our own code stays; the words may be those of the network. */
+export const ERROR: Treatment = {
+  parts: ["messages"],
+  to: (column) => sql`case when ${sql.ref(column)} is not null
+    then ${sql.ref(column)} || jsonb_build_object('message', ${sql.ref(column)} -> 'code') end`,
+};
+
+/** Still a body that can be delivered again, under its own id and number. */
+export const EVENT_BODY: Treatment = {
+  parts: ["messages"],
+  to: (column) => {
+    const body = sql`convert_from(${sql.ref(column)}, 'UTF8')::json`;
+    const kept = [
+      "event_id",
+      "event",
+      "tenant_id",
+      "instance_id",
+      "timestamp",
+      "source",
+      "version",
+      "sequence",
+    ];
+    const fields = [...kept, "account_id"].map((name) => sql`${sql.lit(name)}, ${body} -> ${sql.lit(name)}`);
+    return sql`convert_to(json_build_object(${sql.join(fields)},
+      'instance', json_build_object('id', instance_id, 'name', '', 'phone', null, 'metadata', '{}'::json),
+      'data', json_build_object('anonymized', true))::text, 'UTF8')`;
+  },
+};

@@ -1,0 +1,213 @@
+import { randomBytes } from "node:crypto";
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Client } from "../../src/client.ts";
+import { waitUntil } from "../gateway.ts";
+import { createE2eStory, type E2eStory, type PairedInstance } from "./e2e-story.ts";
+
+/** Stands in every text that tells of a person. */
+const MARK = `mark${randomBytes(6).toString("hex")}`;
+/** Begins every number of a person. */
+const PEOPLE = `55119${String((randomBytes(2).readUInt16BE() % 9_000) + 1_000)}`;
+const ANA = `${PEOPLE}5011`;
+const BEA = `${PEOPLE}5012`;
+const SIGN_IN = "owner@example.com";
+
+describe("a gateway that is killed while it anonymises everything", () => {
+  let story: E2eStory;
+  let instance: PairedInstance;
+  let owner: Client;
+  let key: Client;
+  let campaign: number;
+  let before: { totals: unknown; messages: number; events: number };
+  let said = "";
+  const deaths: unknown[] = [];
+
+  beforeAll(async () => {
+    story = await createE2eStory({ WAYGATE_LOG_LEVEL: "debug" });
+    await story.start();
+    instance = await story.pair();
+    owner = await story.signIn();
+    key = story.clientOf(instance);
+    await talk();
+    await sell();
+    await story.drained();
+    story.receiver.answer(200);
+    before = await count();
+    await die("8", () => owner.anonymizeData({ scope: "all" }).catch(() => {}));
+    await die("12", async () => {});
+    await story.start();
+    owner = await story.signIn();
+    key = story.clientOf(instance);
+    await waitUntil(async () => (await owner.listDataRequests()).data[0]?.status === "completed");
+  }, 120_000);
+  afterAll(() => story.end());
+
+  /** Starts it with a fault at the nth batch, and waits for its end. */
+  async function die(nth: string, ask: () => Promise<unknown>): Promise<void> {
+    said += story.gateway.output();
+    await story.gateway.kill();
+    const { exited } = await story.start({ WAYGATE_FAULT_POINT: `privacy:after-batch:${nth}` });
+    owner = await story.signIn().catch(() => owner);
+    await ask();
+    deaths.push(await exited);
+    said += story.gateway.output();
+  }
+
+  async function talk(): Promise<void> {
+    const { id } = instance;
+    story.receiver.answer((_, response) => void response.writeHead(200).end(`thanks, ${MARK}`));
+    const from = { id, from: ANA, push_name: `Ana ${MARK}` };
+    const { data: first } = await key.sandboxReceive({ ...from, text: `I am ${MARK}` });
+    await key.sandboxReceive({ ...from, location: { latitude: 1, longitude: 2, name: MARK, address: MARK } });
+    await key.sandboxReceive({ ...from, contact: { name: MARK, phone: BEA } });
+    await key.sandboxReceive({
+      ...from,
+      media: {
+        base64: Buffer.from(`file ${MARK}`).toString("base64"),
+        type: "document",
+        mime_type: "text/plain",
+        file_name: `${MARK}.txt`,
+        caption: MARK,
+      },
+    });
+    await waitUntil(async () => (await key.listEvents({ id, event: "message.received" })).data.length === 4);
+    const { data } = await key.sendText(
+      {
+        id,
+        number: ANA,
+        text: `Hello ${MARK}`,
+        client_message_id: MARK,
+        track_id: MARK,
+        metadata: { who: MARK },
+      },
+      { idempotencyKey: MARK },
+    );
+    await key.sendReply({ id, number: ANA, text: MARK, message_id: first.message_id });
+    await key.sendMedia({
+      id,
+      number: BEA,
+      file: { bytes: Buffer.from(`sent ${MARK}`), file_name: `${MARK}.txt` },
+      type: "document",
+      caption: MARK,
+    });
+    await key.editMessage({ id, message_id: data.message_id ?? "", text: `Edited ${MARK}` });
+    await key.createGroup({ id, name: MARK, participants: [ANA, BEA] });
+    await key.listGroups({ id });
+    await key.checkContacts({ id, numbers: [ANA, BEA] });
+    await waitUntil(async () => (await story.rows("select from media where status <> 'ready'")).length === 0);
+  }
+
+  async function sell(): Promise<void> {
+    const { data: lead } = await owner.createLead({
+      phone: ANA,
+      name: MARK,
+      email: `${MARK}@example.com`,
+      tags: [MARK],
+      custom_fields: { city: MARK },
+    });
+    await owner.addLeadNote({ id: lead.id, note: MARK });
+    await owner.saveQuickReply({ shortcut: MARK, content: MARK, title: MARK });
+    await owner.createCustomField({ name: MARK, type: "select", options: [MARK] });
+    await owner.recordConsent({ purpose: "news", consent_type: "opt_in", granted: true, phone: ANA });
+    await owner.updateAccount({ name: MARK });
+    await owner.createUser({
+      name: MARK,
+      email: "agent@example.com",
+      password: "correct horse battery staple",
+    });
+    await owner.updateInstance({ id: instance.id, name: MARK, metadata: { who: MARK } });
+    const { data } = await owner.createCampaign({
+      name: MARK,
+      instance_id: instance.id,
+      message_template: `Dear {{name}}, ${MARK}`,
+      min_delay_ms: 0,
+      max_delay_ms: 0,
+    });
+    campaign = data.id;
+    await owner.addRecipients({
+      id: campaign,
+      recipients: [ANA, BEA].map((phone) => ({ phone, variables: { name: MARK } })),
+    });
+    await owner.startCampaign({ id: campaign });
+    await waitUntil(async () => (await owner.getCampaign({ id: campaign })).data.status === "completed");
+    await waitUntil(async () => (await owner.getCampaign({ id: campaign })).data.totals.read === 2);
+  }
+
+  async function count() {
+    const { totals } = (await owner.getCampaign({ id: campaign })).data;
+    const [counted] = await story.rows<{ messages: number; events: number }>(
+      "select (select count(*) from message)::int as messages, (select count(*) from event where event like 'message.%')::int as events",
+    );
+    return { totals, messages: counted?.messages ?? 0, events: counted?.events ?? 0 };
+  }
+
+  test("died each time", () => {
+    expect(deaths).toEqual(deaths.map(() => ({ code: null, signal: "SIGKILL" })));
+    expect(deaths).toHaveLength(2);
+  });
+
+  test("leaves no trace of a person in any table", async () => {
+    const tables = await story.rows<{ name: string }>(`
+      select schemaname || '.' || tablename as name from pg_tables
+      where schemaname = 'public' or schemaname = 'sandbox' and tablename in ('message', 'media', 'ledger', 'contact')`);
+    const found: string[] = [];
+    for (const { name } of tables) {
+      const marks = [MARK, PEOPLE].flatMap((mark) => [mark, Buffer.from(mark).toString("hex")]);
+      const hits = await story.rows<{ row: string }>(
+        `select t::text as row from ${name} t where t::text ilike any ($1)`,
+        marks.map((mark) => `%${mark}%`),
+      );
+      found.push(...hits.map(({ row }) => `${name}: ${row.slice(0, 300)}`));
+    }
+    expect(found).toEqual([]);
+  });
+
+  test("leaves no file", async () => {
+    const folder = join(story.settings.WAYGATE_DATA_DIR ?? "", "media");
+    const files = await readdir(folder, { recursive: true, withFileTypes: true });
+    const texts = await Promise.all(
+      files
+        .filter((file) => file.isFile())
+        .map((file) => readFile(join(file.parentPath, file.name), "latin1")),
+    );
+    expect(texts.filter((text) => text.includes(MARK))).toEqual([]);
+    expect(await story.rows("select from blob")).toEqual([]);
+  });
+
+  test("has told its log of nobody", () => {
+    const all = said + story.gateway.output();
+    expect(all.length).toBeGreaterThan(1_000);
+    expect([all.includes(MARK), all.includes(PEOPLE)]).toEqual([false, false]);
+  });
+
+  test("keeps rows, references and totals", async () => {
+    expect(await count()).toEqual(before);
+    const torn = await story.rows(`
+      select m.id from message m left join conversation c on c.id = m.conversation_id where c.id is null
+      union all select c.id from conversation c left join contact p on p.id = c.contact_id
+        where c.contact_id is not null and p.id is null
+      union all select r.id from campaign_recipient r left join message m on m.id = r.message where m.id is null`);
+    expect(torn).toEqual([]);
+    const [joined] = await story.rows<{ people: number }>(`
+      select count(*)::int as people from campaign_recipient r join lead l on l.phone = r.phone
+        join contact p on p.phone = r.phone`);
+    expect(joined?.people).toBe(1);
+  });
+
+  test("works on: sign-in, key, session, webhook and a replay of what was told before", async () => {
+    expect((await owner.me()).data.user.email).toBe(SIGN_IN);
+    const { id } = instance;
+    await waitUntil(() => story.isConnected(instance));
+    const old = (await key.listEvents({ id, event: "message.received" })).data[0];
+    await key.retryEvent({ id, eventId: old?.event_id ?? "" });
+    const isReplay = ({ body, at }: { body: { event_id: string; data: unknown }; at: number }) =>
+      body.event_id === old?.event_id && "anonymized" in (body.data as object) && at > 0;
+    const [replay] = await story.receiver.waitFor(isReplay);
+    expect(replay?.body).toMatchObject({ event: "message.received", sequence: old?.sequence });
+    expect(story.receiver.forged).toEqual([]);
+    const { data } = await key.sendText({ id, number: ANA, text: "Hello again" });
+    await story.receiver.waitFor(({ body }) => body.data?.message?.message_id === data.message_id);
+  });
+});
