@@ -4,13 +4,15 @@ import { createLog } from "../../platform/log.ts";
 import { publicPagesContract } from "./contract.ts";
 import { publicPagesHandlers } from "./public-pages.ts";
 
+const DOCUMENT = { openapi: "3.1.0", info: { version: "2.0.0" }, paths: {} };
+
 let server: HttpServer;
 let url = "";
 
 beforeAll(async () => {
   server = await createHttpServer({
     contract: publicPagesContract,
-    handlers: publicPagesHandlers({ openapi: "3.1.0", info: { version: "2.0.0" } }),
+    handlers: publicPagesHandlers(DOCUMENT, { dataDir: "/nowhere" }),
     authorise: async () => ({ kind: "public" }),
     ...{ log: createLog("silent"), strictOutput: true, bodyLimitBytes: 1000 },
   });
@@ -22,7 +24,7 @@ afterAll(() => server.close());
 test("the description is the document itself, without an envelope", async () => {
   const response = await fetch(`${url}/openapi.json`);
   expect(response.headers.get("content-type")).toBe("application/json; charset=utf-8");
-  expect(await response.json()).toEqual({ openapi: "3.1.0", info: { version: "2.0.0" } });
+  expect(await response.json()).toEqual(DOCUMENT);
 });
 
 test.each(["/", "/docs", "/docs/"])(

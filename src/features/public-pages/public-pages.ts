@@ -3,10 +3,16 @@ import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { GatewayError } from "../../platform/errors.ts";
 import { type Handlers, RawAnswer } from "../../platform/handler.ts";
+import { packageRoot } from "../../platform/version.ts";
 import type { publicPagesContract } from "./contract.ts";
-import { DOCS_PAGE, HOME_PAGE, PAGE_STYLE, START_SCRIPT } from "./pages.ts";
+import { createGuide, GUIDE } from "./guide.ts";
+import { PAGE_STYLE } from "./layout.ts";
+import { DOCS_PAGE, HOME_PAGE, START_SCRIPT } from "./pages.ts";
+import { postmanCollection } from "./postman.ts";
+import { textHandlers } from "./text-pages.ts";
 
 const HTML = "text/html; charset=utf-8";
+const JSON_TYPE = "application/json; charset=utf-8";
 const CSS = "text/css; charset=utf-8";
 const SCRIPT = "text/javascript; charset=utf-8";
 
@@ -21,39 +27,50 @@ const OWN_FILES = new Map([
   ["start.js", { type: SCRIPT, text: START_SCRIPT }],
 ]);
 
-const PAGE_HEADERS = {
-  "content-security-policy": [
-    "default-src 'none'",
-    "script-src 'self'",
-    "style-src 'self' 'unsafe-inline'",
-    "img-src 'self' data: blob:",
-    "connect-src 'self'",
-    "base-uri 'none'",
-    "form-action 'none'",
-    "frame-ancestors 'none'",
-  ].join("; "),
-  "cache-control": "no-cache",
-};
-const ASSET_HEADERS = { "cache-control": "public, max-age=3600" };
+const NO_MORE = ["base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'"];
+const PAGE_POLICY = ["default-src 'none'", "style-src 'self'", "img-src 'self'", ...NO_MORE];
+/** The library of the reference writes styles of its own and calls the gateway. */
+const REFERENCE_POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self' 'unsafe-inline'",
+  "img-src 'self' data: blob:",
+  "connect-src 'self'",
+  ...NO_MORE,
+];
+/** Short, since an upgrade changes pages and files together. */
+const CACHED = { "cache-control": "public, max-age=300" };
 
 /** The pages for people and the description for machines; `document` is the OpenAPI document of the whole contract. */
-export function publicPagesHandlers(document: Record<string, unknown>): Handlers<typeof publicPagesContract> {
+export function publicPagesHandlers(
+  document: Record<string, unknown>,
+  { dataDir }: { dataDir: string },
+): Handlers<typeof publicPagesContract> {
   const description = JSON.stringify(document);
+  const collection = JSON.stringify(postmanCollection(document));
+  const guide = createGuide();
   return {
-    home: async () => new RawAnswer(HTML, HOME_PAGE, 200, PAGE_HEADERS),
-    docs: async () => new RawAnswer(HTML, DOCS_PAGE, 200, PAGE_HEADERS),
-    openApi: async () =>
-      new RawAnswer("application/json; charset=utf-8", description, 200, { "cache-control": "no-cache" }),
+    home: async () => toPage(HOME_PAGE),
+    docs: async () => toPage(DOCS_PAGE, REFERENCE_POLICY),
+    openApi: async () => new RawAnswer(JSON_TYPE, description, 200, CACHED),
+    postman: async () => new RawAnswer(JSON_TYPE, collection, 200, CACHED),
+    guide: async () => toPage(await guide(GUIDE[0].slug)),
+    guidePage: async ({ input }) => toPage(await guide(input.page)),
     docsAsset: async ({ input }) => readAsset(input.file),
+    ...textHandlers({ dataDir, packageRoot: packageRoot() }),
   };
+}
+
+function toPage(html: string, policy: readonly string[] = PAGE_POLICY): RawAnswer {
+  return new RawAnswer(HTML, html, 200, { ...CACHED, "content-security-policy": policy.join("; ") });
 }
 
 async function readAsset(file: string): Promise<RawAnswer> {
   const own = OWN_FILES.get(file);
-  if (own) return new RawAnswer(own.type, own.text, 200, ASSET_HEADERS);
+  if (own) return new RawAnswer(own.type, own.text, 200, CACHED);
   const type = PACKAGE_FILES.get(file);
   if (!type) throw new GatewayError("NOT_FOUND", "There is no such file.");
-  return new RawAnswer(type, await readFile(join(packageFolder(), file)), 200, ASSET_HEADERS);
+  return new RawAnswer(type, await readFile(join(packageFolder(), file)), 200, CACHED);
 }
 
 function packageFolder(): string {

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { page, pagination, route, rowId, time } from "../../platform/route.ts";
 import { DEFAULT_EVENTS, EVENT_NAMES, instanceId, OPERATIONAL_EVENTS } from "../events/contract.ts";
+import { FORMATS } from "../webhook-formats/contract.ts";
 
 export const httpUrl = z
   .string()
@@ -23,7 +24,7 @@ export const eventFilter = z
 
 /** Names that a delivery sets itself, or that belong to one hop. */
 const RESERVED_HEADER =
-  /^(host|connection|keep-alive|te|trailer|transfer-encoding|upgrade|expect|proxy-.*|content-.*|user-agent|x-waygate-.*|webhook-.*|__proto__)$/i;
+  /^(host|connection|keep-alive|te|trailer|transfer-encoding|upgrade|expect|proxy-.*|content-.*|user-agent|x-waygate-.*|webhook-.*|x-webhook-(hmac|hmac-algorithm|request-id|timestamp)|__proto__)$/i;
 
 const customHeaders = z
   .record(
@@ -60,6 +61,13 @@ const changedSecret = secretText.refine(
   tooShort,
 );
 
+/** Words of another gateway for them. */
+const PEER_TRAITS = { wasSentByApi: "sent_by_api", fromMeYes: "from_me", isGroupYes: "groups" } as const;
+const trait = z.union([
+  z.enum(["sent_by_api", "from_me", "groups"]),
+  z.enum(["wasSentByApi", "fromMeYes", "isGroupYes"]).transform((word) => PEER_TRAITS[word]),
+]);
+
 const webhookFields = {
   name: z.string().trim().min(1).max(100),
   url: httpUrl,
@@ -70,13 +78,29 @@ const webhookFields = {
   secret: changedSecret,
   headers: customHeaders,
   exclude: z
-    .array(z.enum(["sent_by_api", "from_me", "groups"]))
-    .max(3)
+    .array(trait)
+    .max(6)
     .describe("Leaves out events of messages sent by the API, of own messages, of groups."),
   ordering: z
     .enum(["chat", "strict", "none"])
     .describe(
       "`chat`: in order per chat, an event that failed three times steps aside; `strict`: one after the other, whatever fails; `none`.",
+    ),
+};
+
+/** The shape of the bodies, for receivers that were written for another gateway. */
+const shape = {
+  format: z
+    .enum(FORMATS)
+    .optional()
+    .describe("Shape of the bodies: ours, or that of another gateway; see docs/migration.md."),
+  format_token: z
+    .string()
+    .max(256)
+    .regex(/^[\x21-\x7e]+$/, "must be visible ASCII")
+    .nullish()
+    .describe(
+      "Echoed where the format carries a key; null: none. As it was shown, masked, it stays as it is.",
     ),
 };
 
@@ -93,11 +117,12 @@ const rotation = {
 };
 
 const webhookAliases = {
-  url: ["webhook_url", "webhookUrl"],
-  is_active: ["enabled", "active", "isActive"],
+  url: ["webhook_url", "webhookUrl", "webhook.url"],
+  is_active: ["enabled", "active", "isActive", "webhook.enabled"],
   retry_enabled: ["retryEnabled"],
   max_attempts: ["maxAttempts"],
   exclude: ["excludeMessages"],
+  format_token: ["formatToken"],
 };
 
 export const webhook = z.object({
@@ -113,6 +138,8 @@ export const webhook = z.object({
   ordering: z.enum(["chat", "strict", "none"]),
   exclude: z.array(z.string()),
   headers: z.record(z.string(), z.string()).describe("Values are masked."),
+  format: z.enum(FORMATS),
+  format_token: z.string().nullable().describe("Masked."),
   secret: z.string().describe("In full at creation and rotation, masked elsewhere."),
   created_at: time,
   updated_at: time,
@@ -227,6 +254,7 @@ export const webhooksContract = {
       headers: webhookFields.headers.default({}),
       exclude: webhookFields.exclude.default([]),
       ordering: webhookFields.ordering.default("chat"),
+      ...shape,
     }),
     output: webhook,
   }),
@@ -238,7 +266,11 @@ export const webhooksContract = {
     summary: "Change a webhook; what is not named stays",
     message: "Webhook updated",
     aliases: webhookAliases,
-    input: z.object({ id: instanceId, webhookId, ...z.object(webhookFields).partial().shape, ...rotation }),
+    input: z.object({
+      ...{ id: instanceId, webhookId, ...z.object(webhookFields).partial().shape },
+      ...shape,
+      ...rotation,
+    }),
     output: webhook,
   }),
   deleteWebhook: route({
@@ -274,6 +306,7 @@ export const webhooksContract = {
       is_active: webhookFields.is_active.optional(),
       events: webhookFields.events.optional(),
       secret: webhookFields.secret.optional(),
+      ...shape,
       ...rotation,
     }),
     output: webhook,

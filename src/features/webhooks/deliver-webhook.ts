@@ -2,11 +2,13 @@ import type { FetchOutcome, SafeFetch } from "../../platform/safe-fetch.ts";
 import type { SecretBox } from "../../platform/secret-box.ts";
 import { ulid } from "../../platform/ulid.ts";
 import type { LoadedDelivery } from "./load-delivery.ts";
-import { signBody, signStandard } from "./signature.ts";
-import { openHeaders, openSecrets } from "./webhook-record.ts";
+import { signBody, signStandard, signWaha } from "./signature.ts";
+import { openHeaders, openSecrets, openToken } from "./webhook-record.ts";
 
 /** One event on its way to one webhook, whose body has the same bytes at every try. */
 export type Delivery = Pick<LoadedDelivery, "event" | "webhook" | "isGlobal"> & {
+  /** What is sent: the event in the webhook's format. */
+  body: Buffer;
   /** Number of this try, from 1. */
   attempt: number;
 };
@@ -23,7 +25,7 @@ const READ_AT_MOST_BYTES = 64 * 1024;
 /** Posts once; the receiver's trouble is a value, never an exception. Secrets that it echoes are not kept. */
 export async function deliverWebhook(options: DeliverOptions, delivery: Delivery): Promise<FetchOutcome> {
   const { outgoing, box, timeoutMs, version } = options;
-  const { event, webhook, isGlobal } = delivery;
+  const { webhook, isGlobal, body } = delivery;
   const secrets = openSecrets(webhook, box);
   const headers = openHeaders(webhook, box);
   const outcome = await outgoing.fetch({
@@ -34,7 +36,7 @@ export async function deliverWebhook(options: DeliverOptions, delivery: Delivery
       ...deliveryHeaders(delivery, secrets, new Date()),
       "user-agent": `Waygate-Webhooks/${version}`,
     },
-    body: event.body,
+    body,
     totalMs: timeoutMs,
     maxBytes: READ_AT_MOST_BYTES,
     whose: isGlobal ? "operator" : "tenant",
@@ -42,30 +44,44 @@ export async function deliverWebhook(options: DeliverOptions, delivery: Delivery
     isPaced: true,
   });
   if (outcome.outcome === "failed") return outcome;
-  return { ...outcome, body: withoutSecrets(outcome.body, [...secrets, ...Object.values(headers)]) };
+  const token = openToken(webhook, box);
+  const known = [...secrets, ...Object.values(headers), ...(token === null ? [] : [token])];
+  return { ...outcome, body: withoutSecrets(outcome.body, known) };
 }
 
 /** Everything a receiver needs to verify, to deduplicate and to route without parsing the body. */
 function deliveryHeaders(
-  { event: { event_id, event, instance_id, body }, attempt }: Delivery,
+  { event: { event_id, event, instance_id }, webhook, body, attempt }: Delivery,
   secrets: readonly [string, ...string[]],
   at: Date,
 ): Record<string, string> {
   const seconds = Math.floor(at.getTime() / 1000);
   const [secret, previous] = secrets;
+  const delivery = `dlv_${ulid(at)}`;
   return {
     "content-type": "application/json; charset=utf-8",
     "x-waygate-signature": signBody(secret, body),
     ...(previous !== undefined && { "x-waygate-signature-previous": signBody(previous, body) }),
     "x-waygate-event": event,
     "x-waygate-event-id": event_id,
-    "x-waygate-delivery": `dlv_${ulid(at)}`,
+    "x-waygate-delivery": delivery,
     "x-waygate-attempt": String(attempt),
     "x-waygate-timestamp": String(seconds),
     "x-waygate-instance": `inst_${instance_id}`,
     "webhook-id": event_id,
     "webhook-timestamp": String(seconds),
+    ...(webhook.format === "waha" && wahaHeaders(secret, body, delivery, at)),
     "webhook-signature": secrets.map((key) => signStandard(key, event_id, seconds, body)).join(" "),
+  };
+}
+
+/** What receivers of that gateway verify: its signature, under the webhook's secret. */
+function wahaHeaders(secret: string, body: Buffer, delivery: string, at: Date): Record<string, string> {
+  return {
+    "x-webhook-request-id": delivery,
+    "x-webhook-timestamp": String(at.getTime()),
+    "x-webhook-hmac": signWaha(secret, body),
+    "x-webhook-hmac-algorithm": "sha512",
   };
 }
 

@@ -1,22 +1,39 @@
+import { sql } from "kysely";
 import type { Db } from "../../platform/db.ts";
 import { type Handlers, Reply } from "../../platform/handler.ts";
 import { readCursor, toPage } from "../../platform/paging.ts";
 import type { InputOf } from "../../platform/route.ts";
+import type { Format } from "../webhook-formats/contract.ts";
+import { formatBody } from "../webhook-formats/webhook-formats.ts";
 import type { webhooksContract } from "./contract.ts";
+import { MASK } from "./webhook-record.ts";
 
 type LogHandlers = Pick<Handlers<typeof webhooksContract>, "listDeliveryLogs">;
 
-export function deliveryLogHandlers(db: Db): LogHandlers {
+export function deliveryLogHandlers(db: Db, baseUrl: string): LogHandlers {
   return {
     async listDeliveryLogs({ input }) {
       const { rows, pagination } = toPage(await readLogs(db, input), input.limit, (row) => row.id);
-      const data = rows.map(({ body, ...row }) => ({
+      const data = rows.map(({ body, format, has_token, ...row }) => ({
         ...row,
-        request_payload: body === null ? null : JSON.parse(body.toString("utf8")),
+        request_payload:
+          body && payloadOf(body, format ?? "native", has_token ? MASK : null, row.url, baseUrl),
       }));
       return new Reply(data, { beside: { pagination } });
     },
   };
+}
+
+/** In the format that the webhook has now; its token is not shown. */
+function payloadOf(
+  body: Buffer,
+  format: Format,
+  token: string | null,
+  url: string,
+  baseUrl: string,
+): unknown {
+  const sent = formatBody(body, format, { url, token, baseUrl }) ?? body;
+  return JSON.parse(sent.toString("utf8"));
 }
 
 /** A try points at the event's bytes, it does not copy them. */
@@ -27,8 +44,10 @@ function readLogs(db: Db, input: InputOf<typeof webhooksContract.listDeliveryLog
     .leftJoin("event as e", (join) =>
       join.onRef("e.event_id", "=", "a.event_id").onRef("e.created_at", "=", "a.event_at"),
     )
+    .leftJoin("webhook as w", "w.id", "a.webhook_id")
     .selectAll("a")
-    .select(["e.body", "e.id as webhook_event_id"])
+    .select(["e.body", "e.id as webhook_event_id", "w.format"])
+    .select(sql<boolean>`w.format_token is not null`.as("has_token"))
     .where("a.instance_id", "=", input.id)
     .orderBy("a.id", "desc")
     .limit(input.limit + 1);

@@ -22,7 +22,7 @@ export type Target = Pick<WebhookRow, (typeof TARGET_COLUMNS)[number]>;
 
 const TARGET_COLUMNS = [
   ...(["id", "name", "url", "is_active", "ordering", "retry_enabled", "max_attempts"] as const),
-  ...(["secret", "previous_secret", "previous_until", "headers"] as const),
+  ...(["secret", "previous_secret", "previous_until", "headers", "format", "format_token"] as const),
 ];
 
 export interface LoadedDelivery {

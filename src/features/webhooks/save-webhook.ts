@@ -5,6 +5,7 @@ import { GatewayError, invalidField } from "../../platform/errors.ts";
 import type { SafeFetch } from "../../platform/safe-fetch.ts";
 import type { SecretBox } from "../../platform/secret-box.ts";
 import { newWebhookSecret } from "../../platform/webhook-secret.ts";
+import { type Format, withCounterpart } from "../webhook-formats/contract.ts";
 import { expandEvents, isMaskedSecret } from "./contract.ts";
 import { selectWebhooks } from "./find-webhook.ts";
 import { MASK, openHeaders, type WebhookRow } from "./webhook-record.ts";
@@ -23,6 +24,8 @@ export interface NewWebhook {
   headers?: Record<string, string>;
   exclude?: string[];
   ordering?: WebhookRow["ordering"];
+  format?: Format;
+  format_token?: string | null;
 }
 
 const MAX_WEBHOOKS_PER_INSTANCE = 50;
@@ -39,7 +42,7 @@ export async function insertWebhook(trx: Trx, box: SecretBox, webhook: NewWebhoo
   const { rows } = await sql<{ id: number }>`select nextval('webhook_id_seq') as id`.execute(trx);
   const id = Number(rows[0]?.id);
   const lane = await addLane(trx, "webhook", String(id));
-  const { events, secret, headers, ...columns } = webhook;
+  const { events, secret, headers, format_token, ...columns } = webhook;
   return trx
     .insertInto("webhook")
     .values({
@@ -47,12 +50,29 @@ export async function insertWebhook(trx: Trx, box: SecretBox, webhook: NewWebhoo
       id,
       lane,
       events,
-      event_names: expandEvents(events),
+      event_names: namesFor(columns.format ?? "native", events),
       secret: box.seal(secret),
       headers: sealHeaders(box, headers),
+      format_token: sealToken(box, format_token),
     })
     .returningAll()
     .executeTakeFirstOrThrow();
+}
+
+/** The single names that a webhook of this format gets. Refuses a name that has no counterpart in it. */
+function namesFor(format: Format, events: readonly string[]): string[] {
+  const asked = events.filter((name) => !name.endsWith("*"));
+  const known = withCounterpart(format, asked);
+  const lacking = asked.find((name) => !known.includes(name));
+  if (lacking !== undefined)
+    throw invalidField("events", `${lacking} has no counterpart in the format ${format}`);
+  const names = withCounterpart(format, expandEvents(events));
+  if (names.length === 0) throw invalidField("events", `holds nothing that has a counterpart in ${format}`);
+  return names;
+}
+
+function sealToken(box: SecretBox, token: string | null | undefined): Buffer | null {
+  return token === null || token === undefined ? null : box.seal(token);
 }
 
 async function requireRoom(trx: Trx, instanceId: number): Promise<void> {
@@ -77,6 +97,8 @@ export interface WebhookChange {
   headers?: Record<string, string>;
   exclude?: string[];
   ordering?: WebhookRow["ordering"];
+  format?: Format;
+  format_token?: string | null;
   secret?: string;
   rotate_secret?: boolean;
   overlap_seconds: number;
@@ -89,7 +111,8 @@ export async function changeWebhook(
   row: WebhookRow,
   change: WebhookChange,
 ): Promise<WebhookRow> {
-  const { secret: _, rotate_secret: __, overlap_seconds, events, headers, ...columns } = change;
+  const { secret: _, rotate_secret: __, overlap_seconds, events: ___, ...rest } = change;
+  const { headers, format_token, ...columns } = rest;
   const secret = newSecretOf(change);
   if (secret && row.is_default && row.instance_id !== null) {
     await trx
@@ -103,7 +126,9 @@ export async function changeWebhook(
     .updateTable("webhook")
     .set({
       ...columns,
-      ...(events && { events, event_names: expandEvents(events) }),
+      ...filterOf(row, change),
+      ...(format_token !== undefined &&
+        format_token !== MASK && { format_token: sealToken(box, format_token) }),
       ...(headers && { headers: sealHeaders(box, keepMasked(headers, openHeaders(row, box))) }),
       ...(secret && rotation(box, row, secret, overlap_seconds)),
       ...(isOtherReceiver && HEALTHY),
@@ -113,6 +138,13 @@ export async function changeWebhook(
     .where("id", "=", row.id)
     .returningAll()
     .executeTakeFirstOrThrow();
+}
+
+/** The filter goes with the format: what has no counterpart in it is not queued. */
+function filterOf(row: WebhookRow, { events, format }: WebhookChange) {
+  if (!events && !format) return {};
+  const wanted = events ?? row.events;
+  return { events: wanted, event_names: namesFor(format ?? row.format, wanted) };
 }
 
 type SecretChange = Pick<WebhookChange, "secret" | "rotate_secret">;

@@ -22,3 +22,8 @@ function standardKey(secret: string): Buffer {
   const isBase64 = /^[A-Za-z0-9+/]+={0,2}$/.test(encoded) && encoded.length % 4 === 0;
   return isBase64 ? Buffer.from(encoded, "base64") : Buffer.from(secret, "utf8");
 }
+
+/** As receivers of WAHA know it: hex HMAC-SHA512 of the raw body. */
+export function signWaha(secret: string, body: Buffer): string {
+  return createHmac("sha512", secret).update(body).digest("hex");
+}

@@ -1,6 +1,6 @@
 import type { Db } from "../../platform/db.ts";
-import { GatewayError } from "../../platform/errors.ts";
 import { maskUrl } from "../../platform/mask-url.ts";
+import { createMinuteLimit } from "../../platform/minute-limit.ts";
 import { ulid } from "../../platform/ulid.ts";
 import { getEvent, recordEvents } from "../events/events.ts";
 import { describeTry } from "./attempt-of.ts";
@@ -16,12 +16,14 @@ const TESTS_PER_MINUTE = 10;
 
 /** Sends one real, signed delivery to a webhook of an instance, whatever its filter, and answers how it went. */
 export function createWebhookTest(deps: WebhookTestDeps) {
-  const allow = createMinuteLimit(TESTS_PER_MINUTE);
+  const allow = createMinuteLimit(TESTS_PER_MINUTE, "A webhook");
 
   return async (webhook: WebhookRow, instanceId: number) => {
     allow(webhook.id);
     const event = await recordTestEvent(deps.db, webhook, instanceId);
-    const tried = describeTry(await deliverWebhook(deps, { event, webhook, isGlobal: false, attempt: 1 }));
+    const tried = describeTry(
+      await deliverWebhook(deps, { event, webhook, isGlobal: false, body: event.body, attempt: 1 }),
+    );
     const log = await deps.db
       .insertInto("attempt")
       .values({
@@ -48,20 +50,4 @@ async function recordTestEvent(db: Db, webhook: WebhookRow, instanceId: number) 
   const event_id = `evt_${ulid()}`;
   await db.transaction().execute((trx) => recordEvents(trx, [testEvent(instanceId, webhook, event_id)]));
   return getEvent(db, instanceId, event_id);
-}
-
-/** A test is a request to any address, so it is rationed. */
-function createMinuteLimit(perMinute: number) {
-  const uses = new Map<number, number[]>();
-  return (id: number) => {
-    const now = performance.now();
-    const recent = (uses.get(id) ?? []).filter((at) => now - at < 60_000);
-    if (recent.length >= perMinute) {
-      throw new GatewayError("RATE_LIMITED", `A webhook can be tested ${perMinute} times a minute.`, {
-        retryAfterSeconds: Math.ceil((60_000 - (now - (recent[0] ?? now))) / 1000),
-      });
-    }
-    uses.set(id, [...recent, now]);
-    if (uses.size > 10_000) uses.clear();
-  };
 }

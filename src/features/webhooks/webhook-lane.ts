@@ -2,6 +2,7 @@ import type { Engine, Job, JobEnd, LaneKind } from "../../engine/engine.ts";
 import { untilWritten } from "../../engine/until-written.ts";
 import type { Db } from "../../platform/db.ts";
 import { faultPoint } from "../../platform/fault-point.ts";
+import { formatBody } from "../webhook-formats/webhook-formats.ts";
 import { attemptOf, type Tried } from "./attempt-of.ts";
 import { createBreakers } from "./breakers.ts";
 import { type DeliverOptions, deliverWebhook } from "./deliver-webhook.ts";
@@ -9,10 +10,13 @@ import { disableWebhook } from "./disable-webhook.ts";
 import { createDeliveryLoader, type DeliveryRef, type LoadedDelivery } from "./load-delivery.ts";
 import { createAttemptWriter } from "./record-attempt.ts";
 import { isSuccess, judgeAttempt } from "./retry-schedule.ts";
+import { openToken } from "./webhook-record.ts";
 
 export interface WebhookLaneOptions extends DeliverOptions {
   db: Db;
   engine: Engine;
+  /** Address of this gateway, which some formats tell. */
+  baseUrl: string;
   scheduleMs: readonly number[];
 }
 
@@ -28,9 +32,11 @@ export function webhookLane(options: WebhookLaneOptions): LaneKind {
     const loaded = await loader.write(ref);
     if (!loaded) return discard(db, ref, "The event or the webhook is there no longer.");
     if (!loaded.webhook.is_active) return discard(db, ref, "The webhook is not active.");
+    const body = bodyOf(options, loaded);
+    if (!body) return discard(db, ref, "The event has no counterpart in the format of the webhook.");
     const beganAt = performance.now();
     faultPoint("delivery:before-connect");
-    const tried = await tryOnce(options, job, loaded);
+    const tried = await tryOnce(options, job, loaded, body);
     faultPoint("delivery:after-response");
     await record(tried);
     return {
@@ -46,10 +52,23 @@ export function webhookLane(options: WebhookLaneOptions): LaneKind {
   };
 }
 
-async function tryOnce(options: WebhookLaneOptions, job: Job, loaded: LoadedDelivery): Promise<Tried> {
+function bodyOf(
+  { box, baseUrl }: WebhookLaneOptions,
+  { event, webhook }: LoadedDelivery,
+): Buffer | undefined {
+  const { url, format } = webhook;
+  return formatBody(event.body, format, { url, token: openToken(webhook, box), baseUrl });
+}
+
+async function tryOnce(
+  options: WebhookLaneOptions,
+  job: Job,
+  loaded: LoadedDelivery,
+  body: Buffer,
+): Promise<Tried> {
   const { retry_enabled: retryEnabled, max_attempts: maxAttempts } = loaded.webhook;
   const attempt = loaded.delivery.attempts + 1;
-  const outcome = await deliverWebhook(options, { ...loaded, attempt });
+  const outcome = await deliverWebhook(options, { ...loaded, body, attempt });
   const plan = { scheduleMs: options.scheduleMs, retryEnabled, maxAttempts };
   return { job, loaded, outcome, attempt, verdict: judgeAttempt(outcome, attempt, plan) };
 }

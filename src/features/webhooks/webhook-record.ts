@@ -10,11 +10,13 @@ export const MASK = "****";
 /** The webhook as the API shows it; the secret in full only where it has just been made or changed. */
 export function toWebhookRecord(row: WebhookRow, box: SecretBox, { revealSecret = false } = {}) {
   const secret = box.open(row.secret);
+  const token = openToken(row, box);
   const headers = Object.keys(openHeaders(row, box)).map((name) => [name, MASK]);
   return {
     ...row,
     headers: Object.fromEntries(headers) as Record<string, string>,
     secret: revealSecret ? secret : maskSecret(secret),
+    format_token: token === null ? null : MASK,
   };
 }
 
@@ -24,6 +26,11 @@ export function openHeaders(
   box: SecretBox,
 ): Record<string, string> {
   return headers === null ? {} : (JSON.parse(box.open(headers)) as Record<string, string>);
+}
+
+/** What formats of other gateways echo; the customer's own, so it is sealed. */
+export function openToken({ format_token }: Pick<WebhookRow, "format_token">, box: SecretBox): string | null {
+  return format_token === null ? null : box.open(format_token);
 }
 
 type Secrets = Pick<WebhookRow, "secret" | "previous_secret" | "previous_until">;

@@ -15,8 +15,13 @@ import { bringsSecret, changeWebhook, insertWebhook, requireAllowedUrl } from ".
 import { createWebhookTest, type WebhookTestDeps } from "./test-webhook.ts";
 import { toWebhookRecord, type WebhookRow } from "./webhook-record.ts";
 
+export { Breaker } from "./breaker.ts";
+export { signBody, signStandard } from "./signature.ts";
+
 export interface WebhookDeps extends WebhookTestDeps {
   engine: Engine;
+  /** Address of this gateway, which some formats tell. */
+  baseUrl: string;
 }
 
 export function webhookHandlers(deps: WebhookDeps): Handlers<typeof webhooksContract> {
@@ -24,7 +29,7 @@ export function webhookHandlers(deps: WebhookDeps): Handlers<typeof webhooksCont
     ...savingHandlers(deps),
     ...otherHandlers(deps),
     ...sendingHandlers(deps),
-    ...deliveryLogHandlers(deps.db),
+    ...deliveryLogHandlers(deps.db, deps.baseUrl),
     ...resendHandlers(deps),
     ...globalWebhookHandlers(deps),
   };

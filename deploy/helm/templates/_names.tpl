@@ -1,0 +1,12 @@
+{{- define "waygate.name" -}}
+{{ .Release.Name | trunc 50 | trimSuffix "-" }}-waygate
+{{- end }}
+
+{{- define "waygate.labels" -}}
+app.kubernetes.io/name: waygate
+app.kubernetes.io/instance: {{ .Release.Name }}
+{{- end }}
+
+{{- define "waygate.secret" -}}
+{{ .Values.existingSecret | default (include "waygate.name" .) }}
+{{- end }}

@@ -1,0 +1,127 @@
+import { mkdirSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { type Browser, chromium, type Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { findChromium } from "../../../test/browser.ts";
+import { ROOT } from "../../../test/source-files.ts";
+import { createHttpServer, type HttpServer } from "../../platform/http-server.ts";
+import { createLog } from "../../platform/log.ts";
+import { openApiDocument } from "../../platform/openapi.ts";
+import { webhooksContract } from "../webhooks/contract.ts";
+import { publicPagesContract } from "./contract.ts";
+import { publicPagesHandlers } from "./public-pages.ts";
+
+const executablePath = findChromium();
+
+const SHOTS = join(ROOT, "test-artifacts/pages");
+const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+const PAGES = [
+  ["home", "/"],
+  ["guide", "/docs/waygate"],
+  ["guide-with-code", "/docs/waygate/verifying-webhooks"],
+  ["terms", "/terms"],
+  ["reference", "/docs"],
+] as const;
+const LOOKS = [
+  { scheme: "light", width: "phone", size: { width: 390, height: 844 } },
+  { scheme: "dark", width: "desktop", size: { width: 1280, height: 900 } },
+] as const;
+
+/** Some routes of each kind; the library takes long to draw all of them. */
+const SHOWN = { ...publicPagesContract, ...webhooksContract };
+
+let server: HttpServer;
+let url = "";
+let browser: Browser;
+let page: Page;
+/** What went wrong on a page, and what it asked of other origins. */
+let troubles: string[] = [];
+
+const title = executablePath
+  ? "in a browser"
+  : "in a browser: skipped, no Chromium (scripts/install-chromium.sh)";
+
+describe.skipIf(!executablePath)(title, () => {
+  beforeAll(async () => {
+    mkdirSync(SHOTS, { recursive: true });
+    server = await createHttpServer({
+      contract: publicPagesContract,
+      handlers: publicPagesHandlers(openApiDocument(SHOWN), { dataDir: SHOTS }),
+      authorise: async () => ({ kind: "public" }),
+      ...{ log: createLog("silent"), strictOutput: true, bodyLimitBytes: 1000 },
+    });
+    ({ url } = await server.listen("127.0.0.1", 0));
+    const args = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"];
+    browser = await chromium.launch({ ...(executablePath && { executablePath }), args });
+    page = await browser.newPage({ reducedMotion: "reduce" });
+    page.on("console", (message) => message.type() === "error" && troubles.push(message.text()));
+    page.on("pageerror", (error) => troubles.push(error.message));
+    page.on("request", (request) => {
+      if (!/^(data|blob):/.test(request.url()) && !request.url().startsWith(url))
+        troubles.push(request.url());
+    });
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await server?.close();
+  });
+
+  test.each(PAGES)(
+    "the page %s is readable on a phone and on a desk, in light and in dark",
+    async (name, path) => {
+      troubles = [];
+      await page.setViewportSize(LOOKS[0].size);
+      await open(path);
+      for (const { scheme, width, size } of LOOKS) {
+        await page.emulateMedia({ colorScheme: scheme });
+        await page.setViewportSize(size);
+        await page.screenshot({ path: join(SHOTS, `${name}-${width}-${scheme}.png`) });
+        expect(
+          await page.evaluate<number>("document.documentElement.scrollWidth"),
+          "sideways",
+        ).toBeLessThanOrEqual(size.width);
+        expect(await darkness()).toBe(scheme);
+        expect(await seriousFaults(), `${width}, ${scheme}`).toEqual([]);
+      }
+      expect(troubles).toEqual([]);
+    },
+  );
+
+  test("the reference tries a route against this gateway", async () => {
+    await open("/docs#/Public%20pages/home");
+    await page.getByRole("button", { name: "Try it out" }).click();
+    await page.getByRole("button", { name: "Execute" }).click();
+    const status = page.locator(".live-responses-table .response-col_status").last();
+    await status.waitFor();
+    expect(await status.textContent()).toContain("200");
+  });
+});
+
+async function open(path: string): Promise<void> {
+  await page.goto("about:blank");
+  await page.goto(`${url}${path}`, { waitUntil: "load" });
+  if (path.startsWith("/docs#") || path === "/docs") await page.locator(".opblock-tag").first().waitFor();
+}
+
+async function darkness(): Promise<"light" | "dark"> {
+  const colour = await page.evaluate<string>("getComputedStyle(document.body).backgroundColor");
+  const [red = 0] = colour.match(/\d+/g)?.map(Number) ?? [];
+  return red < 128 ? "dark" : "light";
+}
+
+interface Fault {
+  id: string;
+  impact: string;
+  nodes: { html: string }[];
+}
+
+/** Serious and critical ones, by rule, with the places of each. */
+async function seriousFaults(): Promise<string[]> {
+  const found = (await page.evaluate(
+    `${AXE}; axe.run(document, { resultTypes: ["violations"], preload: false })`,
+  )) as { violations: Fault[] };
+  return found.violations
+    .filter(({ impact }) => impact === "serious" || impact === "critical")
+    .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 120)).join(" | ")}`);
+}

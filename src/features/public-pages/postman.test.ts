@@ -1,0 +1,78 @@
+import { describe, expect, test } from "vitest";
+import { contract } from "../../contract.ts";
+import { openApiDocument } from "../../platform/openapi.ts";
+import { readInput } from "../../platform/read-input.ts";
+import type { Route } from "../../platform/route.ts";
+import { postmanCollection } from "./postman.ts";
+
+interface Item {
+  name: string;
+  request: {
+    method: string;
+    auth: { type: string };
+    url: { raw: string; path: string[]; variable: { key: string; value: string }[] };
+    body?: { raw: string };
+  };
+}
+
+interface Collection {
+  info: { schema: string };
+  variable: { key: string }[];
+  item: { name: string; item: Item[] }[];
+}
+
+const collection = postmanCollection(openApiDocument(contract)) as unknown as Collection;
+const items = collection.item.flatMap(({ item }) => item);
+const routes = Object.entries(contract) as [string, Route][];
+
+function itemOf({ http }: Route): Item | undefined {
+  const [method, path] = http.split(" ");
+  return items.find(
+    ({ request: { method: used, url } }) => used === method && url.raw === `{{base_url}}${path}`,
+  );
+}
+
+test("every route is in it once, in the folder of its tag", () => {
+  expect(items).toHaveLength(routes.length);
+  for (const [name, route] of routes) {
+    const item = itemOf(route);
+    expect(item, name).toBeDefined();
+    const folder = collection.item.find(({ item: inside }) => item && inside.includes(item));
+    expect(folder?.name).toBe(route.tag);
+  }
+});
+
+test("it is a Postman 2.1 collection with the variables that its requests use", () => {
+  expect(collection.info.schema).toContain("/v2.1.0/");
+  const known = new Set(collection.variable.map(({ key }) => key));
+  expect([...known]).toEqual(expect.arrayContaining(["base_url", "api_key", "token"]));
+  const used = [...JSON.stringify(collection.item).matchAll(/\{\{(\w+)\}\}/g)].map(([, name = ""]) => name);
+  expect(used.filter((name) => !known.has(name))).toEqual([]);
+});
+
+test("each request carries the credential that its route asks for", () => {
+  const expected = {
+    public: "noauth",
+    account: "bearer",
+    instance: "apikey",
+    key: "apikey",
+    key_or_admin: "apikey",
+  };
+  for (const [name, route] of routes) {
+    const wanted = { ...expected, admin: "apikey", owner: "bearer", manager: "bearer" }[route.access];
+    expect(itemOf(route)?.request.auth.type, name).toBe(wanted);
+  }
+});
+
+describe("an example body is accepted by its route", () => {
+  const withBody = routes.filter(([, route]) => itemOf(route)?.request.body);
+
+  test.each(withBody)("%s", (_, route) => {
+    const { url, body } = (itemOf(route) as Item).request;
+    const path = Object.fromEntries(
+      url.variable.map(({ key, value }) => [key, value.startsWith("{{") ? "1" : value]),
+    );
+    const given = JSON.parse(body?.raw ?? "{}");
+    expect(() => readInput(route, { path, query: {}, body: given })).not.toThrow();
+  });
+});

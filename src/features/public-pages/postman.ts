@@ -1,0 +1,103 @@
+import { exampleBody } from "./example-body.ts";
+
+type Json = Record<string, unknown>;
+
+interface Parameter {
+  in?: string;
+  name?: string;
+  required?: boolean;
+  description?: string;
+  schema?: { enum?: string[] };
+}
+
+interface Operation {
+  operationId: string;
+  summary: string;
+  description?: string;
+  tags: string[];
+  security: Json[];
+  parameters: Parameter[];
+  requestBody?: { content: Record<string, { schema: unknown }> };
+}
+
+interface Description {
+  info: { version: string; description?: string };
+  paths: Record<string, Record<string, Operation>>;
+  components?: { schemas?: Json };
+}
+
+const VARIABLES = [
+  { key: "base_url", value: "http://127.0.0.1:3000", description: "Address of the gateway." },
+  { key: "api_key", value: "", description: "API key of an instance." },
+  { key: "token", value: "", description: "What POST /api/auth/login answers as token." },
+  { key: "admin_token", value: "", description: "WAYGATE_ADMIN_TOKEN." },
+  { key: "instance_id", value: "1", description: "The instance that the requests are about." },
+];
+
+/** A Postman 2.1 collection of everything that an OpenAPI document describes, in one folder per tag. */
+export function postmanCollection(document: Record<string, unknown>): Record<string, unknown> {
+  const { info, paths, components } = document as unknown as Description;
+  const folders = new Map<string, Json[]>();
+  for (const [path, operations] of Object.entries(paths)) {
+    for (const [method, operation] of Object.entries(operations)) {
+      const [tag = "Other"] = operation.tags;
+      const request = toRequest(method, path, operation, components?.schemas ?? {});
+      folders.set(tag, [...(folders.get(tag) ?? []), { name: operation.summary, request, response: [] }]);
+    }
+  }
+  return {
+    info: {
+      name: "Waygate",
+      version: info.version,
+      description: info.description ?? "",
+      schema: "https://schema.getpostman.com/json/collection/v2.1.0/collection.json",
+    },
+    variable: VARIABLES,
+    item: [...folders].map(([name, item]) => ({ name, item })),
+  };
+}
+
+function toRequest(method: string, path: string, operation: Operation, schemas: Json): Json {
+  const schema = operation.requestBody?.content["application/json"]?.schema;
+  const body = schema && JSON.stringify(exampleBody(operation.operationId, schema, schemas), null, 2);
+  return {
+    method: method.toUpperCase(),
+    description: operation.description ?? "",
+    auth: authOf(operation.security),
+    header: body === undefined ? [] : [{ key: "Content-Type", value: "application/json" }],
+    url: urlOf(path, operation),
+    ...(body !== undefined && { body: { mode: "raw", raw: body, options: { raw: { language: "json" } } } }),
+  };
+}
+
+function urlOf(path: string, { parameters }: Operation): Json {
+  const parts = path.slice(1).replaceAll(/\{(\w+)\}/g, ":$1");
+  const inPath = parameters.filter((one) => one.in === "path");
+  const inQuery = parameters.filter((one) => one.in === "query");
+  return {
+    raw: `{{base_url}}/${parts}`,
+    host: ["{{base_url}}"],
+    path: parts.split("/"),
+    variable: inPath.map(({ name = "", description = "", schema }) => {
+      const isInstance = name === "id" && path.includes("/instances/{id}");
+      return { key: name, value: isInstance ? "{{instance_id}}" : (schema?.enum?.[0] ?? "1"), description };
+    }),
+    query: inQuery.map(({ name, description = "", required }) => {
+      return { key: name, value: "", description, disabled: !required };
+    }),
+  };
+}
+
+/** The first way in that a route offers. */
+function authOf([first]: readonly Json[]): Json {
+  if (!first) return { type: "noauth" };
+  if ("bearer" in first)
+    return { type: "bearer", bearer: [{ key: "token", value: "{{token}}", type: "string" }] };
+  const [key, value] =
+    "adminToken" in first ? ["admintoken", "{{admin_token}}"] : ["x-api-key", "{{api_key}}"];
+  const fields = { key, value, in: "header" };
+  return {
+    type: "apikey",
+    apikey: Object.entries(fields).map(([name, text]) => ({ key: name, value: text, type: "string" })),
+  };
+}

@@ -1,0 +1,65 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { type Handlers, RawAnswer } from "../../platform/handler.ts";
+import type { publicPagesContract } from "./contract.ts";
+import { toHtml } from "./guide.ts";
+import { page } from "./layout.ts";
+
+/** Where the texts are. */
+export interface PageFolders {
+  /** The operator's own, which win. */
+  dataDir: string;
+  /** Those that come with the gateway. */
+  packageRoot: string;
+}
+
+type TextHandlers = Pick<Handlers<typeof publicPagesContract>, "privacy" | "terms" | "productionReadiness">;
+
+const HTML = "text/html; charset=utf-8";
+const MARKDOWN = "text/markdown; charset=utf-8";
+const HEADERS = {
+  // Whatever stands in the text, nothing of it runs.
+  "content-security-policy": "default-src 'none'; style-src 'self'; img-src 'self'; frame-ancestors 'none'",
+  "cache-control": "no-cache",
+};
+
+/** What people must be told; read anew each time, so that a changed text needs no restart. */
+export function textHandlers({ dataDir, packageRoot }: PageFolders): TextHandlers {
+  const legal = (name: string) => [join(dataDir, name), join(packageRoot, "docs", "legal", name)];
+  return {
+    async privacy() {
+      const text = await readFirst(legal("privacy.md"));
+      return text === undefined ? absent("Privacy policy") : new RawAnswer(MARKDOWN, text, 200, HEADERS);
+    },
+
+    async terms() {
+      const text = await readFirst(legal("terms.md"));
+      return text === undefined ? absent("Terms of use") : toPage("Terms of use", toHtml(text));
+    },
+
+    async productionReadiness() {
+      const text = await readFirst([join(packageRoot, "docs", "production-readiness.md")]);
+      return text === undefined
+        ? absent("Production readiness")
+        : new RawAnswer(MARKDOWN, text, 200, HEADERS);
+    },
+  };
+}
+
+async function readFirst(paths: readonly string[]): Promise<string | undefined> {
+  for (const path of paths) {
+    const text = await readFile(path, "utf8").catch(() => undefined);
+    if (text !== undefined) return text;
+  }
+  return undefined;
+}
+
+function toPage(title: string, body: string): RawAnswer {
+  const html = page({ title: `${title} · Waygate`, body: `<main id="content">\n${body}\n</main>` });
+  return new RawAnswer(HTML, html, 200, HEADERS);
+}
+
+function absent(title: string): RawAnswer {
+  const text = "The operator of this gateway has not put this text here yet. Ask them for it.";
+  return toPage(title, `<h1>${title}</h1>\n<p>${text}</p>`);
+}

@@ -1,0 +1,36 @@
+import type { EventName } from "../events/contract.ts";
+
+/** Shapes in which a webhook can get its events; all but `native` are those of other gateways. */
+export const FORMATS = ["native", "evolution", "uazapi", "waha"] as const;
+export type Format = (typeof FORMATS)[number];
+export type PeerFormat = Exclude<Format, "native">;
+
+const IN_EVERY_FORMAT = [
+  "message.received",
+  "message.sent",
+  "message.delivered",
+  "message.read",
+  "message.edited",
+  "message.deleted",
+  "message.reaction",
+  "instance.connected",
+  "instance.disconnected",
+  "instance.reconnecting",
+  "instance.logged_out",
+  "instance.qr",
+  "instance.qr_expired",
+] as const satisfies readonly EventName[];
+
+/** The events that have a counterpart in each format. */
+export const FORMAT_EVENTS: Readonly<Record<PeerFormat, readonly EventName[]>> = {
+  evolution: [...IN_EVERY_FORMAT, "message.failed"],
+  uazapi: IN_EVERY_FORMAT,
+  waha: [...IN_EVERY_FORMAT, "message.failed", "instance.passkey_required"],
+};
+
+/** Of these names, those that a webhook of this format can get. */
+export function withCounterpart(format: Format, names: readonly string[]): string[] {
+  if (format === "native") return [...names];
+  const known: readonly string[] = FORMAT_EVENTS[format];
+  return names.filter((name) => known.includes(name));
+}

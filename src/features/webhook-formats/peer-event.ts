@@ -1,0 +1,116 @@
+/** An event's body as it was recorded, as far as the formats read it. */
+export interface RecordedEvent {
+  event_id: string;
+  event: string;
+  instance_id: string;
+  timestamp: string;
+  instance: { id: number; name: string; phone: string | null; metadata: Record<string, unknown> };
+  data: EventData;
+}
+
+export interface Person {
+  jid: string;
+  lid: string | null;
+  phone: string | null;
+  push_name: string | null;
+}
+
+export interface Media {
+  url: string | null;
+  type: "image" | "video" | "audio" | "ptt" | "document" | "sticker";
+  mime_type: string;
+  file_name: string | null;
+  size: number;
+  seconds: number | null;
+}
+
+export interface Message {
+  id: number;
+  message_id: string;
+  from_me: boolean;
+  jid: string;
+  lid: string | null;
+  phone: string | null;
+  is_group: boolean;
+  sender: Person | null;
+  type: string;
+  text: string | null;
+  caption: string | null;
+  quoted: { id: string; from_me: boolean; sender?: string; text?: string } | null;
+  media: Media | null;
+  location: { latitude: number; longitude: number; name: string | null; address: string | null } | null;
+  contacts: { name: string; phone: string; vcard: string | null }[] | null;
+  status: string;
+  origin: string;
+  timestamp: string;
+  track_id: string | null;
+}
+
+/** One object for all events; what an event does not have is absent. */
+export interface EventData {
+  message?: Message;
+  conversation?: { id: number; title: string | null };
+  message_id?: string;
+  message_ids?: string[];
+  jid?: string;
+  at?: string;
+  text?: string;
+  by?: Person;
+  reaction?: string;
+  sender?: Person;
+  status?: string;
+  reason?: string | null;
+  will_retry?: boolean;
+  qr?: string;
+  qr_code?: string;
+}
+
+/** What a shape needs beside the event. */
+export interface ShapeOptions {
+  /** Where the webhook points. */
+  url: string;
+  /** Echoed where the format carries a key. */
+  token: string | null;
+  /** Address of this gateway. */
+  baseUrl: string;
+}
+
+const PHONE_HOST = "@s.whatsapp.net";
+
+/** The instance's own jid; undefined while it has none. */
+export function ownJid({ instance }: RecordedEvent): string | undefined {
+  return instance.phone === null ? undefined : `${instance.phone}${PHONE_HOST}`;
+}
+
+export function phoneJid(phone: string | null | undefined): string | undefined {
+  return phone ? `${phone}${PHONE_HOST}` : undefined;
+}
+
+export function secondsOf(time: string): number {
+  return Math.floor(Date.parse(time) / 1000);
+}
+
+/** An edit, a deletion and a reaction are messages of their own whose ids the event does not tell. */
+export function actionId({ event_id }: RecordedEvent): string {
+  return event_id.replace(/^evt_/, "");
+}
+
+/** Of a message, or of the target of an action, that is perhaps not in the log. */
+export function chatOf({ message, jid }: EventData): string {
+  return message?.jid ?? jid ?? "";
+}
+
+export function isGroup(jid: string): boolean {
+  return jid.endsWith("@g.us");
+}
+
+/** Whether it was the instance itself that edited, deleted or reacted. */
+export function isOwnAction({ data, instance }: RecordedEvent): boolean {
+  const by = data.by ?? data.sender;
+  return by !== undefined && by.phone !== null && by.phone === instance.phone;
+}
+
+/** Of an action on a message that is not in the log, the author decides where only the author may act. */
+export function isOwnTarget(event: RecordedEvent): boolean {
+  return event.data.message?.from_me ?? (event.data.reaction === undefined && isOwnAction(event));
+}

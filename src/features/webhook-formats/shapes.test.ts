@@ -1,0 +1,246 @@
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { describe, expect, test } from "vitest";
+import { EVENT_NAMES } from "../events/contract.ts";
+import { FORMAT_EVENTS, type PeerFormat } from "./contract.ts";
+import { formatBody } from "./webhook-formats.ts";
+
+/** `UPDATE_GOLDEN=1 npx vitest run src/features/webhook-formats` writes the files anew. */
+const isUpdate = process.env.UPDATE_GOLDEN === "1";
+const FOLDER = fileURLToPath(new URL("../../../docs/events/", import.meta.url));
+const OPTIONS = { url: "https://example.com/hook", token: "your-token", baseUrl: "https://wa.example.com" };
+const FORMATS = Object.keys(FORMAT_EVENTS) as PeerFormat[];
+
+// biome-ignore lint/suspicious/noExplicitAny: a test reads what it needs of a payload
+type Json = any;
+
+/** The body of an event as the gateway was seen to record it, with what a sample changes. */
+function recorded(event: string, change: (body: Json) => void = () => {}): Json {
+  const body = JSON.parse(readFileSync(`${FOLDER}${event}.json`, "utf8"));
+  change(body);
+  return body;
+}
+
+const GROUP = "120363000000000001@g.us";
+const BIA = {
+  jid: "5511977771234@s.whatsapp.net",
+  lid: "05192188843550921@lid",
+  phone: "5511977771234",
+  push_name: "Bia",
+};
+
+function inGroup({ data }: Json): void {
+  Object.assign(data.message, { jid: GROUP, phone: null, lid: null, chat_type: "group", is_group: true });
+  Object.assign(data.conversation, { jid: GROUP, phone: null, title: "Blue team", type: "group" });
+}
+
+function withImage({ data: { message } }: Json): void {
+  const media = { id: "01M7", status: "ready", url: "/api/v1/instances/17/media/01M7", type: "image" };
+  const file = { mime_type: "image/jpeg", file_name: null, size: 48_211, sha256: null, seconds: null };
+  Object.assign(message, { type: "image", text: null, caption: "Receipt", media: { ...media, ...file } });
+}
+
+function quoting({ data: { message } }: Json): void {
+  message.quoted = { id: "3EB0AA", from_me: true, text: "The blue one?" };
+}
+
+function renamed(event: string, data: Json = {}): (body: Json) => void {
+  return (body) => {
+    body.event = event;
+    Object.assign(body.data, data);
+  };
+}
+
+/** Every event, and what a message can be. */
+const SAMPLES: Record<string, Json> = {
+  "message.received": recorded("message.received"),
+  "message.received.image": recorded("message.received", withImage),
+  "message.received.reply": recorded("message.received", quoting),
+  "message.received.group": recorded("message.received", inGroup),
+  "message.sent": recorded("message.sent"),
+  "message.sent.phone": recorded("message.sent", ({ data }) => {
+    data.message.origin = "phone";
+  }),
+  "message.failed": recorded("message.failed"),
+  "message.delivered": recorded("message.read", renamed("message.delivered")),
+  "message.read": recorded("message.read"),
+  "message.edited": recorded("message.edited"),
+  "message.deleted": recorded("message.deleted"),
+  "message.deleted.own": recorded("message.deleted", ({ data }) => {
+    data.by = { ...BIA, jid: "5511988887777@s.whatsapp.net", phone: "5511988887777" };
+    Object.assign(data.message, { from_me: true, sender: null, origin: "api" });
+  }),
+  "message.reaction": recorded("message.reaction", ({ data }) => {
+    data.message.from_me = true;
+  }),
+  "instance.connected": recorded("instance.connected"),
+  "instance.disconnected": recorded("instance.disconnected"),
+  "instance.disconnected.logout": recorded("instance.disconnected", ({ data }) => {
+    Object.assign(data, { status: "logged_out", reason: "logged_out", will_retry: false });
+  }),
+  "instance.reconnecting": recorded("instance.disconnected", renamed("instance.reconnecting")),
+  "instance.logged_out": recorded(
+    "instance.disconnected",
+    renamed("instance.logged_out", { status: "logged_out", reason: "logged_out", will_retry: false }),
+  ),
+  "instance.passkey_required": recorded(
+    "instance.disconnected",
+    renamed("instance.passkey_required", { status: "passkey_required", reason: null, will_retry: false }),
+  ),
+  "instance.qr": recorded("instance.qr"),
+  "instance.qr_expired": recorded("instance.qr_expired"),
+};
+
+function eventOf(sample: string): string {
+  return sample.split(".").slice(0, 2).join(".");
+}
+
+function samplesOf(format: PeerFormat): string[] {
+  const known: readonly string[] = FORMAT_EVENTS[format];
+  return Object.keys(SAMPLES).filter((name) => known.includes(eventOf(name)));
+}
+
+function shape(format: PeerFormat, body: unknown): Json {
+  const bytes = formatBody(Buffer.from(JSON.stringify(body)), format, OPTIONS);
+  return bytes && JSON.parse(bytes.toString("utf8"));
+}
+
+describe.each(FORMATS)("the format %s", (format) => {
+  test.each(samplesOf(format))("shows %s as its page in docs/events does", (name) => {
+    const text = `${JSON.stringify(shape(format, SAMPLES[name]), null, 2)}\n`;
+    const file = `${FOLDER}${format}/${name}.json`;
+    if (isUpdate) {
+      mkdirSync(`${FOLDER}${format}`, { recursive: true });
+      writeFileSync(file, text);
+    }
+    expect(text).toBe(readFileSync(file, "utf8"));
+  });
+
+  test("has a page for these samples and no other", () => {
+    const shown = readdirSync(`${FOLDER}${format}`).map((name) => name.replace(/\.json$/, ""));
+    expect(shown.sort()).toEqual(samplesOf(format).sort());
+    expect(new Set(shown.map(eventOf))).toEqual(new Set(FORMAT_EVENTS[format]));
+  });
+
+  test("shapes exactly the events that it says it has a counterpart of", () => {
+    const shaped = EVENT_NAMES.filter((event) => {
+      const sample = SAMPLES[event] ?? recorded("instance.connected", renamed(event));
+      return !event.startsWith("webhook.") && shape(format, sample) !== undefined;
+    });
+    expect(shaped.sort()).toEqual([...FORMAT_EVENTS[format]].sort());
+  });
+
+  test("leaves the reports of deliveries as they are", () => {
+    const report = recorded("webhook.sent");
+    expect(shape(format, report)).toEqual(report);
+  });
+
+  test("holds what is known of an action on a message that is not in the log", () => {
+    for (const event of ["message.edited", "message.deleted", "message.reaction"]) {
+      const body = recorded(event, ({ data }) => {
+        data.message = undefined;
+        data.conversation = undefined;
+      });
+      expect(JSON.stringify(shape(format, body))).toContain(body.data.message_id);
+    }
+  });
+
+  test("names all messages of a receipt", () => {
+    const body = recorded("message.read", ({ data }) => {
+      data.message_ids = ["3EB01", "3EB02"];
+    });
+    expect(JSON.stringify(shape(format, body))).toMatch(/3EB01.*3EB02/);
+  });
+});
+
+test("the native format is the recorded bytes themselves", () => {
+  const body = Buffer.from('{"event": "message.received" }');
+  expect(formatBody(body, "native", OPTIONS)).toBe(body);
+});
+
+describe("what clients of the other gateways read is where they read it", () => {
+  test("Evolution API: instance, key, pushName, text, file, quoted message", () => {
+    const text = shape("evolution", SAMPLES["message.received"]);
+    expect(text).toMatchObject({
+      event: "messages.upsert",
+      instance: "Sales",
+      sender: "5511988887777@s.whatsapp.net",
+      apikey: "your-token",
+      destination: OPTIONS.url,
+      server_url: OPTIONS.baseUrl,
+      data: { key: { remoteJid: BIA.jid, fromMe: false }, pushName: "Bia", messageType: "conversation" },
+    });
+    expect(text.data.message).toEqual({ conversation: "Hello" });
+    expect(text.data.messageTimestamp).toBe(1_795_176_000);
+    expect(shape("evolution", SAMPLES["message.received.image"]).data).toMatchObject({
+      messageType: "imageMessage",
+      message: { imageMessage: { caption: "Receipt", mimetype: "image/jpeg" } },
+    });
+    expect(shape("evolution", SAMPLES["message.received.reply"]).data.contextInfo).toMatchObject({
+      stanzaId: "3EB0AA",
+      quotedMessage: { conversation: "The blue one?" },
+    });
+    expect(shape("evolution", SAMPLES["message.received.group"]).data.key).toMatchObject({
+      remoteJid: GROUP,
+      participant: BIA.lid,
+      participantAlt: BIA.jid,
+      addressingMode: "lid",
+    });
+    expect(shape("evolution", SAMPLES["message.sent"]).event).toBe("send.message");
+    expect(shape("evolution", SAMPLES["message.sent.phone"]).event).toBe("messages.upsert");
+    expect(shape("evolution", SAMPLES["instance.disconnected"]).data.state).toBe("connecting");
+    expect(shape("evolution", SAMPLES["instance.disconnected.logout"]).data).toMatchObject({
+      state: "close",
+      statusReason: 401,
+    });
+  });
+
+  test("uazapi: EventType, token, owner, chat and a message with its time in milliseconds", () => {
+    const text = shape("uazapi", SAMPLES["message.received"]);
+    expect(text).toMatchObject({ EventType: "messages", token: "your-token", owner: "5511988887777" });
+    expect(text.chat).toMatchObject({ wa_chatid: BIA.jid, phone: BIA.phone, wa_isGroup: false });
+    expect(text.message).toMatchObject({
+      ...{ chatid: BIA.jid, sender: BIA.lid, sender_pn: BIA.jid, senderName: "Bia", fromMe: false },
+      ...{ messageType: "Conversation", text: "Hello", messageTimestamp: 1_795_176_000_000 },
+    });
+    expect(text.message.id).toBe(`5511988887777:${text.message.messageid}`);
+    const image = shape("uazapi", SAMPLES["message.received.image"]).message;
+    expect(image).toMatchObject({ type: "media", messageType: "ImageMessage", text: "Receipt" });
+    expect(shape("uazapi", SAMPLES["message.received.reply"]).message.quoted).toBe("3EB0AA");
+    expect(shape("uazapi", SAMPLES["message.sent"]).message).toMatchObject({
+      ...{ fromMe: true, wasSentByApi: true, track_id: "order-7" },
+    });
+    expect(shape("uazapi", SAMPLES["message.sent.phone"]).message.wasSentByApi).toBe(false);
+    expect(shape("uazapi", SAMPLES["message.read"])).toMatchObject({
+      EventType: "messages_update",
+      state: "Read",
+      event: { Chat: BIA.jid, Timestamp: 1_795_176_000 },
+    });
+    expect(shape("uazapi", SAMPLES["instance.qr"]).instance).toMatchObject({ status: "connecting" });
+  });
+
+  test("WAHA: session, ids with their chat, seconds in the payload, acks by number", () => {
+    const text = shape("waha", SAMPLES["message.received"]);
+    expect(text).toMatchObject({ event: "message", session: "Sales", metadata: { branch: "Centro" } });
+    expect(text.id).toMatch(/^evt_[0-9a-z]{26}$/);
+    expect(text.timestamp).toBe(1_795_176_000_000);
+    expect(text.payload).toMatchObject({
+      ...{ from: "5511977771234@c.us", fromMe: false, body: "Hello", hasMedia: false },
+      ...{ timestamp: 1_795_176_000, _data: { Info: { PushName: "Bia" } } },
+    });
+    expect(text.payload.id).toMatch(/^false_5511977771234@c\.us_3EB0/);
+    expect(shape("waha", SAMPLES["message.received.group"]).payload.id).toMatch(
+      /^false_120363000000000001@g\.us_3EB0\w+_5511977771234@c\.us$/,
+    );
+    expect(shape("waha", SAMPLES["message.received.image"]).payload.media.url).toBe(
+      "https://wa.example.com/api/v1/instances/17/media/01M7",
+    );
+    expect(shape("waha", SAMPLES["message.sent"])).toMatchObject({
+      event: "message.any",
+      payload: { source: "api", fromMe: true, ackName: "SERVER" },
+    });
+    expect(shape("waha", SAMPLES["message.read"]).payload).toMatchObject({ ack: 3, ackName: "READ" });
+    expect(shape("waha", SAMPLES["message.reaction"]).payload.reaction.messageId).toMatch(/^true_/);
+    expect(shape("waha", SAMPLES["instance.qr_expired"]).payload.status).toBe("FAILED");
+  });
+});
