@@ -2,6 +2,15 @@ import type { z } from "zod";
 import { contract } from "./contract.ts";
 import type { Contract, Route, UploadedFile } from "./platform/route.ts";
 
+export {
+  type VerifyWebhookOptions,
+  verifyWebhook,
+  type WebhookEvent,
+  type WebhookMessage,
+  type WebhookRequest,
+  WebhookVerificationError,
+} from "./client/verify-webhook.ts";
+
 export interface ClientOptions {
   /** Where the gateway is: `http://127.0.0.1:3000`. */
   baseUrl: string;

@@ -1,16 +1,43 @@
 import { Command } from "commander";
 import { version } from "./platform/version.ts";
 
+const ROOT_HELP = `
+Without a command it serves.
+
+Start here:
+  $ waygate demo                      see it at work, on scratch data
+  $ waygate serve                     run it; prints the owner's sign-in and three lines to try
+  $ waygate account create --help     every command explains itself
+
+Settings come from the environment: see docs/configuration.md or .env.example.
+Exit status: 0 done, 1 it failed (the reason is on standard error), 2 the command line is wrong.`;
+
+function examples(...lines: string[]): string {
+  return `\nExamples:\n${lines.map((line) => `  $ ${line}\n`).join("")}`;
+}
+
 const program = new Command("waygate")
   .description("Self-hosted, multi-instance messaging gateway to WhatsApp Web sessions")
   .version(version())
-  .showHelpAfterError()
-  .addHelpText("after", "\nSettings come from the environment: see docs/configuration.md or .env.example.");
+  .showHelpAfterError(
+    "waygate --help shows every command, waygate <command> --help one of them with examples.",
+  )
+  // As in the shell: 2 is for whoever typed it, 1 for what went wrong.
+  .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 2))
+  .addHelpText("after", ROOT_HELP);
 
 program
-  .command("serve", { isDefault: true })
+  .command("serve")
   .description(
     "run the gateway: API, sessions and deliveries, on its own PostgreSQL unless DATABASE_URL is set",
+  )
+  .addHelpText(
+    "after",
+    examples(
+      "waygate serve",
+      "WAYGATE_PORT=8080 WAYGATE_DATA_DIR=/var/lib/waygate waygate serve",
+      "DATABASE_URL=postgres://waygate:...@db/waygate WAYGATE_SECRET_KEY=... waygate serve",
+    ),
   )
   .action(async () => {
     const { serve } = await import("./processes/serve.ts");
@@ -22,9 +49,36 @@ program
   .description(
     "show the gateway at work on scratch data: two sandbox instances, signed webhooks, a kill -9 survived",
   )
+  .addHelpText("after", examples("waygate demo"))
   .action(async () => {
     const { demo } = await import("./processes/demo.ts");
     await demo(process.env);
+  });
+
+program
+  .command("mcp")
+  .description(
+    "serve the assistant tools (MCP) on standard input and output, as a client of a running gateway",
+  )
+  .addHelpText(
+    "after",
+    examples(
+      "WAYGATE_BASE_URL=http://127.0.0.1:3000 WAYGATE_API_KEY=wg_... WAYGATE_INSTANCE_ID=1 waygate mcp",
+    ),
+  )
+  .action(async () => {
+    const { serveMcp } = await import("./processes/mcp.ts");
+    await serveMcp(process.env);
+  });
+
+program
+  .command("openapi")
+  .description("print the description of the HTTP API (OpenAPI 3.1, JSON)")
+  .option("--output <file>", "write it there instead")
+  .addHelpText("after", examples("waygate openapi --output openapi.json", "waygate openapi | jq .paths"))
+  .action(async ({ output }: { output?: string }) => {
+    const { printOpenApi } = await import("./processes/print-openapi.ts");
+    await printOpenApi(output);
   });
 
 program
@@ -35,6 +89,13 @@ program
   .requiredOption("--name <name>", "name of the account")
   .requiredOption("--email <email>", "e-mail of its first user")
   .option("--type <type>", "owner, reseller or client", "client")
+  .addHelpText(
+    "after",
+    examples(
+      "waygate account create --name Shop --email ana@shop.example",
+      "waygate account create --name Partner --email leo@partner.example --type reseller",
+    ),
+  )
   .action(async (options: { name: string; email: string; type: string }) => {
     const { createAccountByCommand } = await import("./processes/commands.ts");
     await createAccountByCommand(process.env, options);
@@ -45,6 +106,10 @@ program
   .description("the key that seals secrets")
   .command("rotate")
   .description("seal every secret anew with WAYGATE_SECRET_KEY; the gateway may run meanwhile")
+  .addHelpText(
+    "after",
+    examples("WAYGATE_SECRET_KEY=<new> WAYGATE_SECRET_KEY_SECOND=<old> waygate key rotate"),
+  )
   .action(async () => {
     const { rotateKeyByCommand } = await import("./processes/commands.ts");
     await rotateKeyByCommand(process.env);
@@ -56,16 +121,67 @@ program
   .command("verify")
   .description("tell whether the audit log is as it was written, and if not, name the first broken entry")
   .option("--head <hash>", "a head that an earlier run has printed, which must still be there")
+  .addHelpText("after", examples("waygate audit verify", "waygate audit verify --head 9f2c..."))
   .action(async ({ head }: { head?: string }) => {
     const { verifyAuditByCommand } = await import("./processes/commands.ts");
     await verifyAuditByCommand(process.env, head);
+  });
+
+program
+  .command("backup")
+  .description("make an encrypted backup now, restore it into a scratch database and compare")
+  .option("--output <file>", "where to write it; otherwise into the backup directory")
+  .addHelpText("after", examples("waygate backup", "waygate backup --output /mnt/backups/waygate.backup"))
+  .action(async ({ output }: { output?: string }) => {
+    const { backupByCommand } = await import("./processes/backup-commands.ts");
+    await backupByCommand(process.env, output);
+  });
+
+program
+  .command("restore")
+  .description("bring a backup into an empty database, or decide about what a restored gateway holds back")
+  .argument("[file]", "the backup")
+  .option("--database-url <url>", "the empty database; otherwise that of the settings")
+  .option("--erasures <from>", "erasures since the backup: a file, or the URL of the database before")
+  .option("--release", "send and deliver what was pending in the backup")
+  .option("--discard", "drop what was pending in the backup")
+  .addHelpText(
+    "after",
+    examples(
+      "DATABASE_URL=postgres://.../empty waygate restore waygate.backup",
+      "waygate restore --release",
+      "waygate restore --discard",
+    ),
+  )
+  .action(async (file: string | undefined, options: RestoreChoice, command: Command) => {
+    const chosen = [file, options.release, options.discard].filter((one) => one !== undefined);
+    if (chosen.length !== 1) command.error("Give a file, --release or --discard.");
+    const commands = await import("./processes/backup-commands.ts");
+    if (file !== undefined) await commands.restoreByCommand(process.env, file, options);
+    else await commands.decideByCommand(process.env, options.release ? "release" : "discard");
+  });
+
+interface RestoreChoice {
+  databaseUrl?: string;
+  erasures?: string;
+  release?: true;
+  discard?: true;
+}
+
+program
+  .command("doctor")
+  .description("check database, disk, clock, keys, media store, network and port; says what to do")
+  .addHelpText("after", examples("waygate doctor"))
+  .action(async () => {
+    const { doctor } = await import("./processes/doctor.ts");
+    if (!(await doctor(process.env))) process.exitCode = 1;
   });
 
 /** Errors whose sentence is for whoever runs the command; the others are bugs. */
 const SAYS_IT_ALL = new Set(["ConfigError", "StartError", "BrokenPromise"]);
 
 try {
-  await program.parseAsync();
+  await program.parseAsync(process.argv.length > 2 ? process.argv : [...process.argv, "serve"]);
 } catch (error) {
   if (!(error instanceof Error) || !SAYS_IT_ALL.has(error.name)) throw error;
   console.error(error.message);

@@ -1,0 +1,148 @@
+import type { z } from "zod";
+import type { contract } from "../contract.ts";
+
+/** A webhook as it came: the raw body, not parsed and not written anew. */
+export interface WebhookRequest {
+  headers: Headers | Readonly<Record<string, string | readonly string[] | undefined>>;
+  body: string | Uint8Array;
+}
+
+export interface VerifyWebhookOptions {
+  /** The secret of the webhook; several while a change of it overlaps. */
+  secret: string | readonly string[];
+  /**
+   * `standard` (unless said): the `webhook-*` headers, which cover id, time and body, so an old request is refused.
+   * `body`: `X-Waygate-Signature`, or the one under the previous secret, which cover the body alone.
+   */
+  scheme?: "standard" | "body";
+  /** How old, or how far ahead, a request of the scheme `standard` may be; 300 unless said. */
+  toleranceSeconds?: number;
+  now?: Date;
+}
+
+type StoredMessage = z.output<typeof contract.getMessage.output>;
+
+/** The message in the events about one. */
+export type WebhookMessage = Omit<StoredMessage, "error" | "client_message_id" | "metadata">;
+
+/** What the gateway posts to a webhook of the format `native`. */
+export interface WebhookEvent {
+  /** The same at every try: keep it, and leave out what you have handled. */
+  event_id: string;
+  event: string;
+  /** Counts the events of the instance, without gaps. */
+  sequence: number;
+  timestamp: string;
+  account_id: number;
+  instance: { id: number; name: string; phone: string | null; metadata: Record<string, unknown> };
+  data: { message?: WebhookMessage; [field: string]: unknown };
+  /** Long texts have been cut; the message is whole in the log. */
+  truncated?: boolean;
+}
+
+/** The request is not from the gateway, or too old; the message says which. */
+export class WebhookVerificationError extends Error {
+  override readonly name = "WebhookVerificationError";
+}
+
+/** Answers the event that a genuine request carries; throws a WebhookVerificationError. Needs WebCrypto: Node 20, or a browser. */
+export async function verifyWebhook<Event = WebhookEvent>(
+  { headers, body }: WebhookRequest,
+  { secret, scheme = "standard", toleranceSeconds = 300, now = new Date() }: VerifyWebhookOptions,
+): Promise<Event> {
+  const secrets = (typeof secret === "string" ? [secret] : secret).filter((one) => one !== "");
+  if (secrets.length === 0) throw new TypeError("verifyWebhook needs the secret of the webhook.");
+  const read = (name: string) => readHeader(headers, name);
+  const bytes = typeof body === "string" ? new TextEncoder().encode(body) : body;
+  const isGenuine =
+    scheme === "body"
+      ? await isBodySigned(bytes, secrets, read)
+      : await isStandardSigned(bytes, secrets, read, { toleranceSeconds, now });
+  if (!isGenuine) throw new WebhookVerificationError("The signature does not fit.");
+  try {
+    return JSON.parse(new TextDecoder().decode(bytes)) as Event;
+  } catch {
+    throw new WebhookVerificationError("The body is not JSON.");
+  }
+}
+
+type ReadHeader = (name: string) => string;
+
+function readHeader(headers: WebhookRequest["headers"], name: string): string {
+  if (headers instanceof Headers) return headers.get(name) ?? "";
+  const key = Object.keys(headers).find((one) => one.toLowerCase() === name) ?? name;
+  const value = headers[key] ?? "";
+  return typeof value === "string" ? value : value.join(" ");
+}
+
+async function isBodySigned(body: Uint8Array, secrets: readonly string[], read: ReadHeader) {
+  const given = ["x-waygate-signature", "x-waygate-signature-previous"].map(read).filter((one) => one !== "");
+  if (given.length === 0) throw new WebhookVerificationError("X-Waygate-Signature is missing.");
+  const signatures = given.map((one) => fromHex(one.replace(/^sha256=/, "")));
+  return isAnySigned(signatures, secrets.map(encode), body);
+}
+
+async function isStandardSigned(
+  body: Uint8Array,
+  secrets: readonly string[],
+  read: ReadHeader,
+  { toleranceSeconds, now }: { toleranceSeconds: number; now: Date },
+) {
+  const [id, sentAt, given] = [read("webhook-id"), read("webhook-timestamp"), read("webhook-signature")];
+  if (!id || !given || !/^\d{1,12}$/.test(sentAt)) {
+    throw new WebhookVerificationError("webhook-id, webhook-timestamp or webhook-signature is missing.");
+  }
+  if (Math.abs(now.getTime() / 1000 - Number(sentAt)) > toleranceSeconds) {
+    throw new WebhookVerificationError("The request is too old, or from the future.");
+  }
+  const signatures = given
+    .split(" ")
+    .filter((one) => one.startsWith("v1,"))
+    .map((one) => fromBase64(one.slice("v1,".length)));
+  const start = encode(`${id}.${sentAt}.`);
+  const signed = new Uint8Array(start.length + body.length);
+  signed.set(start);
+  signed.set(body, start.length);
+  return isAnySigned(signatures, secrets.map(standardKey), signed);
+}
+
+/** `verify` of WebCrypto compares in constant time. */
+async function isAnySigned(
+  signatures: readonly (Uint8Array<ArrayBuffer> | undefined)[],
+  keys: readonly Uint8Array<ArrayBuffer>[],
+  signed: Uint8Array,
+): Promise<boolean> {
+  const data = Uint8Array.from(signed);
+  for (const bytes of keys) {
+    const hmac = { name: "HMAC", hash: "SHA-256" };
+    const key = await crypto.subtle.importKey("raw", bytes, hmac, false, ["verify"]);
+    for (const signature of signatures) {
+      if (signature && (await crypto.subtle.verify("HMAC", key, signature, data))) return true;
+    }
+  }
+  return false;
+}
+
+/** The bytes behind `whsec_`; a secret of another form is used as it is. */
+function standardKey(secret: string): Uint8Array<ArrayBuffer> {
+  const encoded = secret.replace(/^whsec_/, "");
+  const isBase64 = /^[A-Za-z0-9+/]+={0,2}$/.test(encoded) && encoded.length % 4 === 0;
+  return (isBase64 ? fromBase64(encoded) : undefined) ?? encode(secret);
+}
+
+function fromBase64(text: string): Uint8Array<ArrayBuffer> | undefined {
+  try {
+    return Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+  } catch {
+    return undefined;
+  }
+}
+
+function fromHex(text: string): Uint8Array<ArrayBuffer> | undefined {
+  const pairs = /^([0-9a-f]{2})+$/i.test(text) ? text.match(/../g) : null;
+  return pairs === null ? undefined : Uint8Array.from(pairs, (pair) => Number.parseInt(pair, 16));
+}
+
+function encode(text: string): Uint8Array<ArrayBuffer> {
+  return Uint8Array.from(new TextEncoder().encode(text));
+}

@@ -1,0 +1,116 @@
+import { execFile } from "node:child_process";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { version } from "./platform/version.ts";
+
+const MAIN = fileURLToPath(new URL("../dist/src/main.js", import.meta.url));
+
+/** Every command, with those that only gather others left out. */
+const COMMANDS = [
+  "serve",
+  "demo",
+  "mcp",
+  "openapi",
+  "account create",
+  "key rotate",
+  "audit verify",
+  "backup",
+  "restore",
+  "doctor",
+];
+
+const KEY = "8fJ2mQ7vXc4RtY9wLp3ZsB6nHd1KgA5e";
+
+interface Run {
+  code: number;
+  stdout: string;
+  stderr: string;
+}
+
+let folder = "";
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "waygate-cli-"));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+function waygate(line: string, env: Record<string, string> = {}): Promise<Run> {
+  const options = { env: { PATH: process.env.PATH ?? "", ...env }, cwd: folder, maxBuffer: 32 * 1024 * 1024 };
+  return new Promise((resolve) => {
+    execFile(process.execPath, [MAIN, ...line.split(" ")], options, (error, stdout, stderr) =>
+      resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr }),
+    );
+  });
+}
+
+describe("help", () => {
+  test("lists every command, what comes without one, and what the exit status means", async () => {
+    const { code, stdout } = await waygate("--help");
+    expect(code).toBe(0);
+    const listed = [...stdout.matchAll(/^ {2}([a-z]+) /gm)].map(([, name]) => name);
+    const known = COMMANDS.map((command) => command.split(" ")[0]);
+    expect(listed.sort()).toEqual([...known, "help"].sort());
+    for (const words of ["Without a command it serves", "Exit status: 0", "docs/configuration.md"]) {
+      expect(stdout).toContain(words);
+    }
+  });
+
+  test.each(COMMANDS)("of %s teaches with examples of it", async (command) => {
+    const { code, stdout } = await waygate(`${command} --help`);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(new RegExp(`\\nExamples:\\n {2}\\$ .*waygate ${command}`));
+  });
+
+  test("the version is that of the package", async () => {
+    expect(await waygate("--version")).toEqual({ code: 0, stdout: `${version()}\n`, stderr: "" });
+  });
+});
+
+describe("a wrong command line ends with 2, in words and without a stack", () => {
+  test.each([
+    ["serv", "unknown command 'serv'\n(Did you mean serve?)"],
+    ["docter", "(Did you mean doctor?)"],
+    ["account creat", "(Did you mean create?)"],
+    ["account", "Usage: waygate account"],
+    ["account create --name Shop", "required option '--email <email>' not specified"],
+    ["key rotate --now", "unknown option '--now'"],
+    ["audit verify --hed 00", "(Did you mean --head?)"],
+    ["serve now", "too many arguments for 'serve'"],
+    ["restore", "Give a file, --release or --discard"],
+    ["openapi --output", "argument missing"],
+  ])("%s", async (line, words) => {
+    const { code, stdout, stderr } = await waygate(line);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+    expect(stderr).toContain(words);
+    expect(stderr).not.toContain("    at ");
+  });
+});
+
+describe("what cannot be done ends with 1 and says why", () => {
+  test.each([
+    ["mcp", {}, "WAYGATE_API_KEY is required"],
+    ["openapi --output /nowhere/openapi.json", {}, "/nowhere/openapi.json cannot be written"],
+    ["serve", { WAYGATE_PROT: "1" }, "WAYGATE_PROT"],
+    ["backup", { DATABASE_URL: "postgres://127.0.0.1:1/x", WAYGATE_SECRET_KEY: KEY }, "cannot be reached"],
+    ["account create --name A --email a@example.com --type boss", {}, "--type must be owner"],
+  ])("%s with %j", async (line, env, words) => {
+    const { code, stderr } = await waygate(line, env);
+    expect(code).toBe(1);
+    expect(stderr).toContain(words);
+    expect(stderr).not.toContain("    at ");
+  });
+});
+
+describe("openapi", () => {
+  test("prints the description, or writes it to a file and says so", async () => {
+    const printed = await waygate("openapi");
+    expect(JSON.parse(printed.stdout).paths).toHaveProperty(["/api/v1/instances/{id}/send-text"]);
+    const file = join(folder, "openapi.json");
+    const written = await waygate(`openapi --output ${file}`);
+    expect(written).toEqual({ code: 0, stdout: "", stderr: `${file} is written.\n` });
+    expect(await readFile(file, "utf8")).toBe(printed.stdout);
+  });
+});

@@ -1,0 +1,186 @@
+import { randomUUID } from "node:crypto";
+import { Server } from "@modelcontextprotocol/sdk/server/index.js";
+import {
+  CallToolRequestSchema,
+  type CallToolResult,
+  ErrorCode,
+  GetPromptRequestSchema,
+  type Tool as ListedTool,
+  ListPromptsRequestSchema,
+  ListResourcesRequestSchema,
+  ListToolsRequestSchema,
+  McpError,
+  ReadResourceRequestSchema,
+} from "@modelcontextprotocol/sdk/types.js";
+import { z } from "zod";
+import { type Client, createClient } from "../client.ts";
+import { version } from "../platform/version.ts";
+import { toAnswerText } from "./answer-text.ts";
+import { askPatiently, type Refusal, toRefusal } from "./ask-gateway.ts";
+import { GROUP_TOOLS } from "./group-tools.ts";
+import { PROMPTS } from "./prompts.ts";
+import { READ_TOOLS } from "./read-tools.ts";
+import { RESOURCES } from "./resources.ts";
+import { SEND_TOOLS } from "./send-tools.ts";
+import { MissingInstance, type Tool } from "./tool.ts";
+
+/** Longer than the slowest answer of the gateway: a large file that is fetched and then sent. */
+const ANSWER_WITHIN_MS = 120_000;
+
+const NOT_FOUND = -32_002;
+
+const TOOLS: readonly Tool[] = [...SEND_TOOLS, ...GROUP_TOOLS, ...READ_TOOLS];
+
+export interface McpOptions {
+  baseUrl: string;
+  apiKey: string;
+  /** Which instance is meant when a call names none. */
+  instanceId: number | undefined;
+  /** Told of bugs, which the assistant learns nothing more of. */
+  onBug(error: unknown): void;
+}
+
+/** The assistant tools: a client of the HTTP API that keeps nothing, so a restart of the gateway does not matter to it. */
+export function createMcpServer(options: McpOptions): Server {
+  const client = createClient(options);
+  const server = new Server(
+    { name: "waygate", version: version() },
+    { capabilities: { tools: {}, resources: {}, prompts: {} } },
+  );
+  serveTools(server, client, options);
+  serveResources(server, client, options);
+  servePrompts(server);
+  return server;
+}
+
+function serveTools(server: Server, client: Client, options: McpOptions): void {
+  server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: TOOLS.map(toListed) }));
+  server.setRequestHandler(CallToolRequestSchema, async ({ params }, { signal }) => {
+    const tool = TOOLS.find(({ name }) => name === params.name);
+    if (!tool) throw new McpError(ErrorCode.InvalidParams, `There is no tool ${params.name}.`);
+    const parsed = tool.input.safeParse(withoutNulls(params.arguments));
+    if (!parsed.success) return toError(invalid(parsed.error), options);
+    try {
+      const answer = await callTool(tool, parsed.data, { client, signal, standard: options.instanceId });
+      return { content: [{ type: "text", text: toAnswerText(answer, { ...options, ...tool }) }] };
+    } catch (error) {
+      return toError(explain(error, options), options);
+    }
+  });
+}
+
+function toListed({ name, description, kind, input }: Tool): ListedTool {
+  return {
+    name,
+    description,
+    inputSchema: z.toJSONSchema(input, { io: "input" }) as ListedTool["inputSchema"],
+    annotations: {
+      readOnlyHint: kind === "read",
+      destructiveHint: kind === "remove",
+      openWorldHint: true,
+    },
+  };
+}
+
+/** Some assistants spell an absent argument as null. */
+function withoutNulls(given: Record<string, unknown> = {}): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null));
+}
+
+function callTool(
+  tool: Tool,
+  given: Record<string, unknown>,
+  { client, signal, standard }: { client: Client; signal: AbortSignal; standard: number | undefined },
+): Promise<object> {
+  const patience = patienceOf(signal);
+  const call = {
+    client,
+    standardInstance: standard,
+    instanceId: (id = standard) => id ?? missInstance(),
+    options: { signal: patience, ...(tool.kind === "send" && { idempotencyKey: `mcp-${randomUUID()}` }) },
+  };
+  const isRepeatable = tool.kind === "read" || tool.kind === "send";
+  return askPatiently(() => tool.ask(call, given), { isRepeatable, signal: patience });
+}
+
+/** Ends with the question, or when the gateway has had long enough. */
+function patienceOf(signal: AbortSignal): AbortSignal {
+  return AbortSignal.any([signal, AbortSignal.timeout(ANSWER_WITHIN_MS)]);
+}
+
+function missInstance(): never {
+  throw new MissingInstance();
+}
+
+function explain(error: unknown, { baseUrl, onBug }: McpOptions): Refusal {
+  if (error instanceof MissingInstance) {
+    return refuseArguments([{ field: "instanceId", issue: "is required: WAYGATE_INSTANCE_ID is not set" }]);
+  }
+  const refusal = toRefusal(error, baseUrl);
+  if (refusal) return refusal;
+  onBug(error);
+  return { success: false, code: "INTERNAL", message: "The assistant tools have failed." };
+}
+
+function invalid(error: z.ZodError): Refusal {
+  return refuseArguments(
+    error.issues.map(({ path, message }) => ({ field: path.join("."), issue: message })),
+  );
+}
+
+function refuseArguments(fields: { field: string; issue: string }[]): Refusal {
+  const words = fields.map(({ field, issue }) => `${field}: ${issue}`).join("; ");
+  return { success: false, code: "VALIDATION_ERROR", message: words, details: { fields } };
+}
+
+function toError(refusal: Refusal, { apiKey }: McpOptions): CallToolResult {
+  return {
+    isError: true,
+    content: [{ type: "text", text: toAnswerText(refusal, { isForeign: false, apiKey }) }],
+  };
+}
+
+function serveResources(server: Server, client: Client, options: McpOptions): void {
+  server.setRequestHandler(ListResourcesRequestSchema, () => ({
+    resources: RESOURCES.map(({ uri, name, description }) => ({
+      ...{ uri, name, description, mimeType: "application/json" },
+    })),
+  }));
+  server.setRequestHandler(ReadResourceRequestSchema, async ({ params: { uri } }, { signal }) => {
+    const resource = RESOURCES.find((one) => one.uri === uri);
+    if (!resource) throw new McpError(NOT_FOUND, `There is no resource ${uri}.`, { uri });
+    try {
+      const patience = { signal: patienceOf(signal) };
+      const ask = () => resource.read(client, patience);
+      const answer = await askPatiently(ask, { isRepeatable: true, ...patience });
+      const text = toAnswerText(answer, { ...options, ...resource });
+      return { contents: [{ uri, mimeType: "application/json", text }] };
+    } catch (error) {
+      const { code, message, request_id } = explain(error, options);
+      throw new McpError(ErrorCode.InternalError, `${code}: ${message}`, { code, request_id });
+    }
+  });
+}
+
+function servePrompts(server: Server): void {
+  server.setRequestHandler(ListPromptsRequestSchema, () => ({
+    prompts: PROMPTS.map(({ name, description, input }) => ({
+      name,
+      description,
+      arguments: Object.entries(input.shape).map(([argument, { description: about }]) => ({
+        ...{ name: argument, description: about, required: false },
+      })),
+    })),
+  }));
+  server.setRequestHandler(GetPromptRequestSchema, ({ params }) => {
+    const prompt = PROMPTS.find(({ name }) => name === params.name);
+    if (!prompt) throw new McpError(ErrorCode.InvalidParams, `There is no prompt ${params.name}.`);
+    const parsed = prompt.input.safeParse(params.arguments ?? {});
+    if (!parsed.success) throw new McpError(ErrorCode.InvalidParams, invalid(parsed.error).message);
+    const text = prompt.write(parsed.data);
+    return {
+      description: prompt.description,
+      messages: [{ role: "user", content: { type: "text", text } }],
+    };
+  });
+}

@@ -1,0 +1,68 @@
+import { z } from "zod";
+import { contract } from "../contract.ts";
+import { instance, page, type Tool, tool, withRecipient } from "./tool.ts";
+
+const chatJid = contract.listChatMessages.input.shape.jid;
+const { q: nameOrDigits } = contract.listContacts.input.shape;
+const { q: words, direction } = contract.listMessages.input.shape;
+const { q: title } = contract.listConversations.input.shape;
+
+export const READ_TOOLS: readonly Tool[] = [
+  tool({
+    ...{ name: "get_contacts", kind: "read", isForeign: true },
+    description: "List the known contacts of an instance, newest first.",
+    input: z.object({ ...instance, q: nameOrDigits, ...page }),
+    ask: ({ client, instanceId, options }, { instanceId: id, ...given }) =>
+      client.listContacts({ id: instanceId(id), ...given }, options),
+  }),
+  tool({
+    ...{ name: "get_contact_info", kind: "read", isForeign: true },
+    description: "Read name, about, picture and business data of a contact from the network.",
+    input: withRecipient({}),
+    ask: ({ client, instanceId, options }, { instanceId: id, ...given }) =>
+      client.contactInfo({ id: instanceId(id), ...given }, options),
+  }),
+  tool({
+    ...{ name: "check_recipient", kind: "read", isForeign: true },
+    description: "Ask whether a number is on the network, and under which jid.",
+    input: withRecipient({}),
+    ask: ({ client, instanceId, options }, { instanceId: id, number, jid }) =>
+      client.checkContacts({ id: instanceId(id), number: jid ?? number }, options),
+  }),
+  tool({
+    ...{ name: "get_instances", kind: "read", isForeign: false },
+    description: "List the instances of the account with their status.",
+    input: z.object(page),
+    ask: ({ client, options }, given) => client.listAllInstances(given, options),
+  }),
+  tool({
+    ...{ name: "get_instance_status", kind: "read", isForeign: false },
+    description: "Get the connection status, the connected identity and the last errors of an instance.",
+    input: z.object(instance),
+    ask: ({ client, instanceId, options }, { instanceId: id }) =>
+      client.getInstanceStatus({ id: instanceId(id) }, options),
+  }),
+  tool({
+    ...{ name: "get_conversations", kind: "read", isForeign: true },
+    description:
+      "List conversations with their last message and unread count, newest first; of the whole account when no instance is named or set.",
+    input: z.object({ ...instance, q: title, ...page }),
+    ask: ({ client, standardInstance, options }, { instanceId = standardInstance, ...given }) =>
+      client.listConversations({ instance_id: instanceId, ...given }, options),
+  }),
+  tool({
+    ...{ name: "get_conversation_messages", kind: "read", isForeign: true },
+    description: "List the messages of one conversation, newest first.",
+    input: z.object({ ...instance, jid: chatJid.describe("A jid, a LID or a number."), ...page }),
+    ask: ({ client, instanceId, options }, { instanceId: id, ...given }) =>
+      client.listChatMessages({ id: instanceId(id), ...given }, options),
+  }),
+  tool({
+    ...{ name: "get_messages", kind: "read", isForeign: true },
+    description:
+      "List or search messages, newest first; of the whole account when no instance is named or set.",
+    input: z.object({ ...instance, q: words, direction, ...page }),
+    ask: ({ client, standardInstance, options }, { instanceId = standardInstance, ...given }) =>
+      client.listAccountMessages({ instance_id: instanceId, ...given }, options),
+  }),
+];

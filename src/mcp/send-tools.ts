@@ -1,0 +1,102 @@
+import { z } from "zod";
+import { contract } from "../contract.ts";
+import { buttonsToText, listToText, type NumberedText } from "./numbered-text.ts";
+import { type Tool, type ToolCall, tool, withRecipient } from "./tool.ts";
+
+const { text, message_id } = contract.sendReply.input.shape;
+const { mime_type, file_name, caption } = contract.sendMedia.input.shape;
+const { latitude, longitude, name, address } = contract.sendLocation.input.shape;
+
+const label = z.string().trim().min(1).max(1000);
+const optionId = z
+  .string()
+  .min(1)
+  .max(256)
+  .describe("Given back in `options` beside the number that it got.");
+
+const button = z.object({ id: optionId, text: label });
+const row = z.object({ id: optionId, title: label, description: label.optional() });
+const section = z.object({ title: label.optional(), rows: z.array(row).min(1).max(100) });
+
+const FALLBACK = "Sent as numbered text (`fallback: true`), because this network shows none; the answer";
+
+export const SEND_TOOLS: readonly Tool[] = [
+  tool({
+    ...{ name: "send_message", kind: "send", isForeign: false },
+    description: "Send a text to a person or a group. Answers after the network has taken it.",
+    input: withRecipient({ text }),
+    ask: ({ client, instanceId, options }, { instanceId: id, ...given }) =>
+      client.sendText({ id: instanceId(id), ...given }, options),
+  }),
+  tool({
+    ...{ name: "send_media", kind: "send", isForeign: false },
+    description: "Send an image, video, audio, sticker or document from an address.",
+    input: withRecipient({
+      mediaUrl: z
+        .string()
+        .min(1)
+        .describe("Address of the file, which the gateway fetches; also a data URI."),
+      mimeType: mime_type.describe("Absent: by the content."),
+      caption,
+      fileName: file_name,
+    }),
+    ask: ({ client, instanceId, options }, { instanceId: id, mediaUrl, mimeType, fileName, ...given }) =>
+      client.sendMedia(
+        { id: instanceId(id), url: mediaUrl, mime_type: mimeType, file_name: fileName, ...given },
+        options,
+      ),
+  }),
+  tool({
+    ...{ name: "send_buttons", kind: "send", isForeign: false },
+    description: `Send a text with up to three choices. ${FALLBACK} tells which number stands for which id.`,
+    input: withRecipient({
+      text,
+      buttons: z.array(button).min(1).max(3, "has at most 3 buttons; send_list takes more"),
+      title: label.optional(),
+      footer: label.optional(),
+    }),
+    ask: (call, { instanceId, number, jid, ...given }) =>
+      sendNumbered(call, { instanceId, number, jid }, buttonsToText(given)),
+  }),
+  tool({
+    ...{ name: "send_list", kind: "send", isForeign: false },
+    description: `Send a list of choices in sections. ${FALLBACK} tells which number stands for which id.`,
+    input: withRecipient({
+      title: label.optional(),
+      text,
+      buttonText: label.optional().describe("Stands above the choices."),
+      sections: z.array(section).min(1).max(100),
+    }),
+    ask: (call, { instanceId, number, jid, ...given }) =>
+      sendNumbered(call, { instanceId, number, jid }, listToText(given)),
+  }),
+  tool({
+    ...{ name: "send_reply", kind: "send", isForeign: false },
+    description: "Answer a message with a text that quotes it.",
+    input: withRecipient({ messageId: message_id.describe("`message_id` of the message to quote."), text }),
+    ask: ({ client, instanceId, options }, { instanceId: id, messageId, ...given }) =>
+      client.sendReply({ id: instanceId(id), message_id: messageId, ...given }, options),
+  }),
+  tool({
+    ...{ name: "send_location", kind: "send", isForeign: false },
+    description: "Send a place.",
+    input: withRecipient({ latitude, longitude, name, address }),
+    ask: ({ client, instanceId, options }, { instanceId: id, ...given }) =>
+      client.sendLocation({ id: instanceId(id), ...given }, options),
+  }),
+];
+
+interface Recipient {
+  instanceId: number | undefined;
+  number: string | undefined;
+  jid: string | undefined;
+}
+
+async function sendNumbered(
+  { client, instanceId, options: call }: ToolCall,
+  { instanceId: id, ...to }: Recipient,
+  { text: numbered, options }: NumberedText,
+): Promise<object> {
+  const answer = await client.sendText({ id: instanceId(id), ...to, text: numbered }, call);
+  return { ...answer, fallback: true, text: numbered, options };
+}
