@@ -96,7 +96,8 @@ class CopyOut extends CopyQuery {
 
   handleCopyData({ chunk }: { chunk: Buffer }): void {
     if (this.#isDropped) return;
-    this.#rows.push(chunk);
+    // The bytes are the reader's own, which it overwrites.
+    this.#rows.push(Buffer.from(chunk));
     this.#bytes += chunk.length;
     if (this.#bytes > PILE_BYTES) this.wire?.stream.pause();
     this.wakeUp();

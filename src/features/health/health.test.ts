@@ -36,7 +36,8 @@ beforeEach(() => {
     engine: { isSafe: () => state.isSafe, liveWorkers: async (role) => state.roles.includes(role) },
     config: {
       ...{ baseUrl: "http://127.0.0.1:3000", queue: "postgres", roles: ["api", "worker"] },
-      ...{ databaseUrl: undefined, production: false },
+      ...{ databaseUrl: undefined, production: false, backupKey: undefined, metricsToken: undefined },
+      ...{ adminToken: undefined, adminTokenSecond: undefined },
     },
     readiness,
     dataDir: tmpdir(),
@@ -47,8 +48,9 @@ async function serve(changes: Partial<HealthOptions> = {}, adminToken?: string) 
   const server = await createHttpServer({
     contract: healthContract,
     handlers: healthHandlers({ ...options, ...changes }),
-    authorise: async (_route, { credential }) => {
+    authorise: async ({ access }, { credential }) => {
       if (credential?.value === ADMIN_TOKEN) return { kind: "admin" };
+      if (access === "public") return { kind: "public" };
       throw new GatewayError("INVALID_TOKEN", "No.");
     },
     ...{ log: createLog("silent"), strictOutput: true, bodyLimitBytes: 1000 },
@@ -163,6 +165,7 @@ describe("what stands in the way of production", () => {
   const fine: Findings = {
     ...{ skewMs: 5, pendingMigrations: [], hasWorker: true, hasSessionHost: true, freeDisk: 0.5 },
     ...{ baseUrl: "https://gate.example", isDatabaseEmbedded: false, isProduction: true },
+    ...{ weakSecrets: [], hasBackupKey: true, backupAgeMs: 3_600_000, isHoldingBack: false },
   };
 
   test.each<[string, Partial<Findings>, string[]]>([
@@ -177,6 +180,12 @@ describe("what stands in the way of production", () => {
     ["plain http to the world", { baseUrl: "http://gate.example" }, ["plain_http"]],
     ["plain http on this machine", { baseUrl: "http://localhost:3000" }, []],
     ["plain http on IPv6 loopback", { baseUrl: "http://[::1]:3000" }, []],
+    ["a token that can be guessed", { weakSecrets: ["WAYGATE_ADMIN_TOKEN"] }, ["weak_secret"]],
+    ["a backup key beside the data", { hasBackupKey: false }, ["no_backup_key"]],
+    ["a backup key beside the data, at home", { hasBackupKey: false, isProduction: false }, []],
+    ["a backup of the day before yesterday", { backupAgeMs: 2.1 * 86_400_000 }, ["no_recent_backup"]],
+    ["an unknown age of the backups", { backupAgeMs: undefined }, []],
+    ["work that a restore holds back", { isHoldingBack: true }, ["held_back"]],
     ["an embedded database", { isDatabaseEmbedded: true }, ["embedded_database"]],
     ["an embedded database at home", { isDatabaseEmbedded: true, isProduction: false }, []],
   ])("%s", (_what, change, keys) => {

@@ -7,14 +7,17 @@ import { findPendingMigrations } from "../../platform/pending-migrations.ts";
 import { version } from "../../platform/version.ts";
 import { createCheck } from "./check.ts";
 import type { healthContract } from "./contract.ts";
+import { findBackupAge, findWeakSecrets } from "./examine.ts";
 import { findBlockers } from "./production-blockers.ts";
 
 const NAME = "Waygate";
 
+type SecretName = "adminToken" | "adminTokenSecond" | "metricsToken" | "backupKey";
+
 export interface HealthOptions {
   database: Pick<Database, "db">;
   engine: { isSafe(): boolean; liveWorkers(role: "sessions" | "worker"): Promise<boolean> };
-  config: Pick<Config, "baseUrl" | "queue" | "roles" | "databaseUrl" | "production">;
+  config: Pick<Config, "baseUrl" | "queue" | "roles" | "databaseUrl" | "production" | SecretName>;
   /** Whether this process has started and is not stopping. */
   readiness: { readonly ready: boolean };
   dataDir: string;
@@ -69,22 +72,28 @@ function createChecks({ database: { db }, engine, dataDir }: HealthOptions) {
     hasWorker: createCheck(() => engine.liveWorkers("worker")),
     hasSessionHost: createCheck(() => engine.liveWorkers("sessions")),
     freeDisk: createCheck(() => measureFreeDisk(dataDir)),
+    backupAgeMs: createCheck(() => findBackupAge(db)),
+    isHoldingBack: createCheck(() => isHoldingBack(db)),
     inventory: createCheck(() => readInventory(db)),
   };
 }
 
 async function ask(checks: Checks, { config, media }: HealthOptions) {
-  const [skewMs, pendingMigrations, hasWorker, hasSessionHost, freeDisk] = await Promise.all([
-    checks.skewMs(),
-    checks.pendingMigrations(),
-    checks.hasWorker(),
-    checks.hasSessionHost(),
-    checks.freeDisk(),
-  ]);
+  const [skewMs, pendingMigrations, hasWorker, hasSessionHost, freeDisk, backupAgeMs, held] =
+    await Promise.all([
+      checks.skewMs(),
+      checks.pendingMigrations(),
+      checks.hasWorker(),
+      checks.hasSessionHost(),
+      checks.freeDisk(),
+      checks.backupAgeMs(),
+      checks.isHoldingBack(),
+    ]);
   const { baseUrl, production: isProduction } = config;
   const isDatabaseEmbedded = config.databaseUrl === undefined;
   return {
-    ...{ skewMs, pendingMigrations, hasWorker, hasSessionHost, freeDisk },
+    ...{ skewMs, pendingMigrations, hasWorker, hasSessionHost, freeDisk, backupAgeMs, isHoldingBack: held },
+    ...{ weakSecrets: findWeakSecrets(config), hasBackupKey: config.backupKey !== undefined },
     ...{ baseUrl, isDatabaseEmbedded, isProduction, isMediaStoreFull: media?.store.isFull ?? false },
   };
 }
@@ -94,6 +103,11 @@ async function measureSkew(db: Db): Promise<number> {
   const { rows } = await sql<{ now: Date }>`select clock_timestamp() as now`.execute(db);
   const here = (askedAt + Date.now()) / 2;
   return (rows[0]?.now.getTime() ?? Number.POSITIVE_INFINITY) - here;
+}
+
+async function isHoldingBack(db: Db): Promise<boolean> {
+  const { rows } = await sql`select from held_job limit 1`.execute(db);
+  return rows.length > 0;
 }
 
 async function measureFreeDisk(directory: string): Promise<number> {

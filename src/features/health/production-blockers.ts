@@ -1,5 +1,6 @@
 const MAX_SKEW_MS = 30_000;
 const MIN_FREE_DISK = 0.05;
+const MAX_BACKUP_AGE_MS = 2 * 86_400_000;
 const LOOPBACK = /^(localhost|(.+\.)?localhost|127(\.\d+){3}|\[::1\])$/;
 
 /** What the checks found; undefined where a check failed. */
@@ -16,6 +17,13 @@ export interface Findings {
   isProduction: boolean;
   /** The last file that came in found no room. */
   isMediaStoreFull?: boolean;
+  /** Names of the variables whose secrets can be guessed. */
+  weakSecrets: readonly string[];
+  hasBackupKey: boolean;
+  /** Since the last verified backup or, where there is none, since the first account was made. */
+  backupAgeMs: number | undefined;
+  /** A restored gateway holds sends and deliveries back until somebody decides. */
+  isHoldingBack: boolean | undefined;
 }
 
 export interface Blocker {
@@ -26,48 +34,74 @@ export interface Blocker {
 const RULES: readonly (Blocker & { blocks(findings: Findings): boolean })[] = [
   {
     key: "database_unavailable",
-    message: "The database does not answer within a second.",
+    message: "The database does not answer within a second: see that it runs and that DATABASE_URL is right.",
     blocks: ({ skewMs }) => skewMs === undefined,
   },
   {
     key: "migrations_pending",
-    message: "The database has not had all migrations of this version.",
+    message:
+      "The database has not had all migrations of this version: restart a node of this version, which applies them.",
     blocks: ({ pendingMigrations = [] }) => pendingMigrations.length > 0,
   },
   {
     key: "clock_skew",
-    message: "The clock is more than 30 seconds away from the database's.",
+    message: "The clock is more than 30 seconds away from the database's: let NTP set both.",
     blocks: ({ skewMs = 0 }) => Math.abs(skewMs) > MAX_SKEW_MS,
   },
   {
     key: "no_live_worker",
-    message: "No node with the role worker is alive.",
+    message: "No node with the role worker is alive: start one with worker in WAYGATE_ROLES.",
     blocks: ({ hasWorker }) => hasWorker !== true,
   },
   {
     key: "no_live_session_host",
-    message: "No node with the role sessions is alive.",
+    message: "No node with the role sessions is alive: start one with sessions in WAYGATE_ROLES.",
     blocks: ({ hasSessionHost }) => hasSessionHost !== true,
   },
   {
     key: "disk_nearly_full",
-    message: "Less than 5 % of the volume of the data directory is free.",
+    message:
+      "Less than 5 % of the volume of the data directory is free: make room, or move it to a larger one.",
     blocks: ({ freeDisk = 1 }) => freeDisk < MIN_FREE_DISK,
   },
   {
     key: "media_store_full",
-    message: "The media store has no room left: files that come in wait until there is some.",
+    message:
+      "The media store has no room left, and files that come in wait: make room, or shorten WAYGATE_MEDIA_RETENTION.",
     blocks: ({ isMediaStoreFull = false }) => isMediaStoreFull,
   },
   {
     key: "plain_http",
-    message: "WAYGATE_BASE_URL is public and not https.",
+    message:
+      "WAYGATE_BASE_URL is public and not https: put a proxy with a certificate in front, and set its address.",
     blocks: ({ baseUrl }) => isPublicHttp(baseUrl),
   },
   {
     key: "embedded_database",
     message: "The embedded database is meant for one machine; set DATABASE_URL.",
     blocks: ({ isDatabaseEmbedded, isProduction }) => isDatabaseEmbedded && isProduction,
+  },
+  {
+    key: "weak_secret",
+    message: "A token can be guessed: `waygate doctor` names it. Make a new one: openssl rand -base64 32.",
+    blocks: ({ weakSecrets }) => weakSecrets.length > 0,
+  },
+  {
+    key: "no_backup_key",
+    message:
+      "The backup key lies beside what it protects: set WAYGATE_BACKUP_KEY, and keep a copy elsewhere.",
+    blocks: ({ hasBackupKey, isProduction }) => !hasBackupKey && isProduction,
+  },
+  {
+    key: "no_recent_backup",
+    message: "No backup of the last two days is verified: see GET /api/admin/backups for the reason.",
+    blocks: ({ backupAgeMs = 0, isProduction }) => backupAgeMs > MAX_BACKUP_AGE_MS && isProduction,
+  },
+  {
+    key: "held_back",
+    message:
+      "What was pending in the restored backup is held back: release or discard it (waygate restore --release).",
+    blocks: ({ isHoldingBack = false }) => isHoldingBack,
   },
 ];
 

@@ -1,0 +1,64 @@
+import type { Job, JobEnd, LaneKind } from "../../engine/engine.ts";
+import type { Schedule } from "../../engine/schedule.ts";
+import { GatewayError } from "../../platform/errors.ts";
+import { type Erasure, keepErasures, repeatErasures } from "./erasures.ts";
+import { carryOutDecision, type HeldWorkDeps } from "./held-work.ts";
+import { BACKUP_LANE, isBackupDue, requestBackup } from "./request-backup.ts";
+import { type BackupDeps, runBackup, sweepBackups } from "./run-backup.ts";
+
+const SECOND = 1000;
+const MINUTE = 60 * SECOND;
+
+/** One lane for all nodes: backups are made one at a time, and one whose process dies has failed. */
+export function backupLane(deps: BackupDeps): LaneKind {
+  let underWay = new AbortController();
+  return {
+    ...{ kind: BACKUP_LANE, role: "worker", width: 1 },
+    async run(job: Job): Promise<JobEnd> {
+      underWay = new AbortController();
+      const { signal } = underWay;
+      const { backup } = job.ref as { backup: string };
+      await runBackup(deps, backup, signal).catch((error: unknown) => {
+        if (!signal.aborted) throw error;
+      });
+      // Whoever takes over sees that it was interrupted.
+      return signal.aborted ? { end: "retry", at: new Date() } : { end: "done" };
+    },
+    lost: async () => underWay.abort(),
+  };
+}
+
+export interface BackupScheduleDeps extends BackupDeps, HeldWorkDeps {
+  /** Milliseconds after midnight, UTC; undefined: backups are made only when somebody asks. */
+  quietHourMs: number | undefined;
+  repeatErasure(entry: Erasure): Promise<void>;
+}
+
+/** What time brings: the backup of the day, and what a restore has left to do. */
+export function backupSchedules(deps: BackupScheduleDeps): Schedule[] {
+  let keptUntil = 0;
+  return [
+    { name: "backup-of-the-day", everyMs: MINUTE, run: () => makeBackupOfTheDay(deps) },
+    { name: "interrupted-backups", everyMs: MINUTE, run: () => sweepBackups(deps) },
+    { name: "held-work", everyMs: 2 * SECOND, run: () => carryOutDecision(deps) },
+    {
+      name: "erasure-log",
+      everyMs: MINUTE,
+      async run() {
+        await repeatErasures(deps.db, deps.repeatErasure);
+        keptUntil = await keepErasures(deps.db, deps.directory, keptUntil);
+      },
+    },
+  ];
+}
+
+async function makeBackupOfTheDay({ db, engine, quietHourMs }: BackupScheduleDeps): Promise<void> {
+  if (quietHourMs === undefined || !(await isBackupDue(db, quietHourMs, new Date()))) return;
+  try {
+    const { lane } = await requestBackup(db, { caller: { kind: "system" } }, "schedule");
+    engine.wake([lane]);
+  } catch (error) {
+    // Somebody was quicker.
+    if (!(error instanceof GatewayError && error.code === "CONFLICT")) throw error;
+  }
+}

@@ -1,0 +1,129 @@
+import { createReadStream } from "node:fs";
+import { stat } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { create as contentDisposition } from "content-disposition";
+import type { Selectable } from "kysely";
+import type { Engine } from "../../engine/engine.ts";
+import type { Db } from "../../platform/db.ts";
+import { GatewayError } from "../../platform/errors.ts";
+import { type Handlers, RawAnswer, Reply } from "../../platform/handler.ts";
+import { toPage } from "../../platform/paging.ts";
+import type { BackupTable } from "../../tables.ts";
+import { type AuditActor, recordAudit } from "../audit/audit.ts";
+import type { backupsContract } from "./contract.ts";
+import { decideHeldWork, readHeldWork } from "./held-work.ts";
+import { requestBackup } from "./request-backup.ts";
+
+export { type HeldWork, readHeldWork } from "./held-work.ts";
+
+const ANSWER_AFTER_MS = 30_000;
+const LOOK_EVERY_MS = 200;
+
+export interface BackupHandlerDeps {
+  db: Db;
+  engine: Pick<Engine, "wake" | "liveWorkers">;
+  /** Where this node finds backup files. */
+  directory: string;
+}
+
+/** Backups, and what a restored gateway holds back, for whoever runs the gateway. */
+export function backupHandlers(deps: BackupHandlerDeps): Handlers<typeof backupsContract> {
+  const { db } = deps;
+  return {
+    async listBackups({ input }) {
+      const { rows, pagination } = await listBackups(db, input.limit, input.cursor);
+      return new Reply(rows, { beside: { pagination } });
+    },
+
+    async createBackup({ signal, caller, ip, request_id }) {
+      const id = await order(deps, { caller, ip, request_id });
+      return waitFor(db, id, signal);
+    },
+
+    async downloadBackup({ input, caller, ip, request_id }) {
+      return download(deps, input.id, { caller, ip, request_id });
+    },
+
+    getHeldWork: () => heldWork(db),
+
+    async decideHeldWork({ input, caller, ip, request_id }) {
+      await decideHeldWork(db, { caller, ip, request_id }, input.action);
+      return heldWork(db);
+    },
+  };
+}
+
+async function order({ db, engine }: BackupHandlerDeps, by: AuditActor): Promise<string> {
+  if (!(await engine.liveWorkers("worker"))) {
+    throw new GatewayError("UNAVAILABLE", "No node with the role worker is alive to make the backup.");
+  }
+  const { id, lane } = await requestBackup(db, by, "request");
+  engine.wake([lane]);
+  return id;
+}
+
+async function waitFor(db: Db, id: string, signal: AbortSignal) {
+  const until = performance.now() + ANSWER_AFTER_MS;
+  let row = await findBackup(db, id);
+  while (row?.status === "running" && performance.now() < until && !signal.aborted) {
+    await delay(LOOK_EVERY_MS);
+    row = await findBackup(db, id);
+  }
+  if (!row) throw new Error(`backup ${id} is gone while it is made`);
+  return toBackup(row);
+}
+
+function findBackup(db: Db, id: string): Promise<Selectable<BackupTable> | undefined> {
+  return db.selectFrom("backup").selectAll().where("id", "=", id).executeTakeFirst();
+}
+
+async function listBackups(db: Db, limit: number, cursor: string | undefined) {
+  let query = db
+    .selectFrom("backup")
+    .selectAll()
+    .orderBy("id", "desc")
+    .limit(limit + 1);
+  if (cursor) query = query.where("id", "<", Buffer.from(cursor, "base64url").toString("utf8"));
+  return toPage((await query.execute()).map(toBackup), limit, ({ id }) => id);
+}
+
+function toBackup(row: Selectable<BackupTable>) {
+  return { ...row, encrypted: true as const, rows: row.rows ?? {} };
+}
+
+/** The path comes from the row, never from the request. */
+async function download(
+  { db, directory }: BackupHandlerDeps,
+  id: string,
+  by: AuditActor,
+): Promise<RawAnswer> {
+  const row = await findBackup(db, id);
+  if (!row?.file) throw new GatewayError("NOT_FOUND", "There is no such backup.");
+  const path = join(directory, row.file);
+  const found = await stat(path).catch(() => undefined);
+  if (!found) {
+    throw new GatewayError(
+      "CONFLICT",
+      `The file is not in the backup directory of this node; ${row.node} made it.`,
+      {
+        details: { node: row.node },
+      },
+    );
+  }
+  await recordAudit(db, { by, action: "backup.download", target: { type: "backup", id }, account_id: null });
+  return new RawAnswer("application/octet-stream", createReadStream(path), 200, {
+    "content-length": String(found.size),
+    "content-disposition": contentDisposition(row.file),
+    "cache-control": "no-store",
+  });
+}
+
+const NOTHING_HELD = {
+  ...{ backup: null, backup_at: null, restored_at: null, action: null, decided_at: null },
+  ...{ sends: 0, deliveries: 0, others: 0 },
+};
+
+async function heldWork(db: Db) {
+  return (await readHeldWork(db)) ?? NOTHING_HELD;
+}

@@ -1,0 +1,144 @@
+import { Kysely, PostgresDialect, type PostgresPoolClient } from "kysely";
+import type pg from "pg";
+import type { Db } from "../../platform/db.ts";
+import { KNOWN_MIGRATIONS, migrateWithin } from "../../platform/migrate.ts";
+import { makePartitions } from "../../platform/partitions.ts";
+import { copyIn } from "../../platform/pg-copy.ts";
+import type { Tables } from "../../tables.ts";
+import { type BackupHead, readBackup, type TableRows } from "./backup-text.ts";
+import { EXACT_SESSION, quoteColumns, quoteName } from "./dump-tables.ts";
+import { BackupFileError } from "./sealed-stream.ts";
+
+/** So far the numbers of a restored database jump: what was made after the backup is known elsewhere by its number. */
+const NUMBERS_SKIPPED = 1_000_000;
+
+export interface LoadOrder {
+  path: string;
+  backupKey: string;
+}
+
+/** Reads the whole file and nothing else: throws BackupFileError unless it is whole, unaltered and of a known schema. */
+export async function checkBackup({
+  path,
+  backupKey,
+}: LoadOrder): Promise<BackupHead & { secretCheck?: Buffer }> {
+  let head: BackupHead | undefined;
+  let secretCheck: Buffer | undefined;
+  for await (const part of readBackup(path, backupKey)) {
+    if (!("rows" in part)) {
+      head = part;
+      requireKnownSchema(part);
+      continue;
+    }
+    for await (const [row] of part.rows) if (part.table === "secret_check") secretCheck = sealedIn(part, row);
+  }
+  if (!head) throw new BackupFileError("The backup is empty.");
+  return { ...head, ...(secretCheck && { secretCheck }) };
+}
+
+/** In COPY's text form bytes are `\\x` and hex digits. */
+function sealedIn({ columns }: TableRows, row: Buffer | undefined): Buffer {
+  const field = String(row).trimEnd().split("\t")[columns.indexOf("sealed")] ?? "";
+  return Buffer.from(field.slice(3), "hex");
+}
+
+function requireKnownSchema({ migrations, app_version }: BackupHead): void {
+  const unknown = migrations.find((name) => !KNOWN_MIGRATIONS.includes(name));
+  if (unknown === undefined) return;
+  throw new BackupFileError(
+    `The backup is of a newer version of Waygate (${app_version}, schema ${unknown}). Restore it with that one.`,
+  );
+}
+
+/** Whether the database holds nothing yet. */
+export async function isEmptyDatabase(client: pg.ClientBase): Promise<boolean> {
+  const { rows } = await client.query(
+    `select from pg_class c join pg_namespace n on n.oid = c.relnamespace
+     where n.nspname in (current_schema(), 'sandbox') and c.relkind in ('r', 'p', 'v', 'S', 'm')
+       and not exists (select from pg_depend d where d.objid = c.oid and d.deptype = 'e') limit 1`,
+  );
+  return rows.length === 0;
+}
+
+/**
+ * Loads a backup into an empty database, whole or not at all; `finish` runs in the same transaction, once the schema is
+ * this version's. The foreign keys are checked as the rows go in.
+ */
+export async function loadBackup(
+  client: pg.Client,
+  order: LoadOrder,
+  finish: (db: Db, head: BackupHead) => Promise<void> = async () => {},
+): Promise<BackupHead> {
+  await client.query(`${EXACT_SESSION}; set synchronous_commit = on`);
+  await client.query("begin");
+  try {
+    if (!(await isEmptyDatabase(client)))
+      throw new BackupFileError(
+        "The database is not empty. Restore into a new one: another WAYGATE_DATA_DIR, or --database-url.",
+      );
+    const db = onOneConnection(client);
+    const head = await loadTables(client, db, order);
+    await migrateWithin(db);
+    await finish(db, head);
+    await client.query("commit");
+    return head;
+  } catch (error) {
+    await client.query("rollback").catch(() => {});
+    throw error;
+  }
+}
+
+async function loadTables(client: pg.Client, db: Db, { path, backupKey }: LoadOrder): Promise<BackupHead> {
+  let head: BackupHead | undefined;
+  for await (const part of readBackup(path, backupKey)) {
+    if ("rows" in part) {
+      const columns = quoteColumns(part.columns);
+      await copyIn(client, `copy ${quoteName(part.table)} (${columns}) from stdin`, joined(part.rows));
+      continue;
+    }
+    head = part;
+    requireKnownSchema(head);
+    await prepareTables(client, db, head);
+  }
+  if (!head) throw new BackupFileError("The backup is empty.");
+  await switchTriggers(client, head, "enable");
+  await raiseSequences(client, head);
+  return head;
+}
+
+async function* joined(rows: AsyncIterable<Buffer[]>): AsyncGenerator<Buffer> {
+  for await (const some of rows) yield Buffer.concat(some);
+}
+
+/** The schema of the backup, without the rows that its migrations bring along. */
+async function prepareTables(client: pg.Client, db: Db, head: BackupHead): Promise<void> {
+  await migrateWithin(db, head.migrations.at(-1));
+  await makePartitions(db, head.partitions);
+  await switchTriggers(client, head, "disable");
+  for (const table of [...head.tables].reverse()) await client.query(`delete from ${quoteName(table)}`);
+}
+
+/** What triggers made of the rows is in the backup already. */
+async function switchTriggers(
+  client: pg.Client,
+  head: BackupHead,
+  what: "enable" | "disable",
+): Promise<void> {
+  for (const table of head.tables) await client.query(`alter table ${quoteName(table)} ${what} trigger user`);
+}
+
+async function raiseSequences(client: pg.Client, { sequences }: BackupHead): Promise<void> {
+  for (const [name, last] of Object.entries(sequences)) {
+    await client.query(
+      `select setval($1::regclass, least($2::bigint, seqmax)) from pg_sequence where seqrelid = $1::regclass`,
+      [quoteName(name), last + NUMBERS_SKIPPED],
+    );
+  }
+}
+
+/** A connection of which others hold the transaction. */
+function onOneConnection(client: pg.Client): Db {
+  const held: PostgresPoolClient = { query: client.query.bind(client), release() {} };
+  const pool = { connect: async () => held, end: async () => {} };
+  return new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
+}

@@ -1,0 +1,54 @@
+import { sql } from "kysely";
+import { addJobs } from "../../engine/jobs.ts";
+import { addLane } from "../../engine/lanes.ts";
+import type { Db } from "../../platform/db.ts";
+import { GatewayError } from "../../platform/errors.ts";
+import { ulid } from "../../platform/ulid.ts";
+import type { BackupTable } from "../../tables.ts";
+import { type AuditActor, recordAudit } from "../audit/audit.ts";
+
+/** The one lane in which backups are made. */
+export const BACKUP_LANE = "backup";
+
+const DAY_MS = 86_400_000;
+
+/** Asks for a backup; answers its id and the lane to wake. Throws CONFLICT while another is being made. */
+export async function requestBackup(
+  db: Db,
+  by: AuditActor,
+  trigger: BackupTable["trigger"],
+): Promise<{ id: string; lane: number }> {
+  const lane = await addLane(db, BACKUP_LANE, BACKUP_LANE);
+  const id = await db.transaction().execute(async (trx) => {
+    const added = await addBackup(trx, by, trigger);
+    await addJobs(trx, [{ lane, prio: 1, pos: 0, grp: BACKUP_LANE, ref: { backup: added } }]);
+    return added;
+  });
+  return { id, lane };
+}
+
+/** Adds the row of a backup that the caller makes itself. Throws CONFLICT while another is being made. */
+export async function addBackup(trx: Db, by: AuditActor, trigger: BackupTable["trigger"]): Promise<string> {
+  const id = `bkp_${ulid()}`;
+  const { rows } = await sql<{ id: string }>`
+    insert into backup (id, trigger) values (${id}, ${trigger}) on conflict do nothing returning id`.execute(
+    trx,
+  );
+  if (rows.length === 0) throw new GatewayError("CONFLICT", "A backup is being made already.");
+  await recordAudit(trx, { by, action: "backup.create", target: { type: "backup", id }, account_id: null });
+  return id;
+}
+
+/**
+ * Whether the backup of the day is due: none was made since the last quiet hour (milliseconds after midnight, UTC), and
+ * there was something to back up by then. After a failure another is tried an hour later.
+ */
+export async function isBackupDue(db: Db, quietHourMs: number, now: Date): Promise<boolean> {
+  const today = Math.floor(now.getTime() / DAY_MS) * DAY_MS + quietHourMs;
+  const since = new Date(today <= now.getTime() ? today : today - DAY_MS);
+  const { rows } = await sql`
+    select where exists (select from account where created_at < ${since}) and not exists (
+      select from backup where status = 'running' or created_at >= ${since}
+        and (status <> 'failed' or created_at > ${now}::timestamptz - interval '1 hour'))`.execute(db);
+  return rows.length > 0;
+}

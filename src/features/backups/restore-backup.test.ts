@@ -1,0 +1,227 @@
+import { randomBytes } from "node:crypto";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import pg from "pg";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createEmptyDatabase, createTestDatabase, type TestDatabase } from "../../../test/database.ts";
+import { KNOWN_MIGRATIONS, migrateWithin } from "../../platform/migrate.ts";
+import { ensurePartitions } from "../../platform/partitions.ts";
+import { readInventory, tallyTables } from "./dump-tables.ts";
+import { checkBackup, loadBackup } from "./load-backup.ts";
+import { restoreBackup } from "./restore-backup.ts";
+import { verifyBackup } from "./verify-backup.ts";
+import { type WrittenBackup, withConnection, writeBackup } from "./write-backup.ts";
+
+const KEY = "Zp4Rk8Tn1Vx6Bq3Mw7Gj2Fd9Lc5Hs0Ye";
+/** Whatever a text may hold, the signs of COPY itself among it. */
+const TEXTS = ["a\tb\nc\r\\d", "\\.", "\\N", "ünï©ødé 👍🏽", "", "{\"not\": 'json\u0001'}"];
+
+let directory: string;
+let source: TestDatabase;
+let path: string;
+let written: WrittenBackup;
+const made: TestDatabase[] = [];
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), "waygate-restore-"));
+  source = await createTestDatabase();
+  await ensurePartitions(source.database.db);
+  await fill(source.database.pool);
+  path = join(directory, "whole.backup");
+  written = await write(source.url, path);
+});
+
+afterAll(async () => {
+  for (const database of [source, ...made]) await database.drop();
+  await rm(directory, { recursive: true, force: true });
+});
+
+async function write(url: string, to: string): Promise<WrittenBackup> {
+  const { signal } = new AbortController();
+  return writeBackup({
+    ...{ id: "bkp_1", url, path: to, backupKey: KEY },
+    app_version: "1",
+    settings: {},
+    signal,
+  });
+}
+
+/** One of every type of column, at its edges, and rows in a partition, with a foreign key to a later row and generated. */
+async function fill(pool: pg.Pool): Promise<void> {
+  await pool.query(
+    "insert into account (name, account_type, plan_id, parent_id) values ('late', 'client', 2, null), ('own', 'client', 2, 1)",
+  );
+  await pool.query("update account set parent_id = 2, settings = $1 where id = 1", [
+    JSON.stringify({ big: 1.5e300, small: 0.1, text: TEXTS, nothing: null }),
+  ]);
+  await pool.query("update plan set price = 1234567890.12");
+  // More than a socket brings at a time.
+  await pool.query(
+    `insert into contact (account_id, instance_id, jid, push_name)
+     select 1, 1, n || '@s.whatsapp.net', repeat('x', n % 300) from generate_series(1, 10000) n`,
+  );
+  for (const text of TEXTS) {
+    await pool.query(
+      "insert into consent (account_id, phone, purpose, consent_type, granted, text_version) values (1, '1', 'x', 'y', true, $1)",
+      [text],
+    );
+  }
+  await pool.query(
+    `insert into event (event_id, event, account_id, instance_id, sequence, chat, traits, body, created_at)
+     select 'evt_' || n, 'message.sent', 1, 1, 9007199254740993 + n, $1, $2, decode('00ff0a0d095c', 'hex'),
+       now() + n * interval '1.000001 days' from generate_series(0, 3) n`,
+    [TEXTS[0], TEXTS],
+  );
+  await pool.query("insert into sandbox.media (id, bytes, expires_at) values ('m', $1, 'infinity')", [
+    // Not to be made smaller, so that the file has several pieces.
+    randomBytes(1_000_000),
+  ]);
+}
+
+async function empty(): Promise<TestDatabase> {
+  const database = await createEmptyDatabase();
+  made.push(database);
+  return database;
+}
+
+async function isUntouched({ database }: TestDatabase): Promise<boolean> {
+  const { rows } = await database.pool.query(
+    "select from pg_class c join pg_namespace n on n.oid = relnamespace where nspname in ('public', 'sandbox')",
+  );
+  return rows.length === 0;
+}
+
+describe("a backup", () => {
+  test("comes back row by row as it was, in every type, and its numbers go on above", async () => {
+    const target = await empty();
+    await restoreBackup(target.url, { path, backupKey: KEY }, []);
+    const settled = ["restored", "audit", "audit_pending"];
+    const { restored, inventory } = await withConnection(target.url, "test", async (client) => {
+      await client.query("set extra_float_digits = 1; set timezone = 'UTC'");
+      const inventory = await readInventory(client);
+      return { inventory, restored: await tallyTables(client, inventory.tables) };
+    });
+    const untouched = Object.entries(written.tally).filter(([table]) => !settled.includes(table));
+    for (const [table, counts] of untouched) expect([table, restored[table]]).toEqual([table, counts]);
+    expect(written.tally).toMatchObject({
+      account: { rows: 2 },
+      event: { rows: 4 },
+      "sandbox.media": { rows: 1 },
+    });
+    expect(inventory.migrations).toEqual(KNOWN_MIGRATIONS);
+    const { rows } = await target.database.pool.query(
+      "insert into lead (account_id) values (1) returning id",
+    );
+    expect(rows[0].id).toBeGreaterThan(1_000_000);
+    const { rows: trail } = await target.database.pool.query("select action from audit");
+    expect(trail).toEqual([{ action: "backup.restore" }]);
+    await expect(target.database.pool.query("delete from audit")).rejects.toThrow("append-only");
+  });
+
+  test("of an older schema is brought up to this one", async () => {
+    const [old, target] = [await empty(), await empty()];
+    const client = new pg.Client({ connectionString: old.url });
+    await client.connect();
+    await old.database.db.connection().execute((db) => migrateWithin(db, "0005-events"));
+    await client.query("insert into account (name, account_type, plan_id) values ('old', 'client', 1)");
+    await client.end();
+    const older = join(directory, "older.backup");
+    expect((await write(old.url, older)).head.migrations.at(-1)).toBe("0005-events");
+    await restoreBackup(target.url, { path: older, backupKey: KEY }, []);
+    const { rows } = await target.database.pool.query(
+      "select name, status, parent_id, account_state(account) from account",
+    );
+    expect(rows).toEqual([{ name: "old", status: "active", parent_id: null, account_state: "active" }]);
+  });
+
+  test("is found to be wrong when what was restored differs from what was written", async () => {
+    const tally = { ...written.tally, consent: { rows: TEXTS.length, digest: "0".repeat(64) } };
+    const verdict = await verifyBackup(source.url, { path, backupKey: KEY }, { ...written, tally });
+    expect(verdict).toEqual({
+      verdict: "bad",
+      reason: "Restored, these tables are not as they were written: consent.",
+    });
+    const { rows } = await source.database.pool.query(
+      `select from pg_database where starts_with(datname, 'waygate_scratch_' ||
+         (select oid from pg_database where datname = current_database()) || '_')`,
+    );
+    expect(rows).toEqual([]);
+  });
+
+  test("is not verified, and says why, where the role may make no databases", async () => {
+    await source.database.pool.query(
+      "drop role if exists nobody_much; create role nobody_much login password 'x'",
+    );
+    const url = new URL(source.url);
+    [url.username, url.password] = ["nobody_much", "x"];
+    const verdict = await verifyBackup(url.href, { path, backupKey: KEY }, written);
+    expect(verdict).toEqual({
+      verdict: "unable",
+      reason: expect.stringContaining("may not create databases"),
+    });
+    await source.database.pool.query("drop role nobody_much");
+  });
+});
+
+describe("a restore", () => {
+  const flip = (bytes: Buffer, at: number) => bytes.fill((bytes[at] ?? 0) ^ 1, at, at + 1);
+
+  test.each<[string, (bytes: Buffer) => Buffer, RegExp]>([
+    ["cut off in its head", (bytes) => bytes.subarray(0, 40), /cut short/],
+    ["cut off in the middle", (bytes) => bytes.subarray(0, bytes.length >> 1), /altered or is cut short/],
+    // Right behind a piece, where only the seal of the next one is missing.
+    ["cut off between two pieces", (bytes) => bytes.subarray(0, 53 + 262_160), /altered or is cut short/],
+    ["altered in one bit", (bytes) => flip(bytes, bytes.length - 300), /altered or is cut short/],
+    ["altered in its salt", (bytes) => flip(bytes, 30), /altered or is cut short/],
+    ["something else", () => Buffer.from("PK\u0003\u0004 a file of another kind"), /not a backup of Waygate/],
+    ["empty", () => Buffer.alloc(0), /not a backup of Waygate/],
+  ])("refuses a file that is %s before it begins, in one line", async (_what, spoil, words) => {
+    const spoilt = join(directory, "spoilt.backup");
+    await writeFile(spoilt, spoil(await readFile(path)));
+    const refusal = await checkBackup({ path: spoilt, backupKey: KEY }).catch((error: unknown) => error);
+    expect(refusal).toMatchObject({ name: "BackupFileError", message: expect.stringMatching(words) });
+    expect(String(refusal)).not.toContain("\n");
+  });
+
+  test("of a file that turns out to be altered on the way changes nothing", async () => {
+    const target = await empty();
+    const spoilt = join(directory, "altered.backup");
+    const bytes = await readFile(path);
+    await writeFile(spoilt, flip(bytes, bytes.length - 300));
+    await expect(restoreBackup(target.url, { path: spoilt, backupKey: KEY }, [])).rejects.toThrow("altered");
+    expect(await isUntouched(target)).toBe(true);
+  });
+
+  test("refuses another key, a newer schema and a database that is not empty", async () => {
+    const target = await empty();
+    const wrongKey = { path, backupKey: "another backup key that is long enough" };
+    await expect(restoreBackup(target.url, wrongKey, [])).rejects.toThrow(
+      /another backup key \([0-9a-f]{8}\)/,
+    );
+    const newer = await createTestDatabase();
+    made.push(newer);
+    await newer.database.pool.query(
+      "insert into kysely_migration (name, timestamp) values ('9999-future', 'x')",
+    );
+    const future = { path: join(directory, "newer.backup"), backupKey: KEY };
+    await write(newer.url, future.path);
+    await expect(checkBackup(future)).rejects.toThrow(/newer version of Waygate \(1, schema 9999-future\)/);
+    await expect(restoreBackup(target.url, future, [])).rejects.toThrow(/newer version/);
+    expect(await isUntouched(target)).toBe(true);
+    await target.database.pool.query("create table mine (id int)");
+    await expect(restoreBackup(target.url, { path, backupKey: KEY }, [])).rejects.toThrow(
+      "The database is not empty.",
+    );
+    expect((await target.database.pool.query("select from mine")).rows).toEqual([]);
+  });
+
+  test("that fails in the middle leaves the database empty", async () => {
+    const target = await empty();
+    const failing = withConnection(target.url, "test", (client) =>
+      loadBackup(client, { path, backupKey: KEY }, () => Promise.reject(new Error("power cut"))),
+    );
+    await expect(failing).rejects.toThrow("power cut");
+    expect(await isUntouched(target)).toBe(true);
+  });
+});

@@ -1,0 +1,90 @@
+import { randomBytes } from "node:crypto";
+import type pg from "pg";
+import type { CopiedTable } from "./dump-tables.ts";
+import { EXACT_SESSION, tallyTables } from "./dump-tables.ts";
+import { type LoadOrder, loadBackup } from "./load-backup.ts";
+import type { WrittenBackup } from "./write-backup.ts";
+import { withConnection } from "./write-backup.ts";
+
+/** `unable`: nothing speaks against it, but this database role may make no scratch database. */
+export type Verdict = { verdict: "good" } | { verdict: "bad" | "unable"; reason: string };
+
+const NO_RIGHT = "42501";
+
+/**
+ * Restores a backup into a scratch database of the same server and compares every table with what was written, by count
+ * and by hash. The scratch database is gone afterwards.
+ */
+export async function verifyBackup(
+  url: string,
+  order: LoadOrder,
+  written: Pick<WrittenBackup, "tables" | "tally">,
+): Promise<Verdict> {
+  return withConnection(url, "waygate backup", async (admin) => {
+    const prefix = await scratchPrefix(admin);
+    await dropLeftOvers(admin, prefix);
+    const name = `${prefix}${randomBytes(6).toString("hex")}`;
+    try {
+      await admin.query(`create database ${name} template template0`);
+    } catch (error) {
+      return { verdict: "unable", reason: whyNot(error) };
+    }
+    try {
+      return await compare(withName(url, name), order, written);
+    } finally {
+      await admin.query(`drop database if exists ${name} with (force)`);
+    }
+  });
+}
+
+/** No other deployment on this server makes databases of such names. */
+async function scratchPrefix(admin: pg.Client): Promise<string> {
+  const { rows } = await admin.query<{ oid: number }>(
+    "select oid from pg_database where datname = current_database()",
+  );
+  return `waygate_scratch_${rows[0]?.oid}_`;
+}
+
+/** Of a process that was killed; backups of one database are made one at a time. */
+async function dropLeftOvers(admin: pg.Client, prefix: string): Promise<void> {
+  const { rows } = await admin.query<{ datname: string }>(
+    "select datname from pg_database where starts_with(datname, $1)",
+    [prefix],
+  );
+  for (const { datname } of rows) await admin.query(`drop database if exists ${datname} with (force)`);
+}
+
+function whyNot(error: unknown): string {
+  const { code, message } = error as { code?: string; message: string };
+  return code === NO_RIGHT
+    ? "It was not restored for a check: the role of DATABASE_URL may not create databases (alter role ... createdb)."
+    : `It was not restored for a check: no scratch database could be made (${message}).`;
+}
+
+async function compare(
+  scratch: string,
+  order: LoadOrder,
+  { tables, tally }: Pick<WrittenBackup, "tables" | "tally">,
+): Promise<Verdict> {
+  return withConnection(scratch, "waygate backup", async (client) => {
+    await loadBackup(client, order);
+    await client.query(EXACT_SESSION);
+    const restored = await tallyTables(client, tables);
+    const wrong = tables.filter(({ name }) => !isSame(tally[name], restored[name]));
+    return wrong.length === 0 ? { verdict: "good" } : { verdict: "bad", reason: differs(wrong) };
+  });
+}
+
+function isSame(one?: { rows: number; digest: string }, other?: { rows: number; digest: string }): boolean {
+  return one !== undefined && one.rows === other?.rows && one.digest === other.digest;
+}
+
+function differs(tables: readonly CopiedTable[]): string {
+  return `Restored, these tables are not as they were written: ${tables.map(({ name }) => name).join(", ")}.`;
+}
+
+function withName(url: string, name: string): string {
+  const other = new URL(url);
+  other.pathname = `/${name}`;
+  return other.href;
+}

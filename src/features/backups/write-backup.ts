@@ -1,0 +1,130 @@
+import { createHash } from "node:crypto";
+import { open, rename, rm } from "node:fs/promises";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { constants, createGzip } from "node:zlib";
+import pg from "pg";
+import { type BackupHead, ROWS_END, type Tally } from "./backup-text.ts";
+import { type CopiedTable, dumpRows, EXACT_SESSION, readInventory } from "./dump-tables.ts";
+import { RowDigest } from "./row-digest.ts";
+import { seal } from "./sealed-stream.ts";
+
+export interface BackupOrder {
+  id: string;
+  /** Of the database. */
+  url: string;
+  /** Where the file is to be; nothing is there before it is whole. */
+  path: string;
+  backupKey: string;
+  app_version: string;
+  settings: Readonly<Record<string, unknown>>;
+  signal: AbortSignal;
+}
+
+export interface WrittenBackup {
+  head: BackupHead;
+  tables: CopiedTable[];
+  tally: Tally;
+  size: number;
+  /** Hex SHA-256 of the file. */
+  checksum: string;
+}
+
+/** Writes one snapshot of the whole database, as it streams by: compressed, encrypted, never whole in memory. */
+export async function writeBackup(order: BackupOrder): Promise<WrittenBackup> {
+  return withConnection(order.url, "waygate backup", async (client) => {
+    await client.query(EXACT_SESSION);
+    await client.query("begin isolation level repeatable read read only");
+    const { tables, ...shape } = await readInventory(client);
+    const { rows } = await client.query<{ version: string; now: Date }>(
+      "select current_setting('server_version') as version, now()",
+    );
+    const head: BackupHead = {
+      ...{ format: 1, id: order.id, app_version: order.app_version, settings: { ...order.settings } },
+      ...{ created_at: (rows[0]?.now ?? new Date()).toISOString(), postgres_version: rows[0]?.version ?? "" },
+      ...{ ...shape, tables: tables.map(({ name }) => name) },
+    };
+    const tally: Tally = {};
+    const file = await writeFile(order, toText(client, head, tables, tally));
+    return { head, tables, tally, ...file };
+  });
+}
+
+/** A connection of its own, closed afterwards. */
+export async function withConnection<Result>(
+  url: string,
+  application_name: string,
+  work: (client: pg.Client) => Promise<Result>,
+): Promise<Result> {
+  const client = new pg.Client({ connectionString: url, application_name, connectionTimeoutMillis: 10_000 });
+  // Whoever waits for a query is told; without a listener Node would exit besides.
+  client.on("error", () => {});
+  await client.connect();
+  try {
+    return await work(client);
+  } finally {
+    await client.end().catch(() => {});
+  }
+}
+
+async function* toText(
+  client: pg.Client,
+  head: BackupHead,
+  tables: readonly CopiedTable[],
+  tally: Tally,
+): AsyncGenerator<Buffer> {
+  yield line(head);
+  for (const table of tables) {
+    yield line({ table: table.name, columns: table.columns });
+    const digest = new RowDigest();
+    for await (const rows of dumpRows(client, table)) {
+      for (const row of rows) digest.add(row);
+      yield Buffer.concat(rows);
+    }
+    const counts = { rows: digest.rows, digest: digest.hex() };
+    tally[table.name] = counts;
+    yield Buffer.from(`${ROWS_END}\n`);
+    yield line(counts);
+  }
+  yield line({ end: true });
+}
+
+function line(value: object): Buffer {
+  return Buffer.from(`${JSON.stringify(value)}\n`);
+}
+
+async function writeFile(
+  { path, backupKey, signal }: BackupOrder,
+  text: AsyncIterable<Buffer>,
+): Promise<{ size: number; checksum: string }> {
+  const draft = `${path}.part`;
+  const file = await open(draft, "wx", 0o600);
+  const hash = createHash("sha256");
+  let size = 0;
+  async function* measured(pieces: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+    for await (const piece of pieces) {
+      hash.update(piece);
+      size += piece.length;
+      yield piece;
+    }
+  }
+  try {
+    await pipeline(
+      Readable.from(text, { objectMode: true, highWaterMark: 1 }),
+      createGzip({ level: constants.Z_BEST_SPEED }),
+      (packed: AsyncIterable<Buffer>) => measured(seal(packed, backupKey)),
+      async (pieces: AsyncIterable<Buffer>) => {
+        for await (const piece of pieces) await file.writeFile(piece);
+      },
+      { signal },
+    );
+    await file.sync();
+    await file.close();
+    await rename(draft, path);
+  } catch (error) {
+    await file.close().catch(() => {});
+    await rm(draft, { force: true });
+    throw error;
+  }
+  return { size, checksum: hash.digest("hex") };
+}

@@ -1,0 +1,182 @@
+import { stat } from "node:fs/promises";
+import { dirname, resolve } from "node:path";
+import { sql } from "kysely";
+import { type Erasure, readErasures, readErasuresIn } from "../features/backups/erasures.ts";
+import { decideHeldWork, type HeldAction, readHeldWork } from "../features/backups/held-work.ts";
+import { checkBackup } from "../features/backups/load-backup.ts";
+import { addBackup } from "../features/backups/request-backup.ts";
+import { restoreBackup } from "../features/backups/restore-backup.ts";
+import { type BackupDeps, makeBackup, runBackup } from "../features/backups/run-backup.ts";
+import { type Config, readConfig } from "../platform/config.ts";
+import { findKey, openDataDir } from "../platform/data-dir.ts";
+import { openDatabase } from "../platform/db.ts";
+import { findRunningDatabase } from "../platform/embedded-postgres.ts";
+import { createLog } from "../platform/log.ts";
+import { createSecretBox } from "../platform/secret-box.ts";
+import { ulid } from "../platform/ulid.ts";
+import { backupDirectory, openBackups } from "./backup-parts.ts";
+import { type CommandStore, withStore } from "./command-store.ts";
+import { refuseDatabase, refuseStart, StartError } from "./start-error.ts";
+import { openStore } from "./store.ts";
+import { UndoList } from "./undo-list.ts";
+
+type Env = Record<string, string | undefined>;
+
+const BY_COMMAND = { caller: { kind: "system" } } as const;
+
+/** Makes a backup now, in the backup directory or as the file `output`. Throws StartError when it failed. */
+export async function backupByCommand(env: Env, output: string | undefined): Promise<void> {
+  await withStore(env, async (store) => {
+    const deps = await commandDeps(store);
+    await (output === undefined ? backUp(deps) : backUpTo(deps, resolve(output)));
+    if (!store.config.backupKey) {
+      const key = `${resolve(store.config.dataDir)}/backup-key`;
+      console.log(`It is encrypted with the key in ${key}: keep a copy of that elsewhere.`);
+    }
+  });
+}
+
+function commandDeps({ config, database: { db, url } }: CommandStore): Promise<BackupDeps> {
+  const dataDir = resolve(config.dataDir);
+  return openBackups({ config, dataDir, db, url, node: "command", log: createLog("silent") });
+}
+
+async function backUp(deps: BackupDeps): Promise<void> {
+  const id = await addBackup(deps.db, BY_COMMAND, "command").catch(refuseStart);
+  await runBackup(deps, id, new AbortController().signal);
+  const row = await deps.db.selectFrom("backup").selectAll().where("id", "=", id).executeTakeFirst();
+  if (!row?.file) throw new StartError(`The backup failed: ${row?.reason ?? "it is gone"}`);
+  tell(`${deps.directory}/${row.file}`, row.size ?? 0, row.rows ?? {}, row.reason);
+}
+
+async function backUpTo(deps: BackupDeps, path: string): Promise<void> {
+  if (await stat(path).catch(() => undefined)) throw new StartError(`${path} exists already.`);
+  const order = { id: `bkp_${ulid()}`, path, signal: new AbortController().signal };
+  const { written, verdict } = await makeBackup(deps, order).catch(refuseStart);
+  const rows = Object.fromEntries(Object.entries(written.tally).map(([table, { rows }]) => [table, rows]));
+  tell(path, written.size, rows, verdict.verdict === "good" ? null : verdict.reason);
+}
+
+function tell(path: string, size: number, rows: Record<string, number>, reason: string | null): void {
+  const count = Object.values(rows).reduce((all, one) => all + one, 0);
+  console.log(`${path}: ${size} bytes, ${count} rows in ${Object.keys(rows).length} tables.`);
+  console.log(reason ?? "It was restored into a scratch database, and every table is as it was written.");
+}
+
+export interface RestoreOptions {
+  /** Of the empty database; absent: that of the settings. */
+  databaseUrl?: string;
+  /** A file, or the URL of the database that was before. */
+  erasures?: string;
+}
+
+/** Brings a backup into an empty database. Throws StartError, and has changed nothing then. */
+export async function restoreByCommand(env: Env, file: string, options: RestoreOptions): Promise<void> {
+  const config = readConfig(options.databaseUrl ? { ...env, DATABASE_URL: options.databaseUrl } : env);
+  const dataDir = resolve(config.dataDir);
+  const path = resolve(file);
+  if (!(await stat(path).catch(() => undefined))?.isFile()) throw new StartError(`There is no file ${path}.`);
+  const backupKey = await requireKey(config.backupKey?.reveal(), dataDir, "backup-key", "WAYGATE_BACKUP_KEY");
+  const head = await checkBackup({ path, backupKey }).catch(refuseStart);
+  await requireSecretKeyOf(head.secretCheck, config, dataDir);
+  const erasures = await gatherErasures(config, path, options.erasures).catch(refuseStart);
+  await withEmptyStore(config, async (url, words) => {
+    await restoreBackup(url, { path, backupKey }, erasures).catch((error: unknown) => {
+      if (isOurWord(error)) refuseStart(error);
+      return refuseDatabase(error, words);
+    });
+    await tellRestored(url, words, head.created_at);
+  });
+}
+
+function isOurWord(error: unknown): boolean {
+  return error instanceof Error && error.name === "BackupFileError";
+}
+
+async function requireKey(
+  given: string | undefined,
+  dataDir: string,
+  name: "secret-key" | "backup-key",
+  setting: string,
+): Promise<string> {
+  const key = given ?? (await findKey(dataDir, name).catch(refuseStart));
+  if (key !== undefined) return key;
+  throw new StartError(
+    `Set ${setting} to the key of the gateway that made the backup, or put its ${name} into ${dataDir}.`,
+  );
+}
+
+/** What is sealed in the backup would be lost otherwise: pairings, webhook secrets, the keys of the audit log. */
+async function requireSecretKeyOf(
+  sealed: Buffer | undefined,
+  { secretKey, secretKeySecond }: Config,
+  dataDir: string,
+): Promise<void> {
+  const key = await requireKey(secretKey?.reveal(), dataDir, "secret-key", "WAYGATE_SECRET_KEY");
+  const others = secretKeySecond ? [secretKeySecond.reveal()] : [];
+  try {
+    if (sealed) createSecretBox(key, ...others).open(sealed);
+  } catch (cause) {
+    throw new StartError(
+      "The secret key is not the one that the secrets in this backup are sealed with. Set WAYGATE_SECRET_KEY to that one.",
+      { cause },
+    );
+  }
+}
+
+/** From where the operator says, from beside the backup, and from the embedded database that one moves away from. */
+async function gatherErasures(config: Config, path: string, from: string | undefined): Promise<Erasure[]> {
+  const places = new Set([dirname(path), backupDirectory(config, resolve(config.dataDir))]);
+  const found = from === undefined ? [] : await readErasures(from);
+  for (const place of places) found.push(...(await readErasuresIn(place)));
+  const old = config.databaseUrl && (await findRunningDatabase(config.dataDir).catch(() => undefined));
+  if (old) found.push(...(await readErasures(old)));
+  return found;
+}
+
+async function withEmptyStore(config: Config, work: (url: string, words: string) => Promise<void>) {
+  const undo = new UndoList();
+  try {
+    const isExternal = config.databaseUrl !== undefined;
+    const dataDir = isExternal ? undefined : await openDataDir(config.dataDir).catch(refuseStart);
+    if (dataDir) undo.add(() => dataDir.release());
+    const store = await openStore(config, dataDir?.path ?? "", createLog("silent"), undo);
+    await work(store.database.url, store.words);
+  } finally {
+    await undo.run();
+  }
+}
+
+async function tellRestored(url: string, words: string, made_at: string): Promise<void> {
+  const database = openDatabase(url, { max: 1, application_name: "waygate restore" });
+  try {
+    const held = await readHeldWork(database.db);
+    const { rows } = await sql<{ files: number }>`
+      select count(*) as files from blob where status = 'kept'`.execute(database.db);
+    console.log(`${words} holds the backup of ${made_at} now.`);
+    console.log("Every instance is disconnected: connect the ones you want. Everybody signs in anew.");
+    if (held && held.sends + held.deliveries + held.others > 0) {
+      console.log(
+        `Held back: ${held.sends} sends, ${held.deliveries} deliveries, ${held.others} others. ` +
+          "Release or discard them: waygate restore --release, waygate restore --discard.",
+      );
+    }
+    const files = rows[0]?.files ?? 0;
+    if (files > 0)
+      console.log(
+        `${files} files of messages belong to it, which are not in the backup: see docs/backups.md.`,
+      );
+  } finally {
+    await database.close();
+  }
+}
+
+/** Decides what becomes of what a restored gateway holds back; the gateway does it as soon as it runs. */
+export async function decideByCommand(env: Env, action: HeldAction): Promise<void> {
+  await withStore(env, async ({ database: { db } }) => {
+    await decideHeldWork(db, BY_COMMAND, action).catch(refuseStart);
+  });
+  console.log(
+    `The gateway ${action === "release" ? "sends and delivers" : "discards"} now what was held back.`,
+  );
+}

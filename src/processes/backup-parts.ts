@@ -1,0 +1,46 @@
+import { join } from "node:path";
+import type { BackupDeps } from "../features/backups/run-backup.ts";
+import type { Config } from "../platform/config.ts";
+import { readOrMakeBackupKey } from "../platform/data-dir.ts";
+import type { Db } from "../platform/db.ts";
+import type { Log } from "../platform/log.ts";
+import { maskUrl } from "../platform/mask-url.ts";
+import { Secret } from "../platform/secret.ts";
+import { version } from "../platform/version.ts";
+import { refuseStart } from "./start-error.ts";
+
+export interface BackupPartsOptions {
+  config: Config;
+  dataDir: string;
+  db: Db;
+  url: string;
+  node: string;
+  log: Log;
+}
+
+/** Where and with what this node makes backups. Throws StartError when the key in the data directory is broken. */
+export async function openBackups({ config, dataDir, ...rest }: BackupPartsOptions): Promise<BackupDeps> {
+  return {
+    ...rest,
+    directory: backupDirectory(config, dataDir),
+    backupKey: config.backupKey?.reveal() ?? (await readOrMakeBackupKey(dataDir).catch(refuseStart)),
+    version: version(),
+    settings: openSettings(config),
+  };
+}
+
+export function backupDirectory({ backupDir }: Config, dataDir: string): string {
+  return backupDir ?? join(dataDir, "backups");
+}
+
+/** The settings that anybody may see who may see the database. */
+function openSettings(config: Config): Record<string, unknown> {
+  const open = Object.entries(config).filter(
+    ([name, value]) => !(value instanceof Secret) && name !== "ownerEmail" && name !== "faultPoint",
+  );
+  return Object.fromEntries(open.map(([name, value]) => [name, isUrl(value) ? maskUrl(value) : value]));
+}
+
+function isUrl(value: unknown): value is string {
+  return typeof value === "string" && value.includes("://");
+}

@@ -1,0 +1,122 @@
+import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { createServer, type Server } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { createTestDatabase, type TestDatabase } from "../../test/database.ts";
+import { createSecretBox } from "../platform/secret-box.ts";
+import { requireSecretKey } from "../platform/secret-check.ts";
+import { doctor } from "./doctor.ts";
+
+const KEY = "8fJ2mQ7vXc4RtY9wLp3ZsB6nHd1KgA5e";
+const OTHER = "Zp4Rk8Tn1Vx6Bq3Mw7Gj2Fd9Lc5Hs0Ye";
+
+let directory: string;
+let store: TestDatabase;
+let network: Server;
+let env: Record<string, string>;
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), "waygate-doctor-test-"));
+  store = await createTestDatabase();
+  await requireSecretKey(store.database.db, createSecretBox(KEY));
+  network = createServer((socket) => socket.end());
+  await new Promise<void>((resolve) => network.listen(0, "127.0.0.1", resolve));
+  const { port } = network.address() as { port: number };
+  env = {
+    ...{ DATABASE_URL: store.url, WAYGATE_SECRET_KEY: KEY, WAYGATE_BACKUP_KEY: OTHER, WAYGATE_PORT: "0" },
+    ...{ WAYGATE_DATA_DIR: join(directory, "data"), WAYGATE_WHATSAPP_URL: `ws://127.0.0.1:${port}/` },
+  };
+  await mkdir(join(directory, "data"));
+});
+
+afterAll(async () => {
+  await new Promise((resolve) => network.close(resolve));
+  await store.drop();
+  await rm(directory, { recursive: true, force: true });
+});
+
+/** What the doctor says, line by line. */
+async function ask(
+  changed: Record<string, string | undefined> = {},
+): Promise<{ isWell: boolean; lines: string[] }> {
+  const log = vi.spyOn(console, "log").mockImplementation(() => {});
+  try {
+    const isWell = await doctor({ ...env, ...changed });
+    return { isWell, lines: log.mock.calls.map(([line]) => String(line)) };
+  } finally {
+    log.mockRestore();
+  }
+}
+
+describe("waygate doctor", () => {
+  test("looks at everything and says that it is well", async () => {
+    const { isWell, lines } = await ask();
+    expect(isWell).toBe(true);
+    expect(lines.map((line) => line.slice(6).split(":")[0])).toEqual([
+      ...[
+        "settings",
+        "data directory",
+        "database",
+        "migrations",
+        "clock",
+        "secret key",
+        "backup key",
+        "backups",
+      ],
+      ...["other secrets", "media store", "outgoing calls", "WhatsApp", "port"],
+    ]);
+    expect(lines.filter((line) => !line.startsWith("ok ") && !line.includes("data directory"))).toEqual([]);
+  });
+
+  test.each<[string, Record<string, string | undefined>, RegExp]>([
+    ["a setting that cannot be read", { WAYGATE_PORT: "many" }, /^fail {2}settings: WAYGATE_PORT must be/],
+    [
+      "a secret key that is another",
+      { WAYGATE_SECRET_KEY: "a".concat(KEY) },
+      /^fail {2}secret key: .*sealed with/,
+    ],
+    [
+      "a database that is away",
+      { DATABASE_URL: "postgres://x@127.0.0.1:1/x" },
+      /^fail {2}database: .*cannot be reached/,
+    ],
+    [
+      "a network that is away",
+      { WAYGATE_WHATSAPP_URL: "ws://127.0.0.1:1/" },
+      /^fail {2}WhatsApp: .*ECONNREFUSED/,
+    ],
+    ["a folder that cannot be used", { WAYGATE_MEDIA: "file:///dev/null/media" }, /^fail {2}media store: /],
+    [
+      "a backup key beside the data",
+      { WAYGATE_BACKUP_KEY: undefined },
+      /^warn {2}backup key: .*Set WAYGATE_BACKUP_KEY/,
+    ],
+    [
+      "a token that can be guessed",
+      { WAYGATE_ADMIN_TOKEN: "a".repeat(40) },
+      /^warn {2}other secrets: WAYGATE_ADMIN_TOKEN/,
+    ],
+    [
+      "no data directory yet",
+      { WAYGATE_DATA_DIR: "/tmp/waygate-never-made" },
+      /^ok {4}data directory: .*first start/,
+    ],
+  ])("names %s and what to do", async (_what, changed, line) => {
+    const { isWell, lines } = await ask(changed);
+    expect(lines.filter((one) => line.test(one)).length).toBe(1);
+    expect(isWell).toBe(!lines.some((one) => one.startsWith("fail")));
+  });
+
+  test("says which program's port it is when it is taken", async () => {
+    const { port } = network.address() as { port: number };
+    const { isWell, lines } = await ask({ WAYGATE_PORT: String(port) });
+    expect(isWell).toBe(false);
+    expect(lines.at(-1)).toMatch(/^fail {2}port: \d+ on 127.0.0.1 cannot be listened to \(EADDRINUSE\)/);
+  });
+
+  test("starts no database that was never started", async () => {
+    const { lines } = await ask({ DATABASE_URL: undefined, WAYGATE_DATA_DIR: join(directory, "data") });
+    expect(lines).toContain("ok    database: its own PostgreSQL is made at the first start.");
+  });
+});

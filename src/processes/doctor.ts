@@ -1,0 +1,99 @@
+import { realpath } from "node:fs/promises";
+import { resolve } from "node:path";
+import {
+  examineBackups,
+  examineDatabase,
+  examineDisk,
+  examineMediaStore,
+  examineNetwork,
+  examinePolicy,
+  examinePort,
+  examineSecretKey,
+  examineSecrets,
+  type Finding,
+} from "../features/health/examine.ts";
+import { type Config, ConfigError, readConfig } from "../platform/config.ts";
+import { findKey, openDataDir } from "../platform/data-dir.ts";
+import type { Db } from "../platform/db.ts";
+import { findPostgresHome, isPresent } from "../platform/postgres-home.ts";
+import { createSecretBox } from "../platform/secret-box.ts";
+import { openCommandDatabase } from "./command-store.ts";
+import { refuseDatabase } from "./start-error.ts";
+import { UndoList } from "./undo-list.ts";
+
+type Env = Record<string, string | undefined>;
+
+/** Prints what it finds, one line per check; answers whether nothing is broken. */
+export async function doctor(env: Env): Promise<boolean> {
+  const findings = await examine(env);
+  for (const { what, grade, words, mend } of findings) {
+    console.log(`${grade.padEnd(5)} ${what}: ${words}.${mend ? ` ${mend}` : ""}`);
+  }
+  return findings.every(({ grade }) => grade !== "fail");
+}
+
+async function examine(env: Env): Promise<Finding[]> {
+  let config: Config;
+  try {
+    config = readConfig(env);
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    const mend = "See docs/configuration.md.";
+    return error.problems.map((words) => ({ what: "settings", grade: "fail", words, mend }));
+  }
+  const dataDir = resolve(config.dataDir);
+  return [
+    { what: "settings", grade: "ok", words: "all can be read" },
+    await examineDisk(dataDir),
+    ...(await examineStore(config, dataDir)),
+    examineSecrets(config),
+    ...((await isPresent(dataDir)) || config.media ? [await examineMediaStore(config, dataDir)] : []),
+    examinePolicy(config),
+    await examineNetwork(config),
+    await examinePort(config, await isHeld(config.dataDir)),
+  ];
+}
+
+/** The database with what it says of the keys; one that was never started is not started for this. */
+async function examineStore(config: Config, dataDir: string): Promise<Finding[]> {
+  if (!config.databaseUrl && !(await hasOwnDatabase(dataDir))) {
+    return [{ what: "database", grade: "ok", words: "its own PostgreSQL is made at the first start" }];
+  }
+  const undo = new UndoList();
+  try {
+    const { database, words } = await openCommandDatabase(config, undo);
+    const found = await examineDatabase(database.db, words).catch((error) => refuseDatabase(error, words));
+    const isReady = found.every(({ grade, what }) => what !== "migrations" || grade === "ok");
+    if (!isReady) return found;
+    const keys = await examineKeys(config, dataDir, database.db);
+    return [...found, ...keys, ...(await examineBackups(database.db, config))];
+  } catch (error) {
+    const words = (error instanceof Error ? error.message : String(error)).replace(/\.$/, "");
+    return [{ what: "database", grade: "fail", words }];
+  } finally {
+    await undo.run();
+  }
+}
+
+async function examineKeys(config: Config, dataDir: string, db: Db): Promise<Finding[]> {
+  const key = config.secretKey?.reveal() ?? (await findKey(dataDir, "secret-key"));
+  if (key === undefined) {
+    const mend = "Put it back from a copy, or set WAYGATE_SECRET_KEY.";
+    return [{ what: "secret key", grade: "fail", words: `${dataDir}/secret-key is not there`, mend }];
+  }
+  const second = config.secretKeySecond?.reveal();
+  return [await examineSecretKey(db, createSecretBox(key, ...(second === undefined ? [] : [second])))];
+}
+
+async function hasOwnDatabase(dataDir: string): Promise<boolean> {
+  if (!(await isPresent(dataDir))) return false;
+  return isPresent((await findPostgresHome(await realpath(dataDir))).data);
+}
+
+/** Whether a gateway runs on this data directory. */
+async function isHeld(dataDir: string): Promise<boolean> {
+  if (!(await isPresent(dataDir))) return false;
+  const taken = await openDataDir(dataDir).catch(() => undefined);
+  await taken?.release();
+  return taken === undefined;
+}
