@@ -195,7 +195,7 @@ export class FakeChatwoot {
     });
   }
 
-  /** Everything as it was at first, but for the inbox's webhook. */
+  /** Everything as it was at first. */
   reset(): void {
     this.faults = { ...SOUND };
     Object.assign(this, { contacts: [], contactInboxes: [], conversations: [], messages: [] });
@@ -203,6 +203,7 @@ export class FakeChatwoot {
     this.calls.length = 0;
     this.hooks.length = 0;
     this.#held.length = 0;
+    this.inbox.webhook_url = "";
     this.inbox.hmac_mandatory = false;
     this.inbox.lock_to_single_conversation = false;
   }

@@ -1,0 +1,74 @@
+import { sql } from "kysely";
+import type { Db, Trx } from "../../platform/db.ts";
+import type { Integration } from "./integration-row.ts";
+
+export interface ChatState<State> {
+  chat: string;
+  provider_conversation_id: string | null;
+  state: Partial<State>;
+}
+
+/**
+ * What an integration knows of a chat; nothing, as far as it was never kept. What was kept under the private address of
+ * somebody whose phone is known by now is moved to the chat.
+ */
+export async function readChat<State extends object>(
+  db: Db | Trx,
+  { id }: Pick<Integration, "id">,
+  { chat, lid }: { chat: string; lid?: string | null },
+): Promise<ChatState<State>> {
+  const found = await findChat<State>(db, id, chat);
+  if (found || !lid || lid === chat) return found ?? { chat, provider_conversation_id: null, state: {} };
+  await sql`
+    update integration_chat set chat = ${chat} where integration_id = ${id} and chat = ${lid}
+      and not exists (select from integration_chat where integration_id = ${id} and chat = ${chat})`.execute(
+    db,
+  );
+  return (await findChat<State>(db, id, chat)) ?? { chat, provider_conversation_id: null, state: {} };
+}
+
+async function findChat<State>(
+  db: Db | Trx,
+  id: number,
+  chat: string,
+): Promise<ChatState<State> | undefined> {
+  return db
+    .selectFrom("integration_chat")
+    .select(["chat", "provider_conversation_id", "state"])
+    .where("integration_id", "=", id)
+    .where("chat", "=", chat)
+    .$castTo<ChatState<State>>()
+    .executeTakeFirst();
+}
+
+/** The chat that the other side calls by this id. */
+export async function findConversation<State>(
+  db: Db | Trx,
+  { id }: Pick<Integration, "id">,
+  providerConversationId: string,
+): Promise<ChatState<State> | undefined> {
+  return db
+    .selectFrom("integration_chat")
+    .select(["chat", "provider_conversation_id", "state"])
+    .where("integration_id", "=", id)
+    .where("provider_conversation_id", "=", providerConversationId)
+    .orderBy("updated_at", "desc")
+    .$castTo<ChatState<State>>()
+    .executeTakeFirst();
+}
+
+/** Keeps all that is known of a chat from now on. */
+export async function writeChat<State extends object>(
+  db: Db | Trx,
+  { id: integration_id, account_id }: Pick<Integration, "id" | "account_id">,
+  { chat, provider_conversation_id, state }: ChatState<State>,
+): Promise<void> {
+  const columns = { provider_conversation_id, state: JSON.stringify(state) };
+  await db
+    .insertInto("integration_chat")
+    .values({ integration_id, account_id, chat, ...columns })
+    .onConflict((conflict) =>
+      conflict.columns(["integration_id", "chat"]).doUpdateSet({ ...columns, updated_at: sql<Date>`now()` }),
+    )
+    .execute();
+}

@@ -1,0 +1,399 @@
+import { describe, expect, test } from "vitest";
+import { tellChatwootStory } from "../../../../test/chatwoot-story.ts";
+import { waitUntil } from "../../../../test/gateway.ts";
+import { SAMPLE } from "../../../../test/sample-files.ts";
+
+const story = tellChatwootStory();
+const { chatwoot, receive, save } = story;
+const BIA = "5521977770011";
+const BIA_JID = `${BIA}@s.whatsapp.net`;
+
+/** Bia has written, and stands in the inbox. */
+async function open(fields: Record<string, unknown> = {}) {
+  await save(fields);
+  const id = await receive({ from: BIA, push_name: "Bia", text: "Hello" });
+  const conversation = await story.conversation(BIA);
+  await story.quiet();
+  const [first] = chatwoot.of(conversation.id);
+  if (!first) throw new Error("nothing arrived");
+  return { conversation, first, id };
+}
+
+const contents = (conversation: { id: number }) => chatwoot.of(conversation.id).map(({ content }) => content);
+
+describe("from WhatsApp into the inbox", () => {
+  test("a text becomes one message, in a conversation with its contact", async () => {
+    await save();
+    const id = await receive({ from: BIA, push_name: "Bia", text: "Hello *you*" });
+    const conversation = await story.conversation(BIA);
+    await story.quiet();
+    expect(chatwoot.of(conversation.id)).toMatchObject([
+      { content: "Hello **you**", message_type: "incoming", source_id: `WAID:${story.shop.id}:${id}` },
+    ]);
+    expect(chatwoot.contacts).toMatchObject([{ name: "Bia", phone_number: `+${BIA}`, identifier: BIA_JID }]);
+  });
+
+  test("two quick messages keep their order in one conversation", async () => {
+    await save();
+    for (const text of ["one", "two", "three"]) await receive({ from: BIA, text });
+    const conversation = await story.conversation(BIA);
+    await waitUntil(() => chatwoot.of(conversation.id).length === 3);
+    await story.quiet();
+    expect(contents(conversation)).toEqual(["one", "two", "three"]);
+    expect([chatwoot.contacts.length, chatwoot.conversations.length]).toEqual([1, 1]);
+  });
+
+  test("a post whose answer was lost is found again and not repeated", async () => {
+    await save();
+    chatwoot.faults.loseAnswers = 1;
+    await receive({ from: BIA, text: "once" });
+    const conversation = await story.conversation(BIA);
+    await waitUntil(async () => {
+      await story.gateway.advance(30_000);
+      return chatwoot.calls.some((call) => call.startsWith("GET") && call.endsWith("/messages"));
+    });
+    await receive({ from: BIA, text: "next" });
+    await waitUntil(() => chatwoot.of(conversation.id).length >= 2);
+    await story.quiet();
+    expect(contents(conversation)).toEqual(["once", "next"]);
+  });
+
+  test("a message that is told twice is posted once", async () => {
+    const { conversation } = await open();
+    const again = `insert into job (lane, prio, pos, grp, ref)
+      select g.lane, 1, e.sequence, e.chat,
+        jsonb_build_object('do', 'event', 'integration', g.id, 'event_id', e.event_id, 'at', e.created_at)
+      from event e join integration g on g.instance_id = e.instance_id
+      where e.instance_id = $1 and e.event = 'message.received'`;
+    await story.gateway.database.pool.query(again, [story.shop.id]);
+    await receive({ from: BIA, text: "next" });
+    await story.waitForMessage(({ content }) => content === "next");
+    await story.quiet();
+    expect(contents(conversation)).toEqual(["Hello", "next"]);
+  });
+
+  test("more messages than a conversation takes in a minute wait, and so does an overloaded Chatwoot", async () => {
+    const { conversation } = await open();
+    for (const [limit, status] of [
+      [1, null],
+      [200, 429],
+    ] as const) {
+      chatwoot.messagesPerMinute = limit;
+      chatwoot.faults.status = status;
+      const before = chatwoot.calls.length;
+      await receive({ from: BIA, text: `limit ${limit}` });
+      await waitUntil(() => chatwoot.calls.length > before);
+      Object.assign(chatwoot, { messagesPerMinute: 200 });
+      chatwoot.faults.status = null;
+      await waitUntil(async () => {
+        await story.gateway.advance(60_000);
+        return contents(conversation).includes(`limit ${limit}`);
+      });
+    }
+    await story.quiet();
+    expect(contents(conversation)).toEqual(["Hello", "limit 1", "limit 200"]);
+  });
+
+  test("a file goes up with its caption, a voice note as one, a place as a map, a card with its number", async () => {
+    await save();
+    const media = { base64: SAMPLE.jpeg.toString("base64"), type: "image" as const, caption: "*look*" };
+    await receive({ from: BIA, media });
+    await receive({ from: BIA, location: { latitude: -22.9, longitude: -43.2, name: "Office" } });
+    await receive({ from: BIA, contact: { name: "Rui", phone: "5521977770099" } });
+    const conversation = await story.conversation(BIA);
+    await waitUntil(() => chatwoot.of(conversation.id).length === 3);
+    const [picture, place, card] = chatwoot.of(conversation.id);
+    expect(picture).toMatchObject({
+      content: "**look**",
+      attachments: [{ content_type: "image/jpeg", file_type: "image", bytes: SAMPLE.jpeg }],
+    });
+    expect(place?.content).toBe("📍\nOffice\nhttps://maps.google.com/?q=-22.9,-43.2");
+    expect(card?.content).toBe("👤 Rui\n+5521977770099");
+  });
+
+  test("replies, edits, reactions and deletions find their message", async () => {
+    const { conversation, first, id } = await open();
+    await receive({ from: BIA, text: "answer", reply_to: id });
+    const { client, id: shop } = story.shop;
+    await client.sandboxEdit({ id: shop, from: BIA, message_id: id, text: "Hello, *all*" });
+    await client.sandboxReact({ id: shop, from: BIA, message_id: id, reaction: "👍" });
+    await waitUntil(() => chatwoot.of(conversation.id).length === 4);
+    await client.sandboxDelete({ id: shop, from: BIA, message_id: id });
+    await waitUntil(() => first.content_attributes.deleted === true);
+    await story.quiet();
+    expect(chatwoot.of(conversation.id).slice(1)).toMatchObject([
+      { content: "answer", content_attributes: { in_reply_to: first.id } },
+      { content: "✏️ Hello, **all**", content_attributes: { in_reply_to: first.id } },
+      { content: "👍", content_attributes: { in_reply_to: first.id } },
+    ]);
+    expect(await story.sent()).toEqual([]);
+  });
+
+  test.each([
+    ["message", { message_type: "outgoing", private: false, content_attributes: { external_echo: true } }],
+    ["private_note", { message_type: "outgoing", private: true }],
+    ["off", undefined],
+  ])("what the phone sends is shown as `sent_from_phone` says: %s", async (sent_from_phone, wanted) => {
+    const { conversation } = await open({ sent_from_phone });
+    await receive({ from: BIA, from_me: true, text: "from the phone" });
+    await receive({ from: BIA, text: "after" });
+    await story.waitForMessage(({ content }) => content === "after");
+    await story.quiet();
+    const shown = chatwoot.of(conversation.id).filter(({ content }) => content === "from the phone");
+    expect(shown).toMatchObject(wanted ? [wanted] : []);
+    expect(await story.sent()).toEqual([]);
+  });
+
+  test("a group stays out unless it is wanted, and then is one contact whose people are named", async () => {
+    const group_jid = "120363041234567890";
+    await save();
+    await receive({ from: BIA, group_jid, push_name: "Bia", text: "in the group" });
+    await receive({ from: BIA, text: "alone" });
+    await story.waitForMessage(({ content }) => content === "alone");
+    await save({ groups: true });
+    await receive({ from: BIA, group_jid, push_name: "Bia", text: "again" });
+    const shown = await story.waitForMessage(({ content }) => content?.includes("again") ?? false);
+    expect(shown.content).toMatch(new RegExp(`^\\*\\*\\+${BIA} – Bia:\\*\\*\\nagain$`));
+    const contact = chatwoot.contacts.find(({ identifier }) => identifier === `${group_jid}@g.us`);
+    expect(contact).toMatchObject({ phone_number: null, name: expect.stringContaining("(GROUP)") });
+    expect(chatwoot.messages.some(({ content }) => content?.includes("in the group"))).toBe(false);
+  });
+
+  test("a contact whom agents have made by phone is used, and their name for it stays", async () => {
+    await save();
+    chatwoot.startConversation({ name: "Beatriz, VIP", identifier: null, phone_number: `+${BIA}` });
+    await receive({ from: BIA, push_name: "Bia", text: "Hello" });
+    await story.conversation(BIA);
+    await story.quiet();
+    expect(chatwoot.contacts).toMatchObject([{ name: "Beatriz, VIP" }]);
+    expect(chatwoot.conversations).toHaveLength(1);
+  });
+
+  test("a contact under the other spelling of the number is the same person", async () => {
+    await save({ merge_brazil_contacts: true });
+    chatwoot.startConversation({ name: "Bia", identifier: null, phone_number: "+552177770011" });
+    await receive({ from: BIA, text: "Hello" });
+    await story.conversation(BIA);
+    expect(chatwoot.contacts).toHaveLength(1);
+  });
+
+  test("a phone that becomes known later is put to the contact, or joins the one that has it", async () => {
+    await save();
+    const { client, id } = story.shop;
+    await client.sandboxContact({ id, from: BIA, known: "lid" });
+    await receive({ from: BIA, push_name: "Bia", text: "hidden" });
+    await story.waitForMessage(({ content }) => content === "hidden");
+    expect(chatwoot.contacts).toMatchObject([{ phone_number: null }]);
+    chatwoot.contacts.push({
+      id: 9000,
+      name: "Bia",
+      identifier: null,
+      phone_number: `+${BIA}`,
+      custom_attributes: {},
+    });
+    await client.sandboxContact({ id, from: BIA, known: "both" });
+    await receive({ from: BIA, push_name: "Bia", text: "shown" });
+    await story.waitForMessage(({ content }) => content === "shown");
+    await story.quiet();
+    expect(chatwoot.contacts).toMatchObject([{ id: 9000, phone_number: `+${BIA}` }]);
+    expect(chatwoot.conversations).toHaveLength(1);
+  });
+
+  test("a conversation that was deleted is made again", async () => {
+    const { conversation } = await open();
+    chatwoot.conversations = [];
+    await receive({ from: BIA, text: "still there?" });
+    const message = await story.waitForMessage(({ content }) => content === "still there?");
+    expect(message.conversation_id).not.toBe(conversation.id);
+  });
+
+  test("a resolved conversation is opened again, or left for a new one, as configured", async () => {
+    const { conversation } = await open({ reopen_conversation: true });
+    chatwoot.resolve(conversation);
+    await receive({ from: BIA, text: "again" });
+    await story.waitForMessage(({ content }) => content === "again");
+    expect(conversation.status).toBe("open");
+    await save({ reopen_conversation: false });
+    chatwoot.resolve(conversation);
+    await story.quiet();
+    await receive({ from: BIA, text: "anew" });
+    const anew = await story.waitForMessage(({ content }) => content === "anew");
+    expect(anew.conversation_id).not.toBe(conversation.id);
+  });
+});
+
+describe("from the inbox to WhatsApp", () => {
+  test("an answer goes out once, comes back as delivered and read, and never loops", async () => {
+    const { conversation } = await open();
+    chatwoot.faults.webhookFirst = true;
+    const answer = chatwoot.write(conversation.id, "**Good** day");
+    await story.waitForSent(1);
+    for (let n = 0; n < 10; n++) await chatwoot.repeat(answer, n % 2 ? "message_updated" : "message_created");
+    await waitUntil(() => answer.status === "read");
+    await story.quiet();
+    expect(await story.sent()).toMatchObject([{ content: { text: "*Good* day" }, jid: BIA_JID }]);
+    expect(chatwoot.of(conversation.id)).toHaveLength(2);
+  });
+
+  test("two messages whose webhooks come in the wrong order go out in the right one", async () => {
+    const { conversation } = await open();
+    chatwoot.faults.holdWebhooks = true;
+    chatwoot.write(conversation.id, "first");
+    chatwoot.write(conversation.id, "second");
+    await chatwoot.release((places) => places.toReversed());
+    const sent = await story.waitForSent(2);
+    expect(sent.map(({ content }) => content.text)).toEqual(["first", "second"]);
+  });
+
+  test("text goes before several files, and one file carries it; a file may come a little late", async () => {
+    const { conversation } = await open();
+    const picture = { bytes: SAMPLE.jpeg, type: "image/jpeg", file_name: "photo.jpg" };
+    const paper = { bytes: SAMPLE.pdf, type: "application/pdf", file_name: "offer.pdf" };
+    chatwoot.faults.missingFiles = 1;
+    chatwoot.write(conversation.id, { content: "see", attachments: [picture, paper] });
+    await waitUntil(async () => {
+      await story.gateway.advance(1_000);
+      return (await story.sent()).length === 3;
+    });
+    chatwoot.faults.missingFiles = 0;
+    chatwoot.write(conversation.id, { content: "this one", attachments: [picture] });
+    const sent = await story.waitForSent(4);
+    expect(sent.map(({ content }) => content)).toMatchObject([
+      { kind: "text", text: "see" },
+      { media_type: "image", file_name: "photo.jpg" },
+      { media_type: "document", file_name: "offer.pdf" },
+      { media_type: "image", caption: "this one" },
+    ]);
+  });
+
+  test("private notes never go out; what Chatwoot sends by itself and lists of choices do", async () => {
+    const { conversation } = await open({ sign_messages: true });
+    chatwoot.write(conversation.id, { content: "between us", private: true });
+    chatwoot.write(conversation.id, { content: "We are closed", template: true });
+    const items = [
+      { title: "Yes", value: "y" },
+      { title: "No", value: "n" },
+    ];
+    chatwoot.write(conversation.id, {
+      content: "Sure?",
+      content_type: "input_select",
+      content_attributes: { items },
+    });
+    await story.waitForSent(2);
+    await story.quiet();
+    expect((await story.sent()).map(({ content }) => content.text)).toEqual([
+      "We are closed",
+      "*Ana:*\nSure?\n1. Yes\n2. No",
+    ]);
+  });
+
+  test("a reply quotes what it answers, and a deletion takes it back for everyone", async () => {
+    const { conversation, first, id } = await open();
+    const answer = chatwoot.write(conversation.id, {
+      content: "to that",
+      content_attributes: { in_reply_to: first.id },
+    });
+    const [sent] = await story.waitForSent(1);
+    expect(sent?.content.quoted).toMatchObject({ id, from_me: false });
+    await waitUntil(() => answer.status === "read");
+    chatwoot.remove(answer);
+    await waitUntil(async () => (await story.sent())[0]?.deleted_at);
+    await story.quiet();
+    expect(chatwoot.calls.filter((call) => call.startsWith("DELETE"))).toEqual([]);
+  });
+
+  test("a message that was deleted before it was heard of does not go out", async () => {
+    const { conversation } = await open();
+    chatwoot.faults.holdWebhooks = true;
+    const answer = chatwoot.write(conversation.id, "oops");
+    chatwoot.remove(answer);
+    await chatwoot.release((places) => places.toReversed());
+    await story.quiet();
+    expect(await story.sent()).toEqual([]);
+  });
+
+  test("a refused message is shown as failed with the reason, and Retry sends it again", async () => {
+    await save();
+    const refused = "5521977770001";
+    const conversation = chatwoot.startConversation({
+      name: "X",
+      identifier: null,
+      phone_number: `+${refused}`,
+    });
+    const answer = chatwoot.write(conversation.id, "hi");
+    await waitUntil(() => answer.status === "failed");
+    await story.quiet();
+    expect(answer.content_attributes.external_error).toBe("The network refused the message.");
+    expect(await story.sent()).toHaveLength(1);
+    chatwoot.retry(answer);
+    await story.waitForSent(2);
+    await waitUntil(() => answer.status === "failed");
+    await story.quiet();
+    expect(await story.sent()).toHaveLength(2);
+  });
+
+  test("an agent can begin a conversation, whose answers come into it; without a number it says so", async () => {
+    await save();
+    const named = { name: "Beatriz, VIP", identifier: null, phone_number: `+${BIA}` };
+    const conversation = chatwoot.startConversation(named);
+    chatwoot.write(conversation.id, "May I?");
+    await story.waitForSent(1);
+    await receive({ from: BIA, push_name: "Bia", text: "Yes" });
+    const yes = await story.waitForMessage(({ content }) => content === "Yes");
+    expect(yes.conversation_id).toBe(conversation.id);
+    expect(chatwoot.contacts.map(({ name }) => name)).toEqual(["Beatriz, VIP"]);
+    const nobody = chatwoot.startConversation({ name: "Mail only", identifier: null, phone_number: null });
+    const lost = chatwoot.write(nobody.id, "hello?");
+    await waitUntil(() => lost.status === "failed");
+    expect(lost.content_attributes.external_error).toBe("The contact has no WhatsApp number.");
+  });
+
+  test("a picture that is none goes as a document, and an agent who types is seen typing", async () => {
+    const { conversation } = await open({ typing: true });
+    chatwoot.type(conversation, "conversation_typing_on");
+    const typing = "select 1 from sandbox.ledger where action = 'presence' and chat = $1 and kind = 'typing'";
+    await waitUntil(async () => (await story.gateway.database.pool.query(typing, [BIA_JID])).rowCount);
+    const lie = { bytes: SAMPLE.pdf, type: "image/png", file_name: "scan.png" };
+    chatwoot.write(conversation.id, { attachments: [lie] });
+    const [sent] = await story.waitForSent(1);
+    expect(sent?.content).toMatchObject({ media_type: "document", mime_type: "application/pdf" });
+  });
+
+  test("an answer marks what was written before as read, where that is wanted", async () => {
+    const { conversation, id } = await open({ mark_read: true });
+    chatwoot.write(conversation.id, "read it");
+    await story.waitForSent(1);
+    const isRead = "select 1 from message where message_id = $1 and read_at is not null";
+    await waitUntil(async () => (await story.gateway.database.pool.query(isRead, [id])).rowCount);
+  });
+});
+
+test("ten minutes without Chatwoot: nothing is lost, nothing comes twice, each chat keeps its order", async () => {
+  await open();
+  const people = [BIA, "5521977770012", "5521977770013"];
+  const port = Number(new URL(chatwoot.url).port);
+  await chatwoot.stop();
+  for (const n of [1, 2, 3]) for (const from of people) await receive({ from, text: `${from} ${n}` });
+  for (let minute = 0; minute < 5; minute++) {
+    await story.gateway.advance(60_000);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  const { data } = await story.shop.client.getIntegration({ id: story.shop.id, provider: "chatwoot" });
+  expect(data).toMatchObject({ status: "failing", last_error: expect.stringContaining("refused") });
+  chatwoot.faults.status = 500;
+  await chatwoot.start(port);
+  for (let minute = 0; minute < 5; minute++) {
+    await story.gateway.advance(60_000);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  chatwoot.faults.status = null;
+  const arrived = (from: string) =>
+    chatwoot.messages.map(({ content }) => content ?? "").filter((content) => content.startsWith(from));
+  await waitUntil(async () => {
+    await story.gateway.advance(600_000);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    return people.every((from) => arrived(from).length >= 3);
+  });
+  await story.quiet();
+  for (const from of people) expect(arrived(from)).toEqual([1, 2, 3].map((n) => `${from} ${n}`));
+});

@@ -1,0 +1,59 @@
+import type { JobEnd } from "../../../engine/engine.ts";
+import { createHealth } from "../health.ts";
+import type { EventWork, IntegrationDeps, Provider } from "../provider.ts";
+import { CHATWOOT_ALIASES, type ChatwootConfig, chatwootConfig } from "./config.ts";
+import { type Desk, openDesk } from "./desk.ts";
+import { postDeletion, postEdit, postReaction } from "./post-change.ts";
+import { postMessage } from "./post-message.ts";
+import { register, unregister } from "./register.ts";
+import { reportFailure, reportStatus } from "./report-status.ts";
+import { takeTask } from "./take-task.ts";
+import { testInbox } from "./test-inbox.ts";
+
+/** A support inbox: what is written on WhatsApp comes into it, and what agents answer goes out by the instance. */
+export function createChatwoot(deps: IntegrationDeps): Provider {
+  const health = createHealth(deps.db);
+  return {
+    name: "chatwoot",
+    config: chatwootConfig,
+    aliases: CHATWOOT_ALIASES,
+    secrets: ["access_token"],
+    address: "url",
+    isTold: true,
+    wants: (config) => wants(config as ChatwootConfig),
+    prepare: (draft) => register(deps, draft),
+    dismiss: (integration) => unregister(deps, integration),
+    test: (integration) => testInbox(deps, integration),
+    onEvent: (work) => takeEvent(openDesk(deps, health, work.integration), work),
+    onTask: ({ job, integration, task }) => takeTask(openDesk(deps, health, integration), job, task),
+  };
+}
+
+function wants({ groups, sync_status }: ChatwootConfig): ReturnType<Provider["wants"]> {
+  return {
+    events: [
+      ...(["message.received", "message.sent", "message.failed", "message.edited"] as const),
+      ...(["message.deleted", "message.reaction"] as const),
+      ...(sync_status ? (["message.delivered", "message.read"] as const) : []),
+    ],
+    exclude: groups ? [] : ["groups"],
+  };
+}
+
+async function takeEvent(desk: Desk, { job, event }: EventWork): Promise<JobEnd> {
+  switch (event.event) {
+    case "message.received":
+    case "message.sent":
+      return postMessage(desk, job, event);
+    case "message.edited":
+      return postEdit(desk, job, event);
+    case "message.deleted":
+      return postDeletion(desk, job, event);
+    case "message.reaction":
+      return postReaction(desk, job, event);
+    case "message.failed":
+      return reportFailure(desk, job, event);
+    default:
+      return reportStatus(desk, job, event);
+  }
+}

@@ -1,0 +1,84 @@
+import { z } from "zod";
+import type { Integration } from "../integration-row.ts";
+
+const WEB_ADDRESS = /^https?:\/\/[^\s]+$/i;
+
+/** People paste what their browser shows: without the slash at the end and without the way to the API. */
+const baseUrl = z
+  .string()
+  .trim()
+  .max(2048)
+  .regex(WEB_ADDRESS, "must be an http or https address")
+  .refine((url) => URL.canParse(url), "must be an http or https address")
+  .transform((url) => url.replace(/[?#].*$/, "").replace(/(\/api(\/v1)?|\/app(\/.*)?)?\/*$/, ""));
+
+const number = z.coerce.number().int().positive();
+
+export const chatwootConfig = z
+  .object({
+    url: baseUrl,
+    access_token: z.string().trim().min(1).max(512),
+    account_id: number,
+    inbox_id: number.optional(),
+    auto_create: z.boolean().default(false),
+    inbox_name: z.string().trim().min(1).max(100).default("WhatsApp"),
+    force: z.boolean().default(false),
+    sign_messages: z.boolean().default(false),
+    signature_delimiter: z.string().max(20).default("\n"),
+    reopen_conversation: z.boolean().default(true),
+    conversation_status: z.enum(["open", "pending"]).default("open"),
+    groups: z.boolean().default(false),
+    ignore_jids: z.array(z.string().trim().min(1).max(100)).max(1000).default([]),
+    sent_from_phone: z.enum(["message", "private_note", "off"]).default("message"),
+    sync_status: z.boolean().default(true),
+    mark_read: z.boolean().default(false),
+    typing: z.boolean().default(false),
+    keep_deleted: z.boolean().default(false),
+    merge_brazil_contacts: z.boolean().default(false),
+    files_from_url: z.boolean().default(false),
+  })
+  .refine(({ inbox_id, auto_create }) => inbox_id !== undefined || auto_create, {
+    path: ["inbox_id"],
+    message: "is required, or auto_create",
+  });
+
+export type ChatwootConfig = z.output<typeof chatwootConfig>;
+
+export const CHATWOOT_ALIASES = {
+  url: ["apiUrl", "api_url", "base_url", "baseUrl"],
+  access_token: ["apiToken", "api_token", "api_access_token", "accessToken", "token"],
+  account_id: ["accountId"],
+  inbox_id: ["inboxId"],
+  auto_create: ["autoCreate"],
+  inbox_name: ["inboxName", "nameInbox"],
+  sign_messages: ["signMsg", "signMessages"],
+  signature_delimiter: ["signDelimiter", "signatureDelimiter"],
+  reopen_conversation: ["reopenConversation"],
+  ignore_jids: ["ignoreJids"],
+  merge_brazil_contacts: ["mergeBrazilContacts"],
+};
+
+/** What Chatwoot told when the configuration was saved; its secrets are kept apart. */
+export interface ChatwootState {
+  inbox_identifier: string;
+  hmac_mandatory: boolean;
+  version: string;
+  /** The address that we have given to the inbox. */
+  webhook_url: string;
+}
+
+export function configOf({ config }: Pick<Integration, "config">): ChatwootConfig & { inbox_id: number } {
+  return config as ChatwootConfig & { inbox_id: number };
+}
+
+export function stateOf({ state }: Pick<Integration, "state">): ChatwootState {
+  return state as unknown as ChatwootState;
+}
+
+/** Ids of messages that we post begin so: whatever instance of whatever gateway wrote it, it comes from WhatsApp. */
+export const OUR_PREFIX = "WAID:";
+
+/** What a message of the instance is called in Chatwoot. */
+export function sourceId(instanceId: number, messageId: string): string {
+  return `${OUR_PREFIX}${instanceId}:${messageId}`;
+}

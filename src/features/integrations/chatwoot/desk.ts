@@ -1,0 +1,53 @@
+import type { Job, JobEnd } from "../../../engine/engine.ts";
+import { retryDelayMs } from "../error-policy.ts";
+import type { Health } from "../health.ts";
+import type { Integration } from "../integration-row.ts";
+import type { IntegrationDeps } from "../provider.ts";
+import { accessOf, type Chatwoot, callChatwoot } from "./api.ts";
+import type { Refusal } from "./refusal.ts";
+
+/** What the work of one job needs. */
+export interface Desk {
+  deps: IntegrationDeps;
+  health: Health;
+  integration: Integration;
+  chatwoot: Chatwoot;
+  /** How long to leave Chatwoot alone, after what the calls of this job have met. */
+  pauseLaneMs(): number | undefined;
+}
+
+/** Only their owner can set these right, and until then nothing is lost. */
+const UNTIL_SAVED = new Set<Refusal["reason"]>(["token", "role", "suspended", "blocked"]);
+const UNTIL_SAVED_MS = 300_000;
+const LONGEST_WAIT_MS = 3 * 24 * 3_600_000;
+
+export function openDesk(deps: IntegrationDeps, health: Health, integration: Integration): Desk {
+  let pause: number | undefined;
+  const note: Parameters<typeof callChatwoot>[0]["note"] = async (outcome, beganAt, refusal) => {
+    // A no that belongs to the work, such as a conversation that is gone, says nothing about the connection.
+    const isPart = refusal?.verdict.verdict === "stop" && !UNTIL_SAVED.has(refusal.reason);
+    if (isPart) return;
+    const said = refusal && { status: refusal.verdict.status, error: refusal.words };
+    pause = (await health.note(integration, outcome, beganAt, said)).pauseLaneMs;
+  };
+  const chatwoot = callChatwoot({ outgoing: deps.outgoing, note }, accessOf(integration));
+  return { deps, health, integration, chatwoot, pauseLaneMs: () => pause };
+}
+
+/** Whether it is worth to try again what was refused. */
+export function isPassing({ reason, verdict }: Refusal): boolean {
+  return verdict.verdict === "retry" || UNTIL_SAVED.has(reason);
+}
+
+/** How a job ends that Chatwoot has refused: tried again for three days, or given up with a word to the owner. */
+export async function endRefused(desk: Desk, job: Job, refusal: Refusal, since: Date): Promise<JobEnd> {
+  const { verdict, words } = refusal;
+  if (!isPassing(refusal) || Date.now() - since.getTime() > LONGEST_WAIT_MS) {
+    await desk.health.warn(desk.integration, words);
+    return { end: "done" };
+  }
+  const ms =
+    verdict.verdict === "retry" ? retryDelayMs(job.attempts + 1, verdict.retryAfterMs) : UNTIL_SAVED_MS;
+  const pauseLaneMs = desk.pauseLaneMs();
+  return { end: "retry", at: new Date(Date.now() + ms), ...(pauseLaneMs !== undefined && { pauseLaneMs }) };
+}

@@ -1,0 +1,42 @@
+import { randomBytes } from "node:crypto";
+import { Readable } from "node:stream";
+
+/** A file on its way into a form. */
+export interface FormFile {
+  file_name: string;
+  mime_type: string;
+  size: number;
+  read(): Promise<Readable>;
+}
+
+const LINE = "\r\n";
+
+/** A multipart/form-data body that is read as it is sent; its length is known before. */
+export async function writeForm(fields: Record<string, string>, field: string, file: FormFile) {
+  const boundary = `waygate-${randomBytes(12).toString("hex")}`;
+  const texts = Object.entries(fields).map(
+    ([name, value]) =>
+      `--${boundary}${LINE}Content-Disposition: form-data; name="${name}"${LINE}${LINE}${value}${LINE}`,
+  );
+  const disposition = `Content-Disposition: form-data; name="${field}"; filename="${quoted(file.file_name)}"`;
+  const type = `Content-Type: ${file.mime_type}`;
+  const head = Buffer.from(`${texts.join("")}--${boundary}${LINE}${disposition}${LINE}${type}${LINE}${LINE}`);
+  const tail = Buffer.from(`${LINE}--${boundary}--${LINE}`);
+  return {
+    headers: {
+      "content-type": `multipart/form-data; boundary=${boundary}`,
+      "content-length": String(head.length + file.size + tail.length),
+    },
+    body: Readable.from(pieces(head, await file.read(), tail), { objectMode: false }),
+  };
+}
+
+async function* pieces(head: Buffer, file: Readable, tail: Buffer): AsyncGenerator<Buffer> {
+  yield head;
+  for await (const piece of file) yield piece as Buffer;
+  yield tail;
+}
+
+function quoted(name: string): string {
+  return name.replace(/["\r\n\\]/g, "_");
+}

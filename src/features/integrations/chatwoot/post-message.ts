@@ -1,0 +1,206 @@
+import type { Job, JobEnd } from "../../../engine/engine.ts";
+import { GatewayError } from "../../../platform/errors.ts";
+import { faultPoint } from "../../../platform/fault-point.ts";
+import { claimLink, type Link, setLink } from "../links.ts";
+import type { EventWork } from "../provider.ts";
+import type { Answer, NewPost, PostedMessage } from "./api.ts";
+import { configOf, sourceId } from "./config.ts";
+import { findConversationOf } from "./conversations.ts";
+import { type Desk, endRefused } from "./desk.ts";
+import { findLinkOf } from "./find-links.ts";
+import type { FormFile } from "./form.ts";
+import type { Person } from "./people.ts";
+import { bareType, fileNameOf, render, type ToldMessage } from "./render.ts";
+
+type Event = EventWork["event"];
+
+/** A message of the chat on its way into the inbox. */
+interface Posting {
+  /** Names it once and for all: of a message its WhatsApp id. */
+  key: string;
+  person: Person;
+  post: Omit<NewPost, "source_id">;
+  file?: FormFile;
+  since: Date;
+}
+
+const FILE_WAIT_MS = 10 * 60_000;
+const FILE_AGAIN_MS = 5_000;
+/** A message that comes later than this says when it was written. */
+const LATE_MS = 60_000;
+
+/** Takes a message of a chat into the inbox. */
+export async function postMessage(desk: Desk, job: Job, event: Event): Promise<JobEnd> {
+  const message = event.data.message as ToldMessage;
+  const person = personOf(event);
+  const way = isWanted(desk, person) ? wayOf(desk, message) : undefined;
+  if (!way) return { end: "done" };
+  const file = await openFile(desk, message, event.recorded_at);
+  if (file === "later") return { end: "retry", at: new Date(Date.now() + FILE_AGAIN_MS) };
+  const words = render(message);
+  const content =
+    file === "gone" ? `${words}\n[${message.media?.type}: the file could not be fetched]`.trim() : words;
+  return postOnce(desk, job, {
+    key: message.message_id,
+    person,
+    post: {
+      content,
+      ...way,
+      ...(await attributesOf(desk, message, message.quoted?.id)),
+      ...voiceOf(message),
+    },
+    ...(typeof file === "object" && { file }),
+    since: event.recorded_at,
+  });
+}
+
+/** Who the chat is with, by what is known when the event was recorded. */
+export function personOf(event: Event): Person {
+  const { message, conversation } = event.data as {
+    message: ToldMessage;
+    conversation: { title: string | null };
+  };
+  const { lid, phone, is_group } = message;
+  return { jid: event.chat, lid, phone: is_group ? null : phone, name: conversation.title, is_group };
+}
+
+export function isWanted({ integration }: Pick<Desk, "integration">, person: Person): boolean {
+  const { groups, ignore_jids } = configOf(integration);
+  if (person.is_group && !groups) return false;
+  const names: (string | null)[] = [person.jid, person.lid, person.phone, person.phone && `+${person.phone}`];
+  return !ignore_jids.some((one) => names.includes(one));
+}
+
+/** Undefined for what stays out of the inbox. */
+export function wayOf(
+  { integration }: Pick<Desk, "integration">,
+  { from_me, origin }: Pick<ToldMessage, "from_me" | "origin">,
+): Pick<NewPost, "message_type" | "private"> | undefined {
+  if (!from_me) return { message_type: "incoming" };
+  if (origin === "inbox") return undefined;
+  const mode = origin === "phone" ? configOf(integration).sent_from_phone : "message";
+  if (mode === "off") return undefined;
+  return { message_type: "outgoing", ...(mode === "private_note" && { private: true }) };
+}
+
+/** What it answers, when it was written, and that no agent wrote it. */
+export async function attributesOf(
+  { deps, integration }: Desk,
+  { from_me, timestamp }: Pick<ToldMessage, "from_me" | "timestamp">,
+  target: string | undefined,
+): Promise<Pick<NewPost, "content_attributes">> {
+  const link = target === undefined ? undefined : await findLinkOf(deps.db, integration, target);
+  const at = Date.parse(timestamp);
+  const content_attributes = {
+    ...(link && { in_reply_to: Number(link.provider_message_id) }),
+    ...(target && !link && { in_reply_to_external_id: sourceId(integration.instance_id, target) }),
+    ...(Date.now() - at > LATE_MS && { external_created_at: Math.floor(at / 1000) }),
+    ...(from_me && { external_echo: true }),
+  };
+  return Object.keys(content_attributes).length > 0 ? { content_attributes } : {};
+}
+
+function voiceOf({ media }: ToldMessage): Pick<NewPost, "is_voice_message"> {
+  return media?.type === "ptt" ? { is_voice_message: true } : {};
+}
+
+/** One that does not come within ten minutes is done without. */
+async function openFile(
+  { deps }: Desk,
+  { media }: ToldMessage,
+  since: Date,
+): Promise<FormFile | "later" | "gone" | undefined> {
+  if (!media) return undefined;
+  if (media.id === null) return "gone";
+  try {
+    const { size, mime_type, read } = await deps.openFile(media.id);
+    return { file_name: fileNameOf(media), mime_type: bareType(mime_type), size, read: () => read() };
+  } catch (error) {
+    if (!(error instanceof GatewayError)) throw error;
+    const mayCome = error.retryAfterSeconds !== undefined || error.code === "INSTANCE_NOT_CONNECTED";
+    return mayCome && Date.now() - since.getTime() < FILE_WAIT_MS ? "later" : "gone";
+  }
+}
+
+/** Posts what has not been posted yet: claimed before, looked for where nobody knows whether it arrived. */
+export async function postOnce(desk: Desk, job: Job, posting: Posting): Promise<JobEnd> {
+  const { db } = desk.deps;
+  const { key, person } = posting;
+  const { link, isOurs } = await claimLink(db, desk.integration, { chat: person.jid, message_id: key });
+  if (!isOurs && link.status !== "claimed") return { end: "done" };
+  const before = isOurs ? undefined : await findPosted(desk, link, key);
+  if (before && !before.ok && before.refusal.reason !== "not_found") {
+    return endRefused(desk, job, before.refusal, posting.since);
+  }
+  const posted =
+    before?.ok && before.value ? { ok: true as const, value: before.value } : await post(desk, link, posting);
+  if (!posted.ok) return endUnposted(desk, job, link, posted.refusal, posting.since);
+  await setLink(db, link.id, { status: "done", provider_message_id: String(posted.value.id), error: null });
+  return { end: "done" };
+}
+
+async function endUnposted(
+  desk: Desk,
+  job: Job,
+  link: Link,
+  refusal: Extract<Answer<never>, { ok: false }>["refusal"],
+  since: Date,
+): Promise<JobEnd> {
+  const { db } = desk.deps;
+  const end = await endRefused(desk, job, refusal, since);
+  const isSafe = refusal.verdict.verdict === "stop" || refusal.verdict.isSafe;
+  if (end.end === "done") await setLink(db, link.id, { status: "failed", error: refusal.words });
+  else if (isSafe) await setLink(db, link.id, { status: "waiting", error: refusal.words });
+  return end;
+}
+
+async function post(desk: Desk, link: Link, posting: Posting): Promise<Answer<PostedMessage>> {
+  const posted = await postInto(desk, link, posting, false);
+  if (posted.ok || posted.refusal.reason !== "not_found") return posted;
+  return postInto(desk, link, posting, true);
+}
+
+async function postInto(
+  desk: Desk,
+  link: Link,
+  { key, person, post, file }: Posting,
+  isGone: boolean,
+): Promise<Answer<PostedMessage>> {
+  const { deps, integration, chatwoot } = desk;
+  const found = await findConversationOf({ db: deps.db, integration, chatwoot }, person, isGone);
+  if (!found.ok) return found;
+  const { conversation_id } = found.value;
+  await setLink(deps.db, link.id, { provider_conversation_id: String(conversation_id) });
+  const message = { ...post, source_id: sourceId(integration.instance_id, key) };
+  const posted = await chatwoot.postMessage(conversation_id, message, file);
+  faultPoint("chatwoot:after-post");
+  if (posted.ok || posted.refusal.reason !== "too_large" || !file) return posted;
+  const content = `${post.content}\n[${file.file_name}: larger than Chatwoot takes]`.trim();
+  return chatwoot.postMessage(conversation_id, { ...message, content });
+}
+
+const PAGES = 20;
+const CLOCKS_APART_MS = 120_000;
+
+/** Whether it is there already: Chatwoot would store it again under the same id. */
+async function findPosted(
+  { chatwoot, integration }: Desk,
+  { provider_conversation_id, created_at }: Link,
+  key: string,
+): Promise<Answer<PostedMessage | undefined>> {
+  if (provider_conversation_id === null) return { ok: true, value: undefined };
+  const wanted = sourceId(integration.instance_id, key);
+  const oldest = (created_at.getTime() - CLOCKS_APART_MS) / 1000;
+  let before: number | undefined;
+  for (let page = 0; page < PAGES; page++) {
+    const listed = await chatwoot.listMessages(Number(provider_conversation_id), before);
+    if (!listed.ok) return listed;
+    const { payload } = listed.value;
+    const found = payload.find(({ source_id }) => source_id === wanted);
+    if (found) return { ok: true, value: found };
+    const [first] = payload;
+    if (!first || first.created_at < oldest) break;
+    before = first.id;
+  }
+  return { ok: true, value: undefined };
+}

@@ -1,0 +1,133 @@
+import { addJobs } from "../../../engine/jobs.ts";
+import { cleanJson } from "../../../platform/clean-text.ts";
+import { GatewayError } from "../../../platform/errors.ts";
+import type { Handlers } from "../../../platform/handler.ts";
+import type { integrationsContract } from "../contract.ts";
+import { type Integration, openIntegration } from "../integration-row.ts";
+import type { IntegrationDeps } from "../provider.ts";
+import { type TaskOptions, taskJob } from "../settle-job.ts";
+import { configOf, OUR_PREFIX } from "./config.ts";
+import {
+  type AgentMessage,
+  isSame,
+  isSignedBody,
+  readWebhookBody,
+  type Typing,
+  type WebhookBody,
+} from "./webhook-body.ts";
+
+type Handler = Handlers<typeof integrationsContract>["receiveChatwoot"];
+
+/** Agents who send two messages at once are heard in the order of the messages, not of the webhooks. */
+const SETTLE_MS = 300;
+const LONGEST_DELIVERY_ID = 200;
+
+/** Takes what Chatwoot tells: kept first, answered at once, and worked off by the lane. */
+export function receiveWebhook(deps: IntegrationDeps): Handler {
+  return async ({ input: { id, token }, bytes, headers }) => {
+    const integration = await find(deps, id);
+    const raw = bytes ?? Buffer.alloc(0);
+    if (!integration || !isTrusted(integration, token, raw, headers)) throw refused();
+    // Whoever has just switched it off does not want to see failed messages.
+    const body = integration.enabled ? readWebhookBody(JSON.parse(raw.toString("utf8"))) : undefined;
+    const place = body && placeOf(integration, body);
+    if (body && place) {
+      const delivery = String(headers["x-chatwoot-delivery"] ?? "").slice(0, LONGEST_DELIVERY_ID) || null;
+      await keep(deps, integration, { body, place, delivery });
+    }
+    return { received: true };
+  };
+}
+
+async function find({ db, box }: IntegrationDeps, instanceId: number): Promise<Integration | undefined> {
+  const row = await db
+    .selectFrom("integration")
+    .selectAll()
+    .where("instance_id", "=", instanceId)
+    .where("provider", "=", "chatwoot")
+    .executeTakeFirst();
+  return row && openIntegration(row, box);
+}
+
+/** Versions before 4.13 sign nothing: then only the address is secret. */
+function isTrusted(
+  { secrets }: Integration,
+  token: string,
+  bytes: Buffer,
+  headers: Parameters<typeof isSignedBody>[2],
+): boolean {
+  const { our_webhook_token, webhook_secret } = secrets;
+  if (our_webhook_token === undefined || !isSame(token, our_webhook_token)) return false;
+  return webhook_secret === undefined || isSignedBody(webhook_secret, bytes, headers);
+}
+
+/** The same for every reason: it tells nobody which instances there are. */
+function refused(): GatewayError {
+  return new GatewayError("INVALID_CREDENTIALS", "The address or the signature of this webhook is wrong.");
+}
+
+/** Undefined for what is none of our business; among it the echoes of what we have posted. */
+function placeOf(integration: Integration, body: WebhookBody): TaskOptions | undefined {
+  switch (body.event) {
+    case "message_created":
+    case "message_updated":
+      return isOfAgent(integration, body)
+        ? {
+            inbound: true,
+            grp: `conversation:${body.conversation.id}`,
+            pos: body.id,
+            run_at: new Date(Date.now() + SETTLE_MS),
+          }
+        : undefined;
+    case "conversation_status_changed":
+      return isOurInbox(integration, body.inbox_id)
+        ? { inbound: true, grp: `status:${body.id}`, pos: Date.now() }
+        : undefined;
+    default:
+      return isTyping(integration, body)
+        ? { inbound: true, grp: `typing:${body.conversation.id}`, pos: Date.now() }
+        : undefined;
+  }
+}
+
+function isOfAgent(integration: Integration, body: AgentMessage): boolean {
+  const { message_type, private: isPrivate, source_id, content_attributes } = body;
+  if (body.account.id !== configOf(integration).account_id) return false;
+  if (!isOurInbox(integration, body.inbox.id) || isPrivate) return false;
+  if (message_type !== "outgoing" && message_type !== "template") return false;
+  return !source_id?.startsWith(OUR_PREFIX) && content_attributes?.external_echo !== true;
+}
+
+function isOurInbox(integration: Integration, inboxId: number | null | undefined): boolean {
+  return inboxId === configOf(integration).inbox_id;
+}
+
+function isTyping(integration: Integration, { user, is_private, conversation }: Typing): boolean {
+  const isAgent = user?.type === "user" && !is_private;
+  return isAgent && configOf(integration).typing && isOurInbox(integration, conversation.inbox_id);
+}
+
+interface Arrival {
+  body: WebhookBody;
+  place: TaskOptions;
+  /** The same when Chatwoot tells it again. */
+  delivery: string | null;
+}
+
+async function keep(
+  { db, engine }: IntegrationDeps,
+  integration: Integration,
+  { body, place, delivery }: Arrival,
+): Promise<void> {
+  const { id: integration_id, account_id, inbound_lane } = integration;
+  await db.transaction().execute(async (trx) => {
+    const row = await trx
+      .insertInto("integration_inbound")
+      .values({ account_id, integration_id, delivery, body: JSON.stringify(cleanJson(body)) })
+      .onConflict((conflict) => conflict.columns(["integration_id", "delivery"]).doNothing())
+      .returning("id")
+      .executeTakeFirst();
+    if (row) await addJobs(trx, [taskJob(integration, { inbound: row.id }, place)]);
+  });
+  if (inbound_lane !== null) engine.wake([inbound_lane]);
+}

@@ -1,0 +1,78 @@
+import type { FetchOutcome } from "../../../platform/safe-fetch.ts";
+import { type CallVerdict, describeOutcome, judgeCall } from "../error-policy.ts";
+
+/** Why Chatwoot did not do what it was asked for. */
+export interface Refusal {
+  reason:
+    | "token"
+    | "role"
+    | "suspended"
+    | "not_found"
+    | "taken"
+    | "too_many"
+    | "too_large"
+    | "blocked"
+    | "unreachable"
+    | "other";
+  verdict: Exclude<CallVerdict, { verdict: "ok" }>;
+  status_code: number | null;
+  /** In words, for people. */
+  words: string;
+}
+
+const BACK_OFF_MS = 60_000;
+
+/** Undefined for an answer that is a yes. */
+export function refusalOf(outcome: FetchOutcome): Refusal | undefined {
+  const judged = judgeCall(outcome);
+  if (judged.verdict === "ok") return undefined;
+  const reason = reasonOf(outcome);
+  const verdict = reason === "too_many" ? busy(judged) : judged;
+  const status_code = outcome.outcome === "failed" ? null : outcome.status;
+  return { reason, verdict, status_code, words: WORDS[reason] ?? describeOutcome(outcome) };
+}
+
+/** A 200 that is not Chatwoot's: most often a page of something that stands before it. */
+export function strangeAnswer(outcome: FetchOutcome): Refusal {
+  return {
+    reason: "other",
+    verdict: { verdict: "stop", status: "failing" },
+    status_code: outcome.outcome === "failed" ? null : outcome.status,
+    words:
+      "The address answered, but not as Chatwoot does. Check `url`: it is the address of Chatwoot itself.",
+  };
+}
+
+const WORDS: Partial<Record<Refusal["reason"], string>> = {
+  token:
+    "Chatwoot does not know the access token. Use the token of a user's profile, not that of an agent bot or a platform " +
+    "app. If it is right, a proxy may drop its header `api_access_token`: nginx needs `underscores_in_headers on;`.",
+  role: "The access token is right, but the role of its user is too low: it must be an administrator of the account.",
+  suspended: "The account is suspended in Chatwoot.",
+  too_large: "Chatwoot, or a proxy before it, does not take files of this size.",
+};
+
+function reasonOf(outcome: FetchOutcome): Refusal["reason"] {
+  if (outcome.outcome === "failed") return outcome.failure === "blocked" ? "blocked" : "unreachable";
+  const { status } = outcome;
+  const said = outcome.body.toString("utf8").slice(0, 2000);
+  if (status === 401)
+    return /suspended/i.test(said) ? "suspended" : /not authorized/i.test(said) ? "role" : "token";
+  if (status === 404) return "not_found";
+  if (status === 413) return "too_large";
+  if (status !== 422) return "other";
+  if (/too many messages/i.test(said)) return "too_many";
+  return /taken|unique/i.test(said) ? "taken" : "other";
+}
+
+/** So many messages a minute in one conversation; a while later it takes more. */
+function busy(judged: CallVerdict): Refusal["verdict"] {
+  const retryAfterMs = "retryAfterMs" in judged ? judged.retryAfterMs : undefined;
+  return {
+    verdict: "retry",
+    isSafe: true,
+    isDown: false,
+    retryAfterMs: retryAfterMs ?? BACK_OFF_MS,
+    status: "failing",
+  };
+}

@@ -1,0 +1,148 @@
+import { randomBytes } from "node:crypto";
+import { GatewayError, invalidField } from "../../../platform/errors.ts";
+import type { Integration } from "../integration-row.ts";
+import type { Draft, IntegrationDeps, Prepared } from "../provider.ts";
+import { type Access, type Answer, type Chatwoot, callChatwoot, type Inbox } from "./api.ts";
+import { type ChatwootConfig, type ChatwootState, configOf, stateOf } from "./config.ts";
+import { privateNetworkWarning } from "./network-trap.ts";
+import type { Refusal } from "./refusal.ts";
+
+/**
+ * Checks what was given, from the address to the inbox, and has the inbox tell this gateway what agents write. Throws
+ * VALIDATION_ERROR with the field that is wrong, CONNECT_FAILED, or CONFLICT when the inbox belongs to another gateway.
+ */
+export async function register(deps: IntegrationDeps, draft: Draft): Promise<Prepared> {
+  const config = withInbox(draft);
+  const chatwoot = callChatwoot({ outgoing: deps.outgoing }, accessTo(config));
+  const { version } = take(await chatwoot.version(), "url");
+  await requireAdministrator(chatwoot, config);
+  const our_webhook_token = draft.before?.secrets.our_webhook_token ?? randomBytes(24).toString("base64url");
+  const webhook_url = `${deps.baseUrl}/webhooks/chatwoot/${draft.instance_id}/${our_webhook_token}`;
+  const inbox = await openInbox(deps, draft, { config, chatwoot, webhook_url });
+  const { id, inbox_identifier, hmac_mandatory, hmac_token, secret } = inbox;
+  const state: ChatwootState = {
+    inbox_identifier: inbox_identifier ?? "",
+    hmac_mandatory: hmac_mandatory ?? false,
+    version,
+    webhook_url,
+  };
+  const warning = privateNetworkWarning(version, deps.baseUrl);
+  const now = { ...config, inbox_id: id, auto_create: false, force: false };
+  await leaveOldInbox(deps, draft.before, now);
+  return {
+    state: { ...state },
+    secrets: {
+      our_webhook_token,
+      ...(secret && { webhook_secret: secret }),
+      ...(hmac_token && { hmac_token }),
+    },
+    config: now,
+    warnings: warning ? [warning] : [],
+  };
+}
+
+/** Saved again without an inbox, the one that was made stays. */
+function withInbox({ config, before }: Draft): ChatwootConfig {
+  const given = config as ChatwootConfig;
+  const old = before && configOf(before);
+  const isSameAccount = old?.url === given.url && old.account_id === given.account_id;
+  return given.inbox_id === undefined && isSameAccount ? { ...given, inbox_id: old.inbox_id } : given;
+}
+
+function accessTo({ url, access_token, account_id, inbox_id = 0 }: ChatwootConfig): Access {
+  return { url, access_token, account_id, inbox_id, inbox_identifier: "", hmac_token: undefined };
+}
+
+/** The value of a call, or its refusal as the refusal of the save. */
+function take<T>(answer: Answer<T>, field: string): T {
+  if (answer.ok) return answer.value;
+  throw toError(answer.refusal, field);
+}
+
+const FIELD: Partial<Record<Refusal["reason"], string>> = {
+  token: "access_token",
+  role: "access_token",
+  suspended: "account_id",
+};
+
+function toError({ reason, words, verdict }: Refusal, field: string): GatewayError {
+  const known = FIELD[reason];
+  if (known) return invalidField(known, words);
+  if (reason === "not_found") return invalidField(field, "was not found in Chatwoot");
+  if (verdict.verdict === "stop") return invalidField(field, words);
+  return new GatewayError("CONNECT_FAILED", `Chatwoot cannot be reached: ${words}`);
+}
+
+async function requireAdministrator(chatwoot: Chatwoot, { account_id }: ChatwootConfig): Promise<void> {
+  const { accounts } = take(await chatwoot.profile(), "access_token");
+  const account = accounts.find(({ id }) => id === account_id);
+  if (!account) throw invalidField("account_id", "is not an account of the user whose token this is");
+  if (account.role === "administrator") return;
+  const words =
+    "belongs to a user who is not an administrator of the account, which registering the webhook needs";
+  throw invalidField("access_token", words);
+}
+
+interface Opening {
+  config: ChatwootConfig;
+  chatwoot: Chatwoot;
+  webhook_url: string;
+}
+
+/** The inbox as it is once it tells us what agents write, with its secret. */
+async function openInbox(deps: IntegrationDeps, draft: Draft, opening: Opening): Promise<Inbox> {
+  const { config, chatwoot, webhook_url } = opening;
+  if (config.inbox_id === undefined) {
+    const { id } = take(await chatwoot.createInbox(config.inbox_name, webhook_url), "inbox_name");
+    const created = callChatwoot({ outgoing: deps.outgoing }, accessTo({ ...config, inbox_id: id }));
+    return take(await created.inbox(), "inbox_id");
+  }
+  const inbox = take(await chatwoot.inbox(), "inbox_id");
+  if (inbox.channel_type !== "Channel::Api") throw invalidField("inbox_id", wrongChannel(inbox));
+  if (inbox.webhook_url === webhook_url) return inbox;
+  if (inbox.webhook_url && !config.force) requireOurs(deps, draft, inbox.webhook_url);
+  take(await chatwoot.setWebhook(webhook_url), "inbox_id");
+  return take(await chatwoot.inbox(), "inbox_id");
+}
+
+export function wrongChannel({ name, channel_type }: Inbox): string {
+  return `is the inbox "${name}" of the kind ${channel_type}; it must be of the kind API (Channel::Api)`;
+}
+
+/** Given by us before, under another address of ours or another token. */
+function requireOurs({ baseUrl }: IntegrationDeps, { instance_id, before }: Draft, found: string): void {
+  const isOurs = found.startsWith(`${baseUrl}/webhooks/chatwoot/${instance_id}/`);
+  if (isOurs || found === before?.state.webhook_url) return;
+  const host = URL.canParse(found) ? new URL(found).host : "another address";
+  throw new GatewayError(
+    "CONFLICT",
+    `The inbox already tells ${host} what agents write. Remove that webhook there, or save with "force": true to take the inbox over.`,
+    { details: { reason: "webhook_taken", host } },
+  );
+}
+
+/** An inbox that is not used any more stops telling us. */
+async function leaveOldInbox(
+  deps: IntegrationDeps,
+  before: Integration | undefined,
+  now: ChatwootConfig,
+): Promise<void> {
+  if (!before?.enabled) return;
+  const old = configOf(before);
+  const isSame = old.url === now.url && old.account_id === now.account_id && old.inbox_id === now.inbox_id;
+  if (!isSame) await unregister(deps, before);
+}
+
+/** Takes the webhook out of the inbox, as long as it is ours; what Chatwoot says to that is only logged. */
+export async function unregister(deps: IntegrationDeps, integration: Integration): Promise<void> {
+  const chatwoot = callChatwoot({ outgoing: deps.outgoing }, accessTo(configOf(integration)));
+  const inbox = await chatwoot.inbox();
+  if (inbox.ok && inbox.value.webhook_url !== stateOf(integration).webhook_url) return;
+  const removed = inbox.ok ? await chatwoot.setWebhook("") : inbox;
+  if (removed.ok) return;
+  const { instance_id } = integration;
+  deps.log.warn(
+    { instance_id, reason: removed.refusal.words },
+    "the webhook of a Chatwoot inbox was not removed",
+  );
+}

@@ -1,0 +1,192 @@
+import { createHmac } from "node:crypto";
+import { expect, test } from "vitest";
+import { tellChatwootStory } from "../../../../test/chatwoot-story.ts";
+
+const story = tellChatwootStory();
+const { chatwoot, save } = story;
+const BIA = "5521977770021";
+
+const read = () => story.shop.client.getIntegration({ id: story.shop.id, provider: "chatwoot" });
+const tryOut = async () =>
+  (await story.shop.client.testIntegration({ id: story.shop.id, provider: "chatwoot" })).data;
+
+/** A webhook by hand. */
+function tell(body: object, { headers = {}, url = chatwoot.inbox.webhook_url ?? "", at = Date.now() } = {}) {
+  const text = JSON.stringify(body);
+  const timestamp = String(Math.floor(at / 1000));
+  const signature = createHmac("sha256", chatwoot.inbox.secret ?? "")
+    .update(`${timestamp}.${text}`)
+    .digest("hex");
+  return fetch(url, {
+    method: "POST",
+    body: text,
+    headers: {
+      "content-type": "application/json",
+      "x-chatwoot-timestamp": timestamp,
+      "x-chatwoot-signature": `sha256=${signature}`,
+      ...headers,
+    },
+  });
+}
+
+test("saving registers the webhook once, and shows neither the token nor the secrets", async () => {
+  const { data } = await save();
+  expect(chatwoot.inbox.webhook_url).toMatch(
+    new RegExp(`^${story.gateway.url}/webhooks/chatwoot/${story.shop.id}/[\\w-]{32}$`),
+  );
+  expect(data).toMatchObject({ enabled: true, has_token: true, config: { access_token: "****en-1" } });
+  const shown = JSON.stringify((await read()).data);
+  for (const secret of [chatwoot.token, chatwoot.inbox.secret, chatwoot.inbox.hmac_token])
+    expect(shown).not.toContain(secret);
+  const [registered, calls] = [chatwoot.inbox.webhook_url, chatwoot.calls.length];
+  await save({ access_token: "****en-1", url: `${chatwoot.url}/api/v1/` });
+  expect(chatwoot.inbox.webhook_url).toBe(registered);
+  expect(chatwoot.calls.slice(calls).filter((call) => call.startsWith("PATCH"))).toEqual([]);
+});
+
+test("other spellings of the fields are understood, and an inbox is made where none is named", async () => {
+  await story.shop.client.saveIntegration({
+    id: story.shop.id,
+    provider: "chatwoot",
+    ...{ apiUrl: chatwoot.url, apiToken: chatwoot.token, accountId: chatwoot.account_id, autoCreate: true },
+    inboxName: "Sales",
+  });
+  expect(chatwoot.inbox.name).toBe("Sales");
+  expect((await read()).data.config).toMatchObject({ inbox_id: chatwoot.inbox.id, auto_create: false });
+});
+
+test("an inbox of another gateway is not taken over, but with force", async () => {
+  chatwoot.inbox.webhook_url = "https://other.example/hook";
+  await expect(save()).rejects.toMatchObject({
+    code: "CONFLICT",
+    message: expect.stringContaining("other.example"),
+  });
+  expect(chatwoot.inbox.webhook_url).toBe("https://other.example/hook");
+  await save({ force: true });
+  expect(chatwoot.inbox.webhook_url).toContain(story.gateway.url);
+});
+
+test.each([
+  ["a wrong token", { access_token: "wrong" }, {}, /underscores_in_headers/],
+  ["a proxy that drops the header", {}, { dropTokenHeader: true }, /underscores_in_headers/],
+  ["an inbox of another kind", { inbox_id: 8 }, {}, /Channel::WebWidget.*Channel::Api/],
+  ["an inbox that is not there", { inbox_id: 99 }, {}, /inbox_id: was not found/],
+  ["another account", { account_id: 3 }, {}, /account_id: is not an account/],
+  ["no Chatwoot there", { url: "http://127.0.0.1:1" }, {}, /cannot be reached/],
+  ["a metadata address", { url: "http://169.254.169.254" }, {}, /not allowed by the gateway's policy/],
+  ["no address", { url: "chatwoot" }, {}, /url: must be an http or https address/],
+  ["no inbox", { inbox_id: null }, {}, /inbox_id/],
+  ["a Chatwoot out of order", {}, { status: 500 as const }, /cannot be reached|401|500/],
+])("saving with %s is refused in words", async (_, fields, faults, words) => {
+  Object.assign(chatwoot.faults, faults);
+  await expect(save(fields)).rejects.toMatchObject({ message: expect.stringMatching(words) });
+  await expect(read()).rejects.toMatchObject({ code: "NOT_FOUND" });
+});
+
+test("an agent's token is refused with the reason", async () => {
+  chatwoot.role = "agent";
+  await expect(save()).rejects.toMatchObject({ message: expect.stringContaining("not an administrator") });
+});
+
+test("the test says in words what has become wrong since", async () => {
+  await save();
+  // The gateway of this test stands on a private address, which this Chatwoot would not call.
+  expect(await tryOut()).toMatchObject({
+    success: false,
+    message: expect.stringContaining("SAFE_FETCH_ALLOW_PRIVATE_NETWORK"),
+  });
+  chatwoot.version = "4.13.1";
+  expect(await tryOut()).toMatchObject({ success: true, details: { role: "administrator", inbox: "Sales" } });
+  const registered = chatwoot.inbox.webhook_url;
+  chatwoot.inbox.webhook_url = "";
+  expect(await tryOut()).toMatchObject({
+    success: false,
+    message: expect.stringContaining("not lead to this gateway"),
+  });
+  chatwoot.inbox.webhook_url = registered;
+  chatwoot.role = "agent";
+  expect(await tryOut()).toMatchObject({ success: false, message: expect.stringContaining("too low") });
+  chatwoot.faults.dropTokenHeader = true;
+  expect(await tryOut()).toMatchObject({
+    success: false,
+    message: expect.stringContaining("underscores_in_headers"),
+  });
+  chatwoot.faults.status = 429;
+  expect(await tryOut()).toMatchObject({ success: false, status_code: 429 });
+});
+
+test("switching off and removing take the webhook out, unless it is somebody else's by now", async () => {
+  await save();
+  await story.shop.client.saveIntegration({ id: story.shop.id, provider: "chatwoot", enabled: false });
+  expect(chatwoot.inbox.webhook_url).toBe("");
+  await story.shop.client.saveIntegration({ id: story.shop.id, provider: "chatwoot", enabled: true });
+  expect(chatwoot.inbox.webhook_url).toContain(story.gateway.url);
+  chatwoot.inbox.webhook_url = "https://other.example/hook";
+  await story.remove();
+  expect(chatwoot.inbox.webhook_url).toBe("https://other.example/hook");
+});
+
+test("a webhook needs the secret address and, where there is a secret, a fresh signature", async () => {
+  await save();
+  const url = chatwoot.inbox.webhook_url ?? "";
+  const body = { event: "something_new" };
+  expect((await tell(body)).status).toBe(200);
+  const wrong = await tell(body, { url: `${url.slice(0, -1)}!` });
+  const nowhere = await tell(body, { url: url.replace(/chatwoot\/\d+/, "chatwoot/999999") });
+  expect([wrong.status, nowhere.status]).toEqual([401, 401]);
+  const text = async (answer: Response) => (await answer.text()).replace(/req_\w+/g, "");
+  expect(await text(wrong)).toBe(await text(nowhere));
+  expect((await tell(body, { headers: { "x-chatwoot-signature": "sha256=00" } })).status).toBe(401);
+  expect((await tell(body, { at: Date.now() - 600_000 })).status).toBe(401);
+  chatwoot.version = "4.12.0";
+  await save();
+  expect((await tell(body, { headers: { "x-chatwoot-signature": "" } })).status).toBe(200);
+});
+
+test("what is of another account or inbox, is an echo or comes twice, is taken and leads to nothing", async () => {
+  await save();
+  await story.receive({ from: BIA, text: "Hello" });
+  const conversation = await story.conversation(BIA);
+  chatwoot.faults.holdWebhooks = true;
+  const message = chatwoot.write(conversation.id, "hi");
+  const body = {
+    ...{ event: "message_created", id: message.id, content: "hi", message_type: "outgoing" },
+    inbox: { id: chatwoot.inbox.id },
+    account: { id: chatwoot.account_id },
+    conversation: { id: conversation.id, contact_inbox: { source_id: conversation.source_id } },
+  };
+  const headers = { "x-chatwoot-delivery": "one" };
+  for (const other of [
+    { ...body, account: { id: 77 } },
+    { ...body, inbox: { id: 78 } },
+    { ...body, source_id: "WAID:5:ABC" },
+    { ...body, content_attributes: { external_echo: true } },
+    { ...body, message_type: "incoming" },
+    { ...body, conversation: "?" },
+  ])
+    expect((await tell(other)).status).toBe(200);
+  await story.quiet();
+  expect(await story.sent()).toEqual([]);
+  for (let n = 0; n < 3; n++) expect((await tell(body, { headers })).status).toBe(200);
+  await story.quiet();
+  expect(await story.sent()).toHaveLength(1);
+});
+
+test("contacts are signed where the inbox demands it", async () => {
+  chatwoot.inbox.hmac_mandatory = true;
+  await save();
+  await story.receive({ from: BIA, text: "Hello" });
+  await story.waitForMessage(({ content }) => content === "Hello");
+});
+
+test("a token that was withdrawn loses nothing: what waits comes in after the next save", async () => {
+  await save();
+  chatwoot.faults.status = 401;
+  await story.receive({ from: BIA, text: "patience" });
+  await expect
+    .poll(async () => (await read()).data, { timeout: 10_000 })
+    .toMatchObject({ status: "auth_error", last_error: expect.stringContaining("access token") });
+  chatwoot.faults.status = null;
+  await save();
+  await story.waitForMessage(({ content }) => content === "patience");
+});

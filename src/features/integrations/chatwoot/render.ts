@@ -1,0 +1,99 @@
+import { toMarkdown } from "./markup.ts";
+
+interface Speaker {
+  jid?: string;
+  phone: string | null;
+  push_name: string | null;
+}
+
+/** A message as events tell of it. */
+export interface ToldMessage {
+  message_id: string;
+  jid: string;
+  lid: string | null;
+  phone: string | null;
+  from_me: boolean;
+  is_group: boolean;
+  sender: Speaker | null;
+  type: string;
+  text: string | null;
+  caption: string | null;
+  quoted: { id: string } | null;
+  media: {
+    id: string | null;
+    type: string;
+    mime_type: string;
+    file_name: string | null;
+  } | null;
+  location: { latitude: number; longitude: number; name: string | null; address: string | null } | null;
+  contacts: { name: string; phone: string; vcard: string | null }[] | null;
+  origin: string;
+  timestamp: string;
+}
+
+/** What a message says, as text for the inbox; of a file its caption. */
+export function render(message: ToldMessage): string {
+  return inGroup(message, message.sender, wordsOf(message));
+}
+
+function wordsOf({ type, text, caption, media, location, contacts }: ToldMessage): string {
+  if (text !== null) return toMarkdown(text);
+  if (media) return caption === null ? "" : toMarkdown(caption);
+  if (location) return renderLocation(location);
+  if (contacts) return contacts.map(renderCard).join("\n\n");
+  return `[unsupported message: ${type}]`;
+}
+
+function renderLocation({
+  latitude,
+  longitude,
+  name,
+  address,
+}: NonNullable<ToldMessage["location"]>): string {
+  const link = `https://maps.google.com/?q=${latitude},${longitude}`;
+  return ["📍", name, address, link].filter((part) => part !== null && part !== "").join("\n");
+}
+
+function renderCard({ name, phone, vcard }: NonNullable<ToldMessage["contacts"]>[number]): string {
+  const numbers = [...(vcard ?? "").matchAll(/^TEL[^:\r\n]*:([^\r\n]+)/gim)].map(([, number]) =>
+    number?.trim(),
+  );
+  const all = [...new Set([`+${phone}`, ...numbers])];
+  const digits = (number: string | undefined) => (number ?? "").replace(/\D/g, "");
+  const unique = all.filter((number, at) => all.findIndex((one) => digits(one) === digits(number)) === at);
+  return [`👤 ${name}`, ...unique].join("\n");
+}
+
+/** In a group it is told who speaks: the contact is the group. */
+export function inGroup(
+  { is_group, from_me }: Pick<ToldMessage, "is_group" | "from_me">,
+  speaker: Speaker | null,
+  words: string,
+): string {
+  if (!is_group || from_me || !speaker) return words;
+  const { phone, push_name } = speaker;
+  const name = [phone === null ? null : `+${phone}`, push_name].filter((part) => part !== null).join(" – ");
+  return `**${name || "?"}:**\n${words}`.trimEnd();
+}
+
+const EXTENSIONS: Record<string, string> = {
+  "audio/mpeg": "mp3",
+  "audio/mp4": "m4a",
+  "audio/ogg": "ogg",
+  "image/jpeg": "jpg",
+  "text/plain": "txt",
+  "video/quicktime": "mov",
+};
+
+/** The type without what follows it, such as codecs. */
+export function bareType(mime_type: string): string {
+  return mime_type.split(";")[0]?.trim().toLowerCase() || "application/octet-stream";
+}
+
+/** A name under which a browser can open the file. */
+export function fileNameOf({ type, file_name, mime_type }: NonNullable<ToldMessage["media"]>): string {
+  const bare = bareType(mime_type);
+  const extension = EXTENSIONS[bare] ?? /^[\w.-]+\/([a-z0-9]{2,5})$/.exec(bare)?.[1] ?? "bin";
+  if (file_name !== null && /\.[A-Za-z0-9]{1,8}$/.test(file_name)) return file_name;
+  return `${file_name ?? type}.${extension}`;
+}

@@ -1,0 +1,96 @@
+import type { Job, JobEnd } from "../../../engine/engine.ts";
+import { selectMessages } from "../../messages/messages.ts";
+import { findProviderLinks, type Link, setLink } from "../links.ts";
+import type { EventWork } from "../provider.ts";
+import { configOf, OUR_PREFIX } from "./config.ts";
+import { type Desk, endRefused, isPassing } from "./desk.ts";
+import { findLinkOf } from "./find-links.ts";
+import type { ToldMessage } from "./render.ts";
+
+type Event = EventWork["event"];
+
+const RANK = ["pending", "sent", "delivered", "read", "played"];
+
+/** Shows agents how far their messages have come: a message of several parts is as far as the last of them. */
+export async function reportStatus(desk: Desk, job: Job, event: Event): Promise<JobEnd> {
+  const { message_ids, direction } = event.data as { message_ids: string[]; direction: string };
+  if (direction !== "outbound" || !configOf(desk.integration).sync_status) return { end: "done" };
+  const told = new Set<string>();
+  for (const id of message_ids) {
+    const link = await findLinkOf(desk.deps.db, desk.integration, id);
+    if (!link?.provider_message_id || told.has(link.provider_message_id)) continue;
+    told.add(link.provider_message_id);
+    const end = await report(desk, job, event, link, link.provider_message_id);
+    if (end) return end;
+  }
+  return { end: "done" };
+}
+
+async function report(
+  desk: Desk,
+  job: Job,
+  event: Event,
+  link: Link,
+  providerId: string,
+): Promise<JobEnd | undefined> {
+  const parts = await findProviderLinks(desk.deps.db, desk.integration.id, providerId);
+  const status = await lowestStatus(desk, parts);
+  if (status === undefined) return undefined;
+  const told = await desk.chatwoot.setStatus(Number(link.provider_conversation_id), providerId, { status });
+  // Older versions do not know this call, and a message that is gone needs no status.
+  if (told.ok || !isPassing(told.refusal)) return undefined;
+  return endRefused(desk, job, told.refusal, event.recorded_at);
+}
+
+/** Undefined while there is nothing to tell. */
+async function lowestStatus(
+  { deps, integration }: Desk,
+  parts: readonly Link[],
+): Promise<"delivered" | "read" | undefined> {
+  const ids = parts.flatMap(({ message_id }) => (message_id === null ? [] : [message_id]));
+  if (ids.length === 0) return undefined;
+  const rows = await selectMessages(deps.db)
+    .where("m.instance_id", "=", integration.instance_id)
+    .where("m.message_id", "in", ids)
+    .where("m.from_me", "=", true)
+    .execute();
+  if (rows.length < ids.length) return undefined;
+  const lowest = Math.min(...rows.map((row) => RANK.indexOf(row.status)));
+  return lowest >= 3 ? "read" : lowest === 2 ? "delivered" : undefined;
+}
+
+/** An agent's message that did not go out: shown as failed with the reason, until the agent presses Retry. */
+export async function reportFailure(desk: Desk, job: Job, event: Event): Promise<JobEnd> {
+  const { message, error } = event.data as { message: ToldMessage; error: { message: string } | null };
+  const link = await findLinkOf(desk.deps.db, desk.integration, message.message_id);
+  if (link?.origin !== "provider" || !link.provider_message_id) return { end: "done" };
+  const external_error = error?.message ?? "The message was not sent.";
+  await setLink(desk.deps.db, link.id, { status: "failed", error: external_error });
+  return tellFailure(desk, job, event.recorded_at, {
+    conversation: Number(link.provider_conversation_id),
+    message: link.provider_message_id,
+    external_error,
+  });
+}
+
+/** Marks a message of an agent as failed; before 4.2 there was no call for that, so a private note says it. */
+export async function tellFailure(
+  desk: Desk,
+  job: Job,
+  since: Date,
+  failed: { conversation: number; message: string; external_error: string },
+): Promise<JobEnd> {
+  const { conversation, message, external_error } = failed;
+  const told = await desk.chatwoot.setStatus(conversation, message, { status: "failed", external_error });
+  if (told.ok) return { end: "done" };
+  if (isPassing(told.refusal)) return endRefused(desk, job, told.refusal, since);
+  if (told.refusal.status_code !== 404) return { end: "done" };
+  const note = await desk.chatwoot.postMessage(conversation, {
+    content: `⚠️ ${external_error}`,
+    message_type: "outgoing",
+    private: true,
+    source_id: `${OUR_PREFIX}failed:${message}`,
+    content_attributes: { in_reply_to: Number(message) },
+  });
+  return note.ok || !isPassing(note.refusal) ? { end: "done" } : endRefused(desk, job, note.refusal, since);
+}

@@ -1,0 +1,196 @@
+import type { Job, JobEnd } from "../../../engine/engine.ts";
+import type { Quoted } from "../../../network/driver.ts";
+import type { Trx } from "../../../platform/db.ts";
+import { GatewayError } from "../../../platform/errors.ts";
+import { faultPoint } from "../../../platform/fault-point.ts";
+import { dropOutgoing, type StoredContent, selectMessages } from "../../messages/messages.ts";
+import { findProviderLinks, type Link } from "../links.ts";
+import { queueReplies, type ReplyRoute } from "../queue-replies.ts";
+import { settleJob } from "../settle-job.ts";
+import { AgentFileError, takeAgentFile } from "./agent-files.ts";
+import { agentWords } from "./agent-words.ts";
+import { configOf } from "./config.ts";
+import type { Desk } from "./desk.ts";
+import { markRead } from "./mark-read.ts";
+import { findRecipient } from "./recipient.ts";
+import { tellFailure } from "./report-status.ts";
+import type { AgentMessage, Attachment } from "./webhook-body.ts";
+
+/** One WhatsApp message of what an agent has sent: the text is part 0, files follow. */
+interface Part {
+  part: number;
+  content: StoredContent;
+}
+
+const FILE_TRIES_MS = [1_000, 2_000, 4_000, 8_000, 16_000];
+
+/** Sends what an agent has written, or the parts of it that have failed before. */
+export async function sendAgentMessage(
+  desk: Desk,
+  job: Job,
+  message: AgentMessage,
+  links: readonly Link[] = [],
+): Promise<JobEnd> {
+  const words = agentWords(configOf(desk.integration), message);
+  if (words === undefined)
+    return fail(
+      desk,
+      job,
+      message,
+      `Messages of the kind ${message.content_type} cannot be sent by WhatsApp.`,
+    );
+  const parts: Part[] = [];
+  try {
+    const route = await findRecipient(desk, message.conversation);
+    if (!route) return await fail(desk, job, message, "The contact has no WhatsApp number.");
+    await readParts(desk, message, { words, sent: sentParts(links) }, parts);
+    return await accept(desk, job, { message, route, parts });
+  } catch (error) {
+    await dropFiles(desk, parts);
+    const againMs = FILE_TRIES_MS[job.attempts];
+    if (error instanceof AgentFileError && error.isPassing && againMs !== undefined)
+      return { end: "retry", at: new Date(Date.now() + againMs) };
+    if (!(error instanceof AgentFileError || error instanceof GatewayError)) throw error;
+    return fail(desk, job, message, error.message);
+  }
+}
+
+function sentParts(links: readonly Link[]): Set<number> {
+  return new Set(links.filter(({ status }) => status !== "failed").map(({ part }) => part));
+}
+
+/** One file carries the text as its caption; before several of them it goes alone. */
+async function readParts(
+  desk: Desk,
+  message: AgentMessage,
+  { words, sent }: { words: string; sent: Set<number> },
+  parts: Part[],
+): Promise<void> {
+  const files = (message.attachments ?? []).filter(({ data_url }) => data_url);
+  const [only] = files;
+  const isCaption = files.length === 1 && only !== undefined && only.file_type !== "audio";
+  const quoted = await findQuoted(desk, message);
+  const add = (part: number, content: StoredContent) =>
+    parts.push({ part, content: { ...content, ...(quoted && parts.length === 0 && { quoted }) } });
+  if (isCaption) {
+    if (!sent.has(0)) add(0, await takeAgentFile(desk, only, words));
+    return;
+  }
+  if (words !== "" && !sent.has(0)) add(0, { kind: "text", text: words });
+  for (const [at, file] of files.entries()) {
+    if (!sent.has(at + 1)) add(at + 1, await takeAgentFile(desk, file satisfies Attachment, undefined));
+  }
+}
+
+/** The message that the agent answers; one that is not known goes without. */
+async function findQuoted({ deps, integration }: Desk, message: AgentMessage): Promise<Quoted | undefined> {
+  const target = message.content_attributes?.in_reply_to;
+  if (target === undefined || target === null) return undefined;
+  const links = await findProviderLinks(deps.db, integration.id, String(target));
+  const id = links.find(({ message_id }) => message_id !== null)?.message_id;
+  if (!id) return undefined;
+  const row = await selectMessages(deps.db)
+    .where("m.instance_id", "=", integration.instance_id)
+    .where("m.message_id", "=", id)
+    .executeTakeFirst();
+  if (!row) return undefined;
+  const { message_id, from_me, sender, content } = row;
+  const text =
+    content.kind === "text" ? content.text : content.kind === "media" ? content.caption : undefined;
+  return { id: message_id, from_me, ...(sender && { sender: sender.jid }), ...(text && { text }) };
+}
+
+interface Sending {
+  message: AgentMessage;
+  route: ReplyRoute;
+  parts: Part[];
+}
+
+/** Messages, links and the end of the job in one commit: whatever dies, it is sent once. */
+async function accept(desk: Desk, job: Job, sending: Sending): Promise<JobEnd> {
+  const { deps, integration } = desk;
+  const end = await settleJob(deps, job, async (trx) => {
+    const { route, parts, message } = sending;
+    const replies = parts.map(({ content }) => ({ content }));
+    const key = `chatwoot:${message.id}:${job.id}`;
+    const queued = await queueReplies(trx, route, replies, {
+      ...{ origin: "inbox", key, sendHoldMs: deps.sendHoldMs },
+    });
+    await writeLinks(
+      trx,
+      desk,
+      sending,
+      queued.map((one) => one?.message_id ?? null),
+    );
+    if (configOf(integration).mark_read) await markRead(trx, route, deps.sendHoldMs);
+    return [route.lane];
+  });
+  faultPoint("chatwoot:after-accept");
+  return end;
+}
+
+/** In the place of those that have failed. */
+async function writeLinks(
+  trx: Trx,
+  { integration }: Desk,
+  { message, route, parts }: Sending,
+  ids: readonly (string | null)[],
+): Promise<void> {
+  const provider_message_id = String(message.id);
+  await trx
+    .deleteFrom("integration_link")
+    .where("integration_id", "=", integration.id)
+    .where("provider_message_id", "=", provider_message_id)
+    .where("status", "=", "failed")
+    .execute();
+  if (parts.length === 0) return;
+  await trx
+    .insertInto("integration_link")
+    .values(
+      parts.map(({ part }, at) => ({
+        ...{ account_id: integration.account_id, integration_id: integration.id, chat: route.jid, part },
+        message_id: ids[at] ?? null,
+        provider_conversation_id: String(message.conversation.id),
+        provider_message_id,
+        origin: "provider" as const,
+        status: "done" as const,
+      })),
+    )
+    .execute();
+}
+
+/** Kept as failed, so that the agent's Retry is known as one; then the agent is told. */
+async function fail(desk: Desk, job: Job, message: AgentMessage, reason: string): Promise<JobEnd> {
+  const { deps, integration } = desk;
+  const provider_message_id = String(message.id);
+  const conversation = message.conversation.id;
+  await deps.db
+    .insertInto("integration_link")
+    .values({
+      ...{ account_id: integration.account_id, integration_id: integration.id, chat: "", part: 0 },
+      ...{ provider_conversation_id: String(conversation), provider_message_id },
+      origin: "provider",
+      status: "failed",
+      error: reason,
+    })
+    .onConflict((conflict) =>
+      conflict
+        .columns(["integration_id", "provider_message_id", "part"])
+        .where("provider_message_id", "is not", null)
+        .doUpdateSet({ error: reason }),
+    )
+    .execute();
+  const since = new Date(message.created_at ?? Date.now());
+  return tellFailure(desk, job, since, {
+    conversation,
+    message: provider_message_id,
+    external_error: reason,
+  });
+}
+
+async function dropFiles({ deps }: Desk, parts: readonly Part[]): Promise<void> {
+  const uploads = parts.flatMap(({ content }) =>
+    content.kind === "media" && content.upload ? [content.upload] : [],
+  );
+  await dropOutgoing(deps.db, uploads).catch(() => {});
+}

@@ -1,0 +1,87 @@
+import type { TestReport } from "../contract.ts";
+import type { Integration } from "../integration-row.ts";
+import type { IntegrationDeps } from "../provider.ts";
+import { type Answer, accessOf, callChatwoot, type Inbox } from "./api.ts";
+import { configOf, stateOf } from "./config.ts";
+import { privateNetworkWarning } from "./network-trap.ts";
+import type { Refusal } from "./refusal.ts";
+import { wrongChannel } from "./register.ts";
+
+/** What one step found wrong. */
+interface Fault {
+  message: string;
+  status_code: number | null;
+}
+
+/** Walks the whole way that a save walks, changes nothing, and says in words where it ends. */
+export async function testInbox(deps: IntegrationDeps, integration: Integration): Promise<TestReport> {
+  const began = performance.now();
+  const { webhook_url } = stateOf(integration);
+  const details: Record<string, unknown> = webhook_url ? { webhook_url: maskToken(webhook_url) } : {};
+  const fault = await findFault(deps, integration, details);
+  return {
+    success: fault === undefined,
+    message:
+      fault?.message ??
+      `Chatwoot ${details.version} takes the messages and tells this gateway what agents write.`,
+    status_code: fault ? fault.status_code : 200,
+    duration_ms: Math.round(performance.now() - began),
+    details,
+  };
+}
+
+async function findFault(
+  deps: IntegrationDeps,
+  integration: Integration,
+  details: Record<string, unknown>,
+): Promise<Fault | undefined> {
+  if (!integration.enabled) return said("The integration is switched off.");
+  const chatwoot = callChatwoot({ outgoing: deps.outgoing }, accessOf(integration));
+  const reached = await chatwoot.version();
+  if (!reached.ok) return faultOf(reached.refusal, "There is no Chatwoot at this `url`.");
+  details.version = reached.value.version;
+  const profile = await chatwoot.profile();
+  if (!profile.ok) return faultOf(profile.refusal, "The address does not answer as Chatwoot does.");
+  const account = profile.value.accounts.find(({ id }) => id === configOf(integration).account_id);
+  if (!account) return said("The user of the access token is not in the account `account_id`.");
+  details.role = account.role;
+  if (account.role !== "administrator")
+    return said(
+      "The access token is right, but the role of its user is too low: it must be an administrator of the account.",
+    );
+  const inbox: Answer<Inbox> = await chatwoot.inbox();
+  if (!inbox.ok) return faultOf(inbox.refusal, "The account has no inbox `inbox_id`.");
+  details.inbox = inbox.value.name;
+  return faultOfInbox(deps, integration, inbox.value, reached.value.version);
+}
+
+function faultOfInbox(
+  { baseUrl }: IntegrationDeps,
+  integration: Integration,
+  inbox: Inbox,
+  version: string,
+): Fault | undefined {
+  if (inbox.channel_type !== "Channel::Api") return said(`\`inbox_id\` ${wrongChannel(inbox)}.`);
+  if (inbox.webhook_url !== stateOf(integration).webhook_url)
+    return said(
+      "The webhook of the inbox does not lead to this gateway any more: agents are not heard. Save the integration again.",
+    );
+  if ((inbox.secret || undefined) !== integration.secrets.webhook_secret)
+    return said(
+      "The secret of the inbox was changed, so its webhooks are refused. Save the integration again.",
+    );
+  const trap = privateNetworkWarning(version, baseUrl);
+  return trap === undefined ? undefined : said(trap);
+}
+
+function faultOf({ reason, words, status_code }: Refusal, notFound: string): Fault {
+  return { message: reason === "not_found" ? notFound : words, status_code };
+}
+
+function said(message: string): Fault {
+  return { message, status_code: 200 };
+}
+
+function maskToken(url: string): string {
+  return url.replace(/[^/]+$/, "****");
+}

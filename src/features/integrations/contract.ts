@@ -1,0 +1,128 @@
+import { z } from "zod";
+import { route, time } from "../../platform/route.ts";
+import { instanceId } from "../events/contract.ts";
+
+export const PROVIDERS = ["n8n", "typebot", "chatwoot"] as const;
+export type ProviderName = (typeof PROVIDERS)[number];
+
+const provider = z.enum(PROVIDERS, `must be one of ${PROVIDERS.join(", ")}`);
+
+export const integration = z.object({
+  provider,
+  enabled: z.boolean(),
+  config: z.record(z.string(), z.unknown()).describe("Secrets are masked; sent back masked they stay."),
+  has_token: z.boolean(),
+  status: z
+    .enum(["unknown", "ok", "failing", "auth_error", "inactive"])
+    .describe("How the last call went; `inactive`: the other side is there and does not listen."),
+  last_error: z.string().nullable(),
+  last_error_at: time.nullable(),
+  last_success_at: time.nullable(),
+  paused_until: time.nullable().describe("Until then it is left alone, because it mostly failed."),
+  waiting: z.number().describe("Events and tasks that wait for it."),
+  created_at: time,
+  updated_at: time,
+});
+
+const saved = integration.extend({
+  warnings: z.array(z.string()).describe("What will hardly work as it is configured."),
+});
+
+const testReport = z.object({
+  success: z.boolean(),
+  message: z.string().describe("What is wrong and what to do about it, in words."),
+  status_code: z.number().nullable(),
+  duration_ms: z.number(),
+  details: z.record(z.string(), z.unknown()),
+});
+
+export type TestReport = z.output<typeof testReport>;
+
+/** Chatwoot tells a message of 150,000 characters twice in one webhook. */
+const WEBHOOK_BODY_BYTES = 2 * 1_048_576;
+
+const shared = {
+  access: "instance",
+  tag: "Integrations",
+  feature: "integrations",
+} as const;
+
+const named = z.object({ id: instanceId, provider });
+
+const FIELDS = `Either \`{"enabled": true, "config": {...}}\` or the fields of \`config\` themselves.
+
+* **n8n**: \`webhook_url\`, \`token\`, \`auth\` (none, header, bearer, basic, jwt), \`header_name\`, \`events\`,
+  \`include_from_me\`, \`include_groups\`, \`timeout_ms\`, \`reply_mode\` (none, response), \`retry\`, \`media\` (url, none)
+* **typebot**: \`base_url\`, \`public_id\`, \`api_token\`, \`trigger\`, \`trigger_operator\`, \`trigger_value\`, \`stop_keywords\`,
+  \`restart_keywords\`, \`session_expiry_minutes\`, \`on_end\`, \`keep_closed_for_minutes\`, \`ignore_groups\`, \`ignore_jids\`,
+  \`pause_on_human_minutes\`, \`debounce_ms\`, \`min_delay_ms\`, \`max_delay_ms\`, \`typing_presence\`, \`unsupported_message\`,
+  \`goodbye_message\`, \`variables\`, \`max_wait_seconds\`
+* **chatwoot**: \`url\`, \`access_token\`, \`account_id\`, \`inbox_id\` (or \`auto_create\` with \`inbox_name\`), \`force\`,
+  \`sign_messages\`, \`signature_delimiter\`, \`reopen_conversation\`, \`conversation_status\` (open, pending), \`groups\`,
+  \`ignore_jids\`, \`sent_from_phone\` (message, private_note, off), \`sync_status\`, \`mark_read\`, \`typing\`, \`keep_deleted\`,
+  \`merge_brazil_contacts\`, \`files_from_url\`
+
+See \`docs/integrations.md\`.`;
+
+export const integrationsContract = {
+  listIntegrations: route({
+    http: "GET /api/v1/instances/:id/integrations",
+    ...shared,
+    summary: "List the integrations of an instance",
+    input: z.object({ id: instanceId }),
+    output: z.array(integration),
+  }),
+  getIntegration: route({
+    http: "GET /api/v1/instances/:id/integrations/:provider",
+    ...shared,
+    summary: "Get an integration: its configuration and how it fares",
+    input: named,
+    output: integration,
+  }),
+  saveIntegration: route({
+    http: "PUT /api/v1/instances/:id/integrations/:provider",
+    ...shared,
+    role: "admin",
+    summary: "Configure an integration; without any field but `enabled` its configuration stays",
+    description: FIELDS,
+    message: "Integration saved",
+    input: z.looseObject({
+      id: instanceId,
+      provider,
+      enabled: z.boolean().optional(),
+      config: z.record(z.string(), z.unknown()).optional(),
+    }),
+    output: saved,
+  }),
+  deleteIntegration: route({
+    http: "DELETE /api/v1/instances/:id/integrations/:provider",
+    ...shared,
+    role: "admin",
+    summary: "Remove an integration with what waits for it",
+    message: "Integration removed",
+    input: named,
+    output: z.object({ provider }),
+  }),
+  testIntegration: route({
+    http: "POST /api/v1/instances/:id/integrations/:provider/test",
+    ...shared,
+    role: "admin",
+    summary: "Try an integration out and say what is wrong",
+    message: "Tried",
+    input: named,
+    output: testReport,
+  }),
+  receiveChatwoot: route({
+    http: "POST /webhooks/chatwoot/:id/:token",
+    access: "public",
+    tag: "Integrations",
+    summary:
+      "Takes what a Chatwoot inbox tells; its address is registered there when the integration is saved",
+    message: "Received",
+    cost: 0,
+    signed: true,
+    bodyLimitBytes: WEBHOOK_BODY_BYTES,
+    input: z.object({ id: instanceId, token: z.string().min(1).max(200) }),
+    output: z.object({ received: z.literal(true) }),
+  }),
+};

@@ -1,0 +1,96 @@
+import type { FetchOutcome } from "../../platform/safe-fetch.ts";
+import type { IntegrationStatus } from "../../tables.ts";
+
+/** What an answer, or its absence, says. */
+export type CallVerdict =
+  | { verdict: "ok" }
+  | {
+      verdict: "retry";
+      /** It was surely not acted upon, so it can be said again without being said twice. */
+      isSafe: boolean;
+      /** Nobody is served: those behind it would fare no better. */
+      isDown: boolean;
+      retryAfterMs: number | undefined;
+      status: IntegrationStatus;
+    }
+  | { verdict: "stop"; status: IntegrationStatus };
+
+/** Fails before anything was said. */
+const NEVER_SAID = new Set(["dns", "refused", "tls", "timeout_connect"]);
+const FORBIDDEN = new Set(["blocked", "invalid_url"]);
+const PASSING = new Set([408, 425, 429, 500, 502, 503, 504]);
+const NOT_ACTED_UPON = new Set([408, 425, 429, 500, 503]);
+const FIRST_OF_SERVER_ERRORS = 500;
+
+/** 408, 425, 429, 5xx and network errors pass; another 4xx says no, and a redirect is not followed. */
+export function judgeCall(outcome: FetchOutcome): CallVerdict {
+  if (outcome.outcome === "failed") return judgeFailure(outcome.failure);
+  const { status } = outcome;
+  if (status >= 200 && status < 300) return { verdict: "ok" };
+  if (!PASSING.has(status) && status < FIRST_OF_SERVER_ERRORS)
+    return { verdict: "stop", status: status === 401 || status === 403 ? "auth_error" : "failing" };
+  return {
+    verdict: "retry",
+    isSafe: NOT_ACTED_UPON.has(status),
+    isDown: status !== 500 && PASSING.has(status),
+    retryAfterMs: readRetryAfterMs(outcome.headers["retry-after"]),
+    status: "failing",
+  };
+}
+
+function judgeFailure(failure: Extract<FetchOutcome, { outcome: "failed" }>["failure"]): CallVerdict {
+  // Only whoever runs the gateway, or saves another address, can change that.
+  if (FORBIDDEN.has(failure)) return { verdict: "stop", status: "failing" };
+  const isSafe = NEVER_SAID.has(failure);
+  return {
+    verdict: "retry",
+    isSafe,
+    isDown: isSafe || failure === "reset",
+    retryAfterMs: undefined,
+    status: "failing",
+  };
+}
+
+const LONGEST_RETRY_AFTER_MS = 3_600_000;
+
+function readRetryAfterMs(header: string | undefined): number | undefined {
+  const text = header?.trim();
+  if (!text) return undefined;
+  const ms = /^\d{1,9}$/.test(text) ? Number(text) * 1000 : Date.parse(text) - Date.now();
+  return Number.isNaN(ms) ? undefined : Math.min(Math.max(0, ms), LONGEST_RETRY_AFTER_MS);
+}
+
+const STEPS_MS = [2_000, 5_000, 15_000, 30_000, 60_000, 120_000, 300_000, 600_000];
+
+/** How long to wait after the try of that number, from 1; `random` in [0, 1) spreads the tries by 20 % either way. */
+export function retryDelayMs(
+  attempt: number,
+  retryAfterMs: number | undefined,
+  random: () => number = Math.random,
+): number {
+  const stepMs = STEPS_MS[Math.min(attempt, STEPS_MS.length) - 1] ?? 0;
+  return Math.max(Math.round(stepMs * (0.8 + 0.4 * random())), retryAfterMs ?? 0);
+}
+
+const KEEP_OF_ANSWER = 300;
+
+/** One sentence for people; answers of the other side may hold a stack trace, of which only the beginning is kept. */
+export function describeOutcome(outcome: FetchOutcome): string {
+  if (outcome.outcome === "failed") return outcome.error;
+  const said = wordsOf(outcome.body);
+  return `The other side answered ${outcome.status}${said ? `: ${said}` : "."}`;
+}
+
+function wordsOf(body: Buffer): string {
+  const text = body.toString("utf8");
+  return (messageIn(text) ?? text).replace(/\s+/g, " ").trim().slice(0, KEEP_OF_ANSWER);
+}
+
+function messageIn(text: string): string | undefined {
+  try {
+    const { message, error } = JSON.parse(text) as { message?: unknown; error?: unknown };
+    return [message, error].find((one) => typeof one === "string");
+  } catch {
+    return undefined;
+  }
+}

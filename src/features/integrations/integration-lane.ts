@@ -1,0 +1,35 @@
+import type { Job, JobEnd, LaneKind } from "../../engine/engine.ts";
+import { openIntegration } from "./integration-row.ts";
+import { createWorkLoader, type IntegrationRef, type LoadedEvent } from "./load-work.ts";
+import type { EventWork, IntegrationDeps, Providers } from "./provider.ts";
+
+/** Chats of one integration that are served at once. */
+const WIDTH = 8;
+/** Some calls take a minute. */
+const BUDGET = 256;
+
+/** The lanes of integrations: what happens in a chat is told one after the other, and different chats side by side. */
+export function integrationLane({ db, box }: IntegrationDeps, providers: Providers): LaneKind {
+  const loader = createWorkLoader(db);
+
+  async function run(job: Job): Promise<JobEnd> {
+    const ref = job.ref as IntegrationRef;
+    const loaded = await loader.write(ref);
+    const provider = loaded && providers[loaded.integration.provider];
+    if (!loaded || !provider) return { end: "done" };
+    const integration = openIntegration(loaded.integration, box);
+    if (ref.do === "task") {
+      if (!provider.onTask) throw new Error(`${provider.name} has no tasks`);
+      return provider.onTask({ job, integration, task: ref.task });
+    }
+    if (!loaded.event) return { end: "done" };
+    return provider.onEvent({ job, integration, event: toEvent(loaded.event) });
+  }
+
+  return { ...{ kind: "integration", role: "worker", width: WIDTH, budget: BUDGET, run } };
+}
+
+function toEvent({ created_at: recorded_at, ...event }: LoadedEvent): EventWork["event"] {
+  const { data } = JSON.parse(event.body.toString("utf8")) as { data: unknown };
+  return { ...event, recorded_at, data };
+}

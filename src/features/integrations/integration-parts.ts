@@ -1,0 +1,36 @@
+import type { LaneKind } from "../../engine/engine.ts";
+import type { Config } from "../../platform/config.ts";
+import type { Handlers } from "../../platform/handler.ts";
+import type { integrationsContract } from "./contract.ts";
+import { integrationLane } from "./integration-lane.ts";
+import { integrationHandlers } from "./integrations.ts";
+import type { IntegrationDeps } from "./provider.ts";
+import { createProviders } from "./providers.ts";
+import { tidyIntegrations } from "./tidy.ts";
+
+/** The integrations of this node, as the rest of the process sees them. */
+export interface IntegrationParts {
+  handlers: Handlers<typeof integrationsContract>;
+  lane: LaneKind;
+  /** Drops what is over. */
+  tidy(): Promise<void>;
+}
+
+type Shared = Omit<IntegrationDeps, "links" | "voiceNotes" | "maxBytes" | "sendHoldMs" | "baseUrl">;
+
+export interface IntegrationPartsOptions extends Shared {
+  config: Config;
+  media: Pick<IntegrationDeps, "links" | "voiceNotes">;
+}
+
+export function createIntegrations({ config, media, ...shared }: IntegrationPartsOptions): IntegrationParts {
+  const { sendHoldMs, baseUrl, mediaMaxBytes: maxBytes } = config;
+  const { links, voiceNotes } = media;
+  const deps = { ...shared, links, voiceNotes, maxBytes, sendHoldMs, baseUrl };
+  const providers = createProviders(deps);
+  return {
+    handlers: integrationHandlers(deps, providers),
+    lane: integrationLane(deps, providers),
+    tidy: () => tidyIntegrations(deps.db),
+  };
+}

@@ -1,0 +1,66 @@
+import { type Selectable, sql } from "kysely";
+import type { Db, Trx } from "../../platform/db.ts";
+import type { SecretBox } from "../../platform/secret-box.ts";
+import type { IntegrationTable } from "../../tables.ts";
+import type { Provider } from "./provider.ts";
+
+export type IntegrationRow = Selectable<IntegrationTable>;
+
+/** An integration as providers work with it: `config` has its secrets in it. */
+export interface Integration extends Omit<IntegrationRow, "secret"> {
+  /** All secrets, also those that the user did not give. */
+  secrets: Record<string, string>;
+}
+
+const MASK = "****";
+
+export function openIntegration({ secret, ...row }: IntegrationRow, box: SecretBox): Integration {
+  const secrets = openSecrets(secret, box);
+  return { ...row, config: { ...row.config, ...secrets }, secrets };
+}
+
+function openSecrets(sealed: Buffer | null, box: SecretBox): Record<string, string> {
+  return sealed === null ? {} : (JSON.parse(box.open(sealed)) as Record<string, string>);
+}
+
+export function selectIntegrations(db: Db | Trx, instanceId: number) {
+  return db.selectFrom("integration").selectAll().where("instance_id", "=", instanceId);
+}
+
+/** The integration as the API shows it. */
+export function toView(provider: Provider, row: Integration & { waiting: number }) {
+  const masked = provider.secrets.flatMap((name) => {
+    const secret = row.secrets[name];
+    return secret === undefined ? [] : [[name, maskSecret(secret)]];
+  });
+  const shown = Object.entries(row.config).filter(([name]) => row.secrets[name] === undefined);
+  return {
+    ...row,
+    config: Object.fromEntries([...shown, ...masked]),
+    has_token: row.secrets[provider.secrets[0] ?? ""] !== undefined,
+  };
+}
+
+/** Enough to recognise a secret, too little to use it. */
+function maskSecret(secret: string): string {
+  return secret.length < 12 ? MASK : `${MASK}${secret.slice(-4)}`;
+}
+
+/** Whether this is the form in which the secret is shown. */
+export function isMaskOf(given: unknown, secret: string | undefined): boolean {
+  return secret !== undefined && given === maskSecret(secret);
+}
+
+export type QueuedIntegration = IntegrationRow & { waiting: number };
+
+/** Integrations with how much waits for each of them. */
+export async function readWithQueues(db: Db, instanceId: number): Promise<QueuedIntegration[]> {
+  return selectIntegrations(db, instanceId)
+    .select(
+      sql<number>`(select count(*) from job where lane in (integration.lane, integration.inbound_lane))`.as(
+        "waiting",
+      ),
+    )
+    .orderBy("provider")
+    .execute();
+}

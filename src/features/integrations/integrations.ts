@@ -1,0 +1,162 @@
+import type { Db } from "../../platform/db.ts";
+import { GatewayError } from "../../platform/errors.ts";
+import type { Handlers } from "../../platform/handler.ts";
+import { createMinuteLimit } from "../../platform/minute-limit.ts";
+import { type AuditActor, namesOf, recordAudit } from "../audit/audit.ts";
+import { receiveWebhook } from "./chatwoot/receive-webhook.ts";
+import type { integrationsContract, ProviderName } from "./contract.ts";
+import { type Integration, openIntegration, readWithQueues, toView } from "./integration-row.ts";
+import type { IntegrationDeps, Provider, Providers } from "./provider.ts";
+import { readDraft, removeIntegration, writeIntegration } from "./save-integration.ts";
+
+const TESTS_PER_MINUTE = 10;
+
+type IntegrationHandlers = Handlers<typeof integrationsContract>;
+
+export function integrationHandlers(deps: IntegrationDeps, providers: Providers): IntegrationHandlers {
+  const { db, box } = deps;
+  const allow = createMinuteLimit(TESTS_PER_MINUTE, "An integration");
+  return {
+    async listIntegrations({ input }) {
+      const rows = await readWithQueues(db, input.id);
+      return rows.map((row) =>
+        toView(providerOf(providers, row.provider), { ...openIntegration(row, box), waiting: row.waiting }),
+      );
+    },
+
+    async getIntegration({ input: { id, provider } }) {
+      return readView(deps, providerOf(providers, provider), id);
+    },
+
+    async saveIntegration({ input, ...by }) {
+      return save(deps, providerOf(providers, input.provider), input, by);
+    },
+
+    async deleteIntegration({ input: { id, provider }, ...by }) {
+      await remove(deps, providerOf(providers, provider), id, by);
+      return { provider };
+    },
+
+    async testIntegration({ input: { id, provider } }) {
+      const found = await getIntegration(deps, id, provider);
+      allow(found.id);
+      return providerOf(providers, provider).test(found);
+    },
+
+    receiveChatwoot: receiveWebhook(deps),
+  };
+}
+
+function providerOf(providers: Providers, name: ProviderName): Provider {
+  const provider = providers[name];
+  if (!provider) throw new GatewayError("NOT_FOUND", "There is no such provider.");
+  return provider;
+}
+
+async function readView({ db, box }: IntegrationDeps, provider: Provider, instanceId: number) {
+  const rows = await readWithQueues(db, instanceId);
+  const row = rows.find((one) => one.provider === provider.name);
+  if (!row) throw noIntegration();
+  return toView(provider, { ...openIntegration(row, box), waiting: row.waiting });
+}
+
+async function getIntegration(
+  deps: Pick<IntegrationDeps, "db" | "box">,
+  instanceId: number,
+  provider: ProviderName,
+): Promise<Integration> {
+  const found = await findIntegration(deps, instanceId, provider);
+  if (!found) throw noIntegration();
+  return found;
+}
+
+function noIntegration(): GatewayError {
+  return new GatewayError("NOT_FOUND", "This integration is not configured.");
+}
+
+/** The integration of an instance with its secrets. */
+export async function findIntegration(
+  { db, box }: Pick<IntegrationDeps, "db" | "box">,
+  instanceId: number,
+  provider: ProviderName,
+): Promise<Integration | undefined> {
+  const row = await db
+    .selectFrom("integration")
+    .selectAll()
+    .where("instance_id", "=", instanceId)
+    .where("provider", "=", provider)
+    .executeTakeFirst();
+  return row && openIntegration(row, box);
+}
+
+type SaveInput = Parameters<IntegrationHandlers["saveIntegration"]>[0]["input"];
+
+async function save(deps: IntegrationDeps, provider: Provider, input: SaveInput, by: AuditActor) {
+  const { db, engine } = deps;
+  const account_id = await getAccount(db, input.id);
+  const before = await findIntegration(deps, input.id, provider.name);
+  const draft = await readDraft(deps, provider, input, { account_id, before });
+  const prepared = draft.enabled ? ((await provider.prepare?.(draft)) ?? {}) : keptOf(provider, before);
+  const row = await db.transaction().execute(async (trx) => {
+    // Two that save at once come one after the other.
+    await trx
+      .selectFrom("instance")
+      .select("id")
+      .where("id", "=", input.id)
+      .where("removed_at", "is", null)
+      .forNoKeyUpdate()
+      .executeTakeFirstOrThrow(noInstance);
+    const written = await writeIntegration(trx, deps, provider, draft, prepared);
+    const fields = namesOf(input, "id", "provider");
+    const target = { type: "integration", id: provider.name };
+    await recordAudit(trx, { by, action: "integration.save", target, account_id, fields });
+    return written;
+  });
+  engine.wake([row.lane, ...(row.inbound_lane === null ? [] : [row.inbound_lane])], { changed: true });
+  if (before?.enabled && !draft.enabled) await provider.dismiss?.(before);
+  return { ...(await readView(deps, provider, input.id)), warnings: prepared.warnings ?? [] };
+}
+
+/** What the other side told is still true while it is switched off. */
+function keptOf(provider: Provider, before: Integration | undefined) {
+  if (!before) return {};
+  const own = Object.entries(before.secrets).filter(([name]) => !provider.secrets.includes(name));
+  return { state: before.state, secrets: Object.fromEntries(own), warnings: [] };
+}
+
+async function remove(
+  deps: IntegrationDeps,
+  provider: Provider,
+  instanceId: number,
+  by: AuditActor,
+): Promise<void> {
+  const { db, box, engine } = deps;
+  const row = await db.transaction().execute(async (trx) => {
+    const found = await trx
+      .selectFrom("integration")
+      .selectAll()
+      .where("instance_id", "=", instanceId)
+      .where("provider", "=", provider.name)
+      .executeTakeFirstOrThrow(noIntegration);
+    await removeIntegration(trx, found);
+    const target = { type: "integration", id: provider.name };
+    await recordAudit(trx, { by, action: "integration.delete", target, account_id: found.account_id });
+    return found;
+  });
+  engine.wake([row.lane, ...(row.inbound_lane === null ? [] : [row.inbound_lane])], { changed: true });
+  if (row.enabled) await provider.dismiss?.(openIntegration(row, box));
+}
+
+async function getAccount(db: Db, instanceId: number): Promise<number> {
+  const { account_id } = await db
+    .selectFrom("instance")
+    .select("account_id")
+    .where("id", "=", instanceId)
+    .where("removed_at", "is", null)
+    .executeTakeFirstOrThrow(noInstance);
+  return account_id;
+}
+
+function noInstance(): GatewayError {
+  return new GatewayError("NOT_FOUND", "There is no such instance.");
+}

@@ -1,0 +1,74 @@
+import { sql } from "kysely";
+import { createWriter } from "../../engine/writer.ts";
+import type { Db } from "../../platform/db.ts";
+import type { IntegrationRow } from "./integration-row.ts";
+
+/** What a job of an integration points at: an event, or a task of the provider's own. */
+export type IntegrationRef =
+  | { do: "event"; integration: number; event_id: string; at: string }
+  | { do: "task"; integration: number; task: Record<string, unknown> };
+
+/** The event as its row has it. */
+export interface LoadedEvent {
+  event_id: string;
+  event: string;
+  sequence: number;
+  chat: string;
+  body: Buffer;
+  created_at: Date;
+}
+
+export interface LoadedWork {
+  integration: IntegrationRow;
+  /** Null for a task. */
+  event: LoadedEvent | null;
+}
+
+/** Reads what jobs point at, all that wait together in one statement; undefined where it is there no longer. */
+export function createWorkLoader(db: Db) {
+  return createWriter<IntegrationRef, LoadedWork | undefined>({ write: (refs) => loadWork(db, refs) });
+}
+
+async function loadWork(db: Db, refs: IntegrationRef[]): Promise<(LoadedWork | undefined)[]> {
+  const integrations = new Map((await readIntegrations(db, refs)).map((row) => [row.id, row]));
+  const events = new Map((await readEvents(db, refs)).map((row) => [row.event_id, row]));
+  return refs.map((ref) => {
+    const integration = integrations.get(ref.integration);
+    const event = ref.do === "event" ? events.get(ref.event_id) : null;
+    return integration && event !== undefined ? { integration, event } : undefined;
+  });
+}
+
+/** Those that are switched on, of accounts that are in service and whose plan has them. */
+async function readIntegrations(db: Db, refs: readonly IntegrationRef[]): Promise<IntegrationRow[]> {
+  const ids = [...new Set(refs.map(({ integration }) => integration))];
+  return db
+    .selectFrom("integration as g")
+    .innerJoin("instance as i", "i.id", "g.instance_id")
+    .innerJoin("account as a", "a.id", "g.account_id")
+    .innerJoin("plan as p", "p.id", "a.plan_id")
+    .selectAll("g")
+    .where("g.id", "in", ids)
+    .where("g.enabled", "=", true)
+    .where("i.removed_at", "is", null)
+    .where(sql<boolean>`account_state(a) in ('active', 'trial')`)
+    .where(sql<boolean>`p.features -> 'integrations' is distinct from 'false'::jsonb`)
+    .execute();
+}
+
+async function readEvents(db: Db, refs: readonly IntegrationRef[]): Promise<LoadedEvent[]> {
+  const wanted = refs.filter((ref) => ref.do === "event");
+  if (wanted.length === 0) return [];
+  const times = wanted.map(({ at }) => new Date(at).getTime());
+  return db
+    .selectFrom("event")
+    .select(["event_id", "event", "sequence", "chat", "body", "created_at"])
+    .where(
+      "event_id",
+      "in",
+      wanted.map(({ event_id }) => event_id),
+    )
+    .where("created_at", ">=", new Date(Math.min(...times)))
+    .where("created_at", "<=", new Date(Math.max(...times)))
+    .execute();
+}

@@ -1,0 +1,56 @@
+import type { FetchOutcome } from "../../../platform/safe-fetch.ts";
+import { ulid } from "../../../platform/ulid.ts";
+import { signBody } from "../../webhooks/webhooks.ts";
+import type { Integration } from "../integration-row.ts";
+import type { IntegrationDeps } from "../provider.ts";
+import { authHeader, type N8nConfig } from "./config.ts";
+
+export interface WorkflowCall {
+  event: string;
+  /** The same at every try, so that a workflow can drop what it has seen. */
+  event_id: string;
+  /** From 1. */
+  attempt: number;
+  body: Buffer;
+}
+
+const DEFAULT_TIMEOUT_MS = 10_000;
+/** A workflow that is to answer may ask a language model first. */
+const ANSWER_TIMEOUT_MS = 60_000;
+const READ_AT_MOST_BYTES = 256 * 1024;
+
+/** Posts once to the webhook of a workflow, with the token, and signed with the instance's secret. */
+export async function deliver(
+  { db, box, outgoing, version }: IntegrationDeps,
+  { instance_id }: Pick<Integration, "instance_id">,
+  config: N8nConfig,
+  { event, event_id, attempt, body }: WorkflowCall,
+): Promise<FetchOutcome> {
+  const { webhook_secret } = await db
+    .selectFrom("instance")
+    .select("webhook_secret")
+    .where("id", "=", instance_id)
+    .executeTakeFirstOrThrow();
+  const at = new Date();
+  return outgoing.fetch({
+    url: config.webhook_url,
+    method: "POST",
+    headers: {
+      "content-type": "application/json; charset=utf-8",
+      // A plain one: n8n can be told to refuse those of bots.
+      "user-agent": `Waygate-Webhooks/${version}`,
+      "x-waygate-signature": signBody(box.open(webhook_secret), body),
+      "x-waygate-event": event,
+      "x-waygate-event-id": event_id,
+      "x-waygate-delivery": `dlv_${ulid(at)}`,
+      "x-waygate-attempt": String(attempt),
+      "x-waygate-timestamp": String(Math.floor(at.getTime() / 1000)),
+      "x-waygate-instance": `inst_${instance_id}`,
+      ...authHeader(config),
+    },
+    body,
+    totalMs: config.timeout_ms ?? (config.reply_mode === "response" ? ANSWER_TIMEOUT_MS : DEFAULT_TIMEOUT_MS),
+    maxBytes: READ_AT_MOST_BYTES,
+    isPaced: true,
+  });
+}

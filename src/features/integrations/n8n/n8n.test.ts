@@ -1,0 +1,252 @@
+import { createHmac } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import {
+  type IntegrationStory,
+  newPerson,
+  startIntegrationStory,
+  waitUntil,
+} from "../../../../test/integration-story.ts";
+import { type N8nServer, startN8n } from "../../../../test/n8n-server.ts";
+
+const TOKEN = "a-token-of-the-workflow";
+const BEARER = { name: "Authorization", value: `Bearer ${TOKEN}` };
+
+describe("n8n", () => {
+  let story: IntegrationStory;
+  let n8n: N8nServer;
+
+  beforeAll(async () => {
+    [story, n8n] = await Promise.all([startIntegrationStory(), startN8n()]);
+  });
+  afterAll(async () => {
+    await story.stop();
+    await n8n.shut();
+  });
+  afterEach(async () => {
+    await story.shop.client.deleteIntegration({ id: story.shop.id, provider: "n8n" }).catch(() => {});
+    n8n.forget();
+  });
+
+  async function save(path: string, config: Record<string, unknown> = {}) {
+    const { data } = await story.shop.client.saveIntegration({
+      ...{ id: story.shop.id, provider: "n8n", enabled: true },
+      config: { webhook_url: `${n8n.url}/webhook/${path}`, token: TOKEN, ...config },
+    });
+    return data;
+  }
+
+  async function read() {
+    return (await story.shop.client.getIntegration({ id: story.shop.id, provider: "n8n" })).data;
+  }
+
+  async function tryOut() {
+    return (await story.shop.client.testIntegration({ id: story.shop.id, provider: "n8n" })).data;
+  }
+
+  async function status(wanted: string) {
+    await waitUntil(async () => (await read()).status === wanted);
+    return read();
+  }
+
+  const executed = (count: number) => waitUntil(() => n8n.executions.length >= count);
+  const inputs = () => n8n.executions.map(({ body }) => body.chatInput);
+
+  test("a workflow gets what was received: signed, with its token, and with flat fields beside the event", async () => {
+    n8n.activate("in", { auth: BEARER });
+    await save("in");
+    const ana = newPerson();
+    const message_id = await story.say(ana, "Olá, você", { push_name: "Ana" });
+    await executed(1);
+    const [execution] = n8n.executions;
+    const { id } = story.shop;
+    expect(execution?.body).toMatchObject({
+      ...{
+        event: "message.received",
+        chatInput: "Olá, você",
+        number: ana,
+        pushName: "Ana",
+        messageId: message_id,
+      },
+      ...{
+        remoteJid: `${ana}@s.whatsapp.net`,
+        sessionId: `${id}:${ana}@s.whatsapp.net`,
+        messageType: "text",
+      },
+      ...{ fromMe: false, isGroup: false, origin: "contact", instanceId: id, quotedMessageId: null },
+    });
+    expect(execution?.body.data.message.text).toBe("Olá, você");
+    const signature = createHmac("sha256", story.shop.webhook_secret)
+      .update(execution?.raw ?? "")
+      .digest("hex");
+    expect(execution?.headers["x-waygate-signature"]).toBe(`sha256=${signature}`);
+    expect(execution?.headers["x-waygate-event-id"]).toBe(execution?.body.event_id);
+    expect(execution?.raw.toString()).not.toContain(story.shop.api_key);
+    expect(await status("ok")).toMatchObject({ last_error: null, has_token: true, waiting: 0 });
+  });
+
+  test("files come as links that need no key", async () => {
+    n8n.activate("in");
+    await save("in");
+    const png =
+      "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+    await story.say(newPerson(), "", { media: { base64: png, mime_type: "image/png", caption: "Look" } });
+    await executed(1);
+    const { chatInput, mediaUrl, mimetype } = n8n.executions[0]?.body ?? {};
+    expect({ chatInput, mimetype }).toEqual({ chatInput: "Look", mimetype: "image/png" });
+    const answer = await fetch(`${story.gateway.url}${new URL(mediaUrl).pathname}`);
+    expect([answer.status, answer.headers.get("content-type")]).toEqual([200, "image/png"]);
+  });
+
+  test("groups and own messages come only when they are asked for", async () => {
+    n8n.activate("in");
+    await save("in", { include_groups: false });
+    const ana = newPerson();
+    await story.say(ana, "in a group", { group_jid: "120363000000000001@g.us" });
+    await story.say(ana, "from me", { from_me: true });
+    await story.say(ana, "to me");
+    await executed(1);
+    await story.settled();
+    expect(inputs()).toEqual(["to me"]);
+    await save("in", { include_from_me: true });
+    await story.say(ana, "from me again", { from_me: true });
+    await executed(2);
+    expect(n8n.executions[1]?.body).toMatchObject({ fromMe: true, origin: "phone", event: "message.sent" });
+  });
+
+  test("an answer of the workflow goes back to the chat once, and n8n's own words do not", async () => {
+    n8n.activate("in", { respond: "responseNode", says: [{ output: "one" }, { text: "two" }] });
+    await save("in", { reply_mode: "response" });
+    const [ana, bia] = [newPerson(), newPerson()];
+    await story.say(ana, "hi");
+    expect(await story.heard(ana, 2)).toEqual(["one", "two"]);
+    n8n.activate("in");
+    await story.say(bia, "hi");
+    await executed(2);
+    await story.settled();
+    expect(await story.heardSoFar(bia)).toEqual([]);
+    const { data } = await story.shop.client.listMessages({ id: story.shop.id, limit: 20 });
+    const answers = data.filter(({ jid, from_me }) => from_me && jid.startsWith(ana));
+    expect(answers.map(({ origin }) => origin)).toEqual(["chatbot", "chatbot"]);
+  });
+
+  test("while n8n is away nothing is lost, and each chat keeps its order when it is back", async () => {
+    n8n.activate("in");
+    await save("in");
+    await n8n.shut();
+    const [ana, bia] = [newPerson(), newPerson()];
+    for (const text of ["1", "2", "3"]) {
+      await story.say(ana, `a${text}`);
+      await story.say(bia, `b${text}`);
+    }
+    const trouble = await status("failing");
+    expect(trouble.last_error).toMatch(/refused/);
+    await n8n.open();
+    await story.gateway.advance(600_000);
+    await executed(6);
+    await story.settled();
+    expect(inputs().filter((text) => text.startsWith("a"))).toEqual(["a1", "a2", "a3"]);
+    expect(inputs().filter((text) => text.startsWith("b"))).toEqual(["b1", "b2", "b3"]);
+    expect((await read()).status).toBe("ok");
+  });
+
+  test("an event that always fails lets its chat go on", async () => {
+    n8n.activate("in");
+    await save("in");
+    n8n.trouble({ status: 500 }, 100, (body) => body.chatInput === "poison");
+    const ana = newPerson();
+    await story.say(ana, "poison");
+    await story.say(ana, "after it");
+    for (let round = 0; round < 3; round++) {
+      const { last_error_at } = await read();
+      await story.gateway.advance(60_000);
+      await waitUntil(
+        async () => (await read()).last_error_at !== last_error_at || n8n.executions.length > 0,
+      );
+    }
+    await executed(1);
+    expect(inputs()).toEqual(["after it"]);
+  });
+
+  test("a lost answer means another try under the same event id", async () => {
+    n8n.activate("in");
+    await save("in");
+    n8n.trouble("lose_answer");
+    await story.say(newPerson(), "hi");
+    await executed(1);
+    await status("failing");
+    await story.gateway.advance(60_000);
+    await executed(2);
+    const ids = n8n.executions.map(({ headers }) => headers["x-waygate-event-id"]);
+    expect(ids[0]).toBe(ids[1]);
+    expect(n8n.executions.map(({ headers }) => headers["x-waygate-attempt"])).toEqual(["1", "2"]);
+  });
+
+  test("a wrong token is not tried again, and an inactive workflow is waited for", async () => {
+    n8n.activate("in", { auth: { name: "Authorization", value: "Bearer another" } });
+    await save("in");
+    await story.say(newPerson(), "hi");
+    const refused = await status("auth_error");
+    expect(refused.last_error).toMatch(/refuses the token.*Authorization data is wrong!/);
+    await waitUntil(async () => (await read()).waiting === 0);
+    n8n.deactivate("in");
+    await story.say(newPerson(), "later");
+    const inactive = await status("inactive");
+    expect(inactive.last_error).toMatch(/not active.*is not registered/);
+    expect(inactive.last_error).not.toContain("at ...");
+    n8n.activate("in");
+    await save("in");
+    await executed(1);
+    expect(inputs()).toEqual(["later"]);
+  });
+
+  test("the test says in words what is wrong", async () => {
+    const saved = await save("nowhere");
+    expect(saved.warnings).toEqual([]);
+    expect(await tryOut()).toMatchObject({
+      success: false,
+      status_code: 404,
+      message: expect.stringMatching(/not active/),
+    });
+    n8n.activate("in", { method: "GET" });
+    await save("in");
+    expect((await tryOut()).message).toMatch(/HTTP Method to POST/);
+    n8n.activate("in", { auth: BEARER });
+    expect(await tryOut()).toMatchObject({ success: true, status_code: 200 });
+    expect(n8n.executions[0]?.body).toMatchObject({ event: "integration.test", data: { test: true } });
+    n8n.listenOnce("in");
+    const warned = await story.shop.client.saveIntegration({
+      ...{ id: story.shop.id, provider: "n8n", webhookUrl: `${n8n.url}/webhook-test/in` },
+    });
+    expect(warned.data.warnings.join()).toMatch(/test address.*Without a token/);
+    expect((await tryOut()).success).toBe(true);
+    expect((await tryOut()).message).toMatch(/production URL/);
+    n8n.activate("in", { respond: "fail" });
+    await save("in");
+    expect((await tryOut()).message).toMatch(/workflow has failed/);
+    await n8n.shut();
+    expect((await tryOut()).message).toMatch(/refused/);
+    await n8n.open();
+  });
+
+  test.each(["verify-and-answer", "answer"])(
+    "the workflow %s.json of the documentation uses what is sent",
+    async (name) => {
+      const text = readFileSync(new URL(`../../../../docs/n8n/${name}.json`, import.meta.url), "utf8");
+      n8n.activate("in");
+      await save("in");
+      await story.say(newPerson(), "hi");
+      await executed(1);
+      const [execution] = n8n.executions;
+      const fields = [...text.matchAll(/body\.(\w+)/g)].map(([, field]) => field ?? "");
+      expect(fields.length).toBeGreaterThan(0);
+      for (const field of fields) expect(execution?.body).toHaveProperty(field);
+      for (const [, header] of text.matchAll(/headers\['([\w-]+)'\]/g))
+        expect(execution?.headers).toHaveProperty(header ?? "");
+      expect(JSON.parse(text)).toMatchObject({
+        active: false,
+        nodes: expect.arrayContaining([expect.objectContaining({ name: "Webhook" })]),
+      });
+    },
+  );
+});

@@ -1,0 +1,111 @@
+import type { Jid } from "../../network/driver.ts";
+import { newMessageId } from "../../network/ids.ts";
+import type { Db, Trx } from "../../platform/db.ts";
+import { GatewayError } from "../../platform/errors.ts";
+import { ulid } from "../../platform/ulid.ts";
+import type { Conversations } from "../contacts/contacts.ts";
+import { acceptMessages, type NewMessage, type StoredContent } from "../messages/messages.ts";
+import type { Integration } from "./integration-row.ts";
+
+/** The chat that replies go to, as the message knows it that they answer. */
+export interface ReplyChat {
+  jid: string;
+  phone: string | null;
+  lid: string | null;
+  type: "contact" | "group";
+}
+
+export interface Reply {
+  content: StoredContent;
+  /** Typing is shown for so long before. */
+  delay_ms?: number;
+  /** Until then it waits, and nothing is shown. */
+  run_at?: Date;
+  /** Chosen before where it must be known before; else a fresh one. */
+  message_id?: NewMessage["message_id"];
+}
+
+/** Where replies are to go: found before the transaction that queues them. */
+export interface ReplyRoute {
+  account_id: number;
+  instance_id: number;
+  lane: number;
+  max_messages: number | null;
+  conversation_id: number;
+  jid: Jid;
+}
+
+/** Throws NOT_FOUND for an instance that is gone. */
+export async function findRoute(
+  { db, conversations }: { db: Db; conversations: Conversations },
+  { account_id, instance_id }: Pick<Integration, "account_id" | "instance_id">,
+  chat: ReplyChat,
+): Promise<ReplyRoute> {
+  const instance = await db
+    .selectFrom("instance as i")
+    .innerJoin("account as a", "a.id", "i.account_id")
+    .innerJoin("plan as p", "p.id", "a.plan_id")
+    .select(["i.lane", "p.max_messages"])
+    .where("i.id", "=", instance_id)
+    .where("i.removed_at", "is", null)
+    .executeTakeFirstOrThrow(() => new GatewayError("NOT_FOUND", "There is no such instance."));
+  const { id, jid } = await conversations.of({ account_id, instance_id, push_name: null, ...chat });
+  return { ...instance, account_id, instance_id, conversation_id: id, jid: jid as Jid };
+}
+
+/** What became of the replies: their messages, by row number and network id. */
+export interface QueuedReply {
+  id: number;
+  message_id: string;
+}
+
+export interface QueueOptions {
+  origin: "chatbot" | "inbox";
+  /** Names what they answer: the same name with the same place is never sent again. */
+  key: string;
+  sendHoldMs: number;
+}
+
+/**
+ * Queues replies in the order given, as part of the transaction that ends what they answer. Undefined in the place of one
+ * that was queued before; throws MESSAGE_QUOTA_EXCEEDED, and nothing is queued, when the month of the account is full.
+ */
+export async function queueReplies(
+  trx: Trx,
+  route: ReplyRoute,
+  replies: readonly Reply[],
+  options: QueueOptions,
+): Promise<(QueuedReply | undefined)[]> {
+  if (replies.length === 0) return [];
+  const messages = replies.map((reply, index) => toMessage(route, reply, index, options));
+  const taken = await acceptMessages(trx, messages);
+  return messages.map(({ message_id }, index) => {
+    const id = taken[index];
+    if (typeof id === "object")
+      throw new GatewayError("MESSAGE_QUOTA_EXCEEDED", "The messages of this month are used up.");
+    return id === undefined ? undefined : { id, message_id };
+  });
+}
+
+function toMessage(
+  { conversation_id, ...route }: ReplyRoute,
+  { content, delay_ms = 0, run_at, message_id }: Reply,
+  index: number,
+  { origin, key, sendHoldMs }: QueueOptions,
+): NewMessage {
+  return {
+    ...route,
+    ...{ conversation_id, content, origin },
+    ...(run_at && { run_at }),
+    message_id: message_id ?? newMessageId(),
+    job_id: `job_${ulid()}`,
+    mode: "async",
+    type: content.kind === "media" ? content.media_type : content.kind,
+    client_message_id: null,
+    track_id: null,
+    metadata: null,
+    delay_ms: delay_ms || null,
+    hold_ms: sendHoldMs + delay_ms + Math.max(0, (run_at?.getTime() ?? 0) - Date.now()),
+    idempotency: { route: "integration", key: `${key}:${index}`, fingerprint: "" },
+  };
+}

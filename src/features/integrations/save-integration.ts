@@ -1,0 +1,147 @@
+import { sql } from "kysely";
+import { addLane } from "../../engine/lanes.ts";
+import { resolveAliases } from "../../platform/aliases.ts";
+import { cleanJson } from "../../platform/clean-text.ts";
+import type { Trx } from "../../platform/db.ts";
+import { GatewayError, invalidField } from "../../platform/errors.ts";
+import { type IntegrationRow, isMaskOf, selectIntegrations } from "./integration-row.ts";
+import type { Draft, IntegrationDeps, Prepared, Provider } from "./provider.ts";
+
+/** What a request says of an integration: the fields of its configuration are in `config` or stand alone. */
+export interface SaveInput extends Record<string, unknown> {
+  id: number;
+  provider: string;
+  enabled?: boolean;
+  config?: Record<string, unknown>;
+}
+
+/** Reads the request over what is saved; checks every field, and that we may call the address. */
+export async function readDraft(
+  { outgoing }: Pick<IntegrationDeps, "outgoing">,
+  provider: Provider,
+  input: SaveInput,
+  owner: { account_id: number; before: Draft["before"] },
+): Promise<Draft> {
+  const { id: instance_id, provider: _, enabled, config, ...flat } = input;
+  const { before } = owner;
+  const given = cleanJson(config ?? flat);
+  const isSame = Object.keys(given).length === 0 && before !== undefined;
+  const fields = isSame ? before.config : readFields(provider, given, before);
+  const parsed = provider.config.safeParse(fields);
+  if (!parsed.success) throw refuse(parsed.error.issues);
+  const issue = await outgoing.refusal(String(parsed.data[provider.address]));
+  if (issue) throw invalidField(provider.address, issue);
+  return { ...owner, instance_id, enabled: enabled ?? before?.enabled ?? true, config: parsed.data };
+}
+
+function refuse(issues: readonly { path: PropertyKey[]; message: string }[]): GatewayError {
+  const fields = issues.map(({ path, message }) => ({ field: path.join("."), issue: message }));
+  const [first] = fields;
+  return new GatewayError("VALIDATION_ERROR", `${first?.field}: ${first?.issue}`, { details: { fields } });
+}
+
+/** A secret that comes back as it was shown stays as it is, unless it would go to somebody else. */
+function readFields(
+  provider: Provider,
+  given: Record<string, unknown>,
+  before: Draft["before"],
+): Record<string, unknown> {
+  const fields = resolveAliases(given, provider.aliases);
+  for (const name of provider.secrets) {
+    if (fields[name] === "" || fields[name] === null) delete fields[name];
+    if (!isMaskOf(fields[name], before?.secrets[name])) continue;
+    if (originOf(fields[provider.address]) !== originOf(before?.config[provider.address]))
+      throw invalidField(name, "must be given anew for another address");
+    fields[name] = before?.secrets[name];
+  }
+  return fields;
+}
+
+function originOf(url: unknown): string | undefined {
+  return typeof url === "string" && URL.canParse(url) ? new URL(url).origin : undefined;
+}
+
+/** Writes the integration, and its lanes where it is new; the row of the instance is locked by the caller. */
+export async function writeIntegration(
+  trx: Trx,
+  { box }: Pick<IntegrationDeps, "box">,
+  provider: Provider,
+  draft: Draft,
+  prepared: Prepared,
+): Promise<IntegrationRow> {
+  const { account_id, instance_id, enabled } = draft;
+  const { config = draft.config } = prepared;
+  const before = await selectIntegrations(trx, instance_id)
+    .where("provider", "=", provider.name)
+    .forUpdate()
+    .executeTakeFirst();
+  const { shown, secrets } = separate(provider, config);
+  const kept = { ...secrets, ...prepared.secrets };
+  const { events, exclude } = provider.wants(config);
+  const columns = {
+    enabled,
+    event_names: events,
+    exclude,
+    config: JSON.stringify(shown),
+    secret: Object.keys(kept).length > 0 ? box.seal(JSON.stringify(kept)) : null,
+    state: JSON.stringify(prepared.state ?? {}),
+  };
+  if (before) return changeRow(trx, before.id, columns);
+  const id = await nextId(trx);
+  return trx
+    .insertInto("integration")
+    .values({
+      ...columns,
+      ...{ id, account_id, instance_id, provider: provider.name },
+      lane: await addLane(trx, "integration", String(id)),
+      inbound_lane: provider.isTold ? await addLane(trx, "integration", `${id}:inbound`) : null,
+    })
+    .returningAll()
+    .executeTakeFirstOrThrow();
+}
+
+function separate(provider: Provider, config: Record<string, unknown>) {
+  const isSecret = ([name]: [string, unknown]) => provider.secrets.includes(name);
+  const fields = Object.entries(config);
+  return {
+    shown: Object.fromEntries(fields.filter((field) => !isSecret(field))),
+    secrets: Object.fromEntries(fields.filter(isSecret).filter(([, value]) => value !== undefined)),
+  };
+}
+
+async function nextId(trx: Trx): Promise<number> {
+  const { rows } = await sql<{ id: number }>`
+    select nextval(pg_get_serial_sequence('integration', 'id')) as id`.execute(trx);
+  return Number(rows[0]?.id);
+}
+
+type Columns = Pick<IntegrationRow, "enabled" | "event_names" | "exclude" | "secret"> & {
+  config: string;
+  state: string;
+};
+
+/** Whoever saves has looked into it, so everything that waits is tried at once. */
+async function changeRow(trx: Trx, id: number, columns: Columns): Promise<IntegrationRow> {
+  const row = await trx
+    .updateTable("integration")
+    .set({ ...columns, status: "unknown", paused_until: null, updated_at: sql<Date>`now()` })
+    .where("id", "=", id)
+    .returningAll()
+    .executeTakeFirstOrThrow();
+  await sql`
+    with waiting as (
+      select id from job where lane in (${row.lane}, ${row.inbound_lane}) and attempts > 0 order by id for update
+    )
+    update job set run_at = least(run_at, now()) from waiting where job.id = waiting.id`.execute(trx);
+  return row;
+}
+
+/** Removes the integration with its lanes, what waits in them and what it knew. */
+export async function removeIntegration(trx: Trx, { id, lane, inbound_lane }: IntegrationRow): Promise<void> {
+  const lanes = [lane, inbound_lane].filter((one) => one !== null).sort((a, b) => a - b);
+  await trx.selectFrom("lane").select("id").where("id", "in", lanes).orderBy("id").forUpdate().execute();
+  await trx.deleteFrom("integration").where("id", "=", id).execute();
+  await trx.deleteFrom("job").where("lane", "in", lanes).execute();
+  await trx.deleteFrom("lane").where("id", "in", lanes).execute();
+  await trx.deleteFrom("integration_chat").where("integration_id", "=", id).execute();
+}

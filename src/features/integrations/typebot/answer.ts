@@ -1,0 +1,91 @@
+import { findOption, findOptions, optionsOf, SKIP } from "./options.ts";
+import { rangeOf } from "./prompts.ts";
+import type { Said } from "./read-said.ts";
+import { readDate, readNumber } from "./read-values.ts";
+import type { BotInput, BotMessage } from "./typebot-api.ts";
+
+/** What is done with what somebody has said. */
+export type Answer =
+  /** Goes to the bot; without a message it goes on by itself. */
+  | { do: "send"; message: BotMessage | undefined }
+  /** The bot is not asked: it could not take it, and we say so. */
+  | { do: "refuse"; why: "unsupported" | "invalid" }
+  | { do: "ignore" };
+
+/** Turns what was said into what the bot takes at this input: a number into the choice, a file into its address. */
+export function toAnswer(input: BotInput | undefined, said: Said): Answer {
+  if (input?.type === "payment input") return { do: "refuse", why: "unsupported" };
+  return said.kind === "file" ? answerWithFile(input, said) : answerWithText(input, said.text);
+}
+
+function send(text: string, replyId?: string): Answer {
+  return {
+    do: "send",
+    message: { type: "text", text, ...(replyId !== undefined && { metadata: { replyId } }) },
+  };
+}
+
+function answerWithFile(
+  input: BotInput | undefined,
+  { media_type, url, text }: Extract<Said, { kind: "file" }>,
+): Answer {
+  if (input?.type === "file input") return send(url);
+  const isAudio = media_type === "ptt" || media_type === "audio";
+  if (input?.type === "text input") {
+    if (isAudio && isOn(input, "audioClip")) return { do: "send", message: { type: "audio", url } };
+    if (isOn(input, "attachments"))
+      return { do: "send", message: { type: "text", text, attachedFileUrls: [url] } };
+  }
+  return text === "" ? { do: "refuse", why: "unsupported" } : answerWithText(input, text);
+}
+
+function isOn({ options }: BotInput, name: string): boolean {
+  const option = options?.[name];
+  return typeof option === "object" && option !== null && "isEnabled" in option && option.isEnabled === true;
+}
+
+function answerWithText(input: BotInput | undefined, text: string): Answer {
+  switch (input?.type) {
+    case "choice input":
+    case "picture choice input":
+      return input.options?.isMultipleChoice === true ? chooseSeveral(input, text) : choose(input, text);
+    case "cards":
+      return choosePath(input, text);
+    case "rating input":
+      return rate(input, text);
+    case "number input":
+      return send(readNumber(text));
+    case "date input":
+      return send(readDate(text, input.options?.format));
+    case "file input":
+      return findOption(optionsOf(input), text)?.id === SKIP
+        ? { do: "send", message: undefined }
+        : send(text);
+    default:
+      return send(text);
+  }
+}
+
+/** What is not among the choices goes as it is: the bot has its own words for that. */
+function choose(input: BotInput, text: string): Answer {
+  const option = findOption(optionsOf(input), text);
+  return option ? send(option.text, option.id) : send(text);
+}
+
+function chooseSeveral(input: BotInput, text: string): Answer {
+  const options = findOptions(optionsOf(input), text);
+  return send(options ? options.map((option) => option.text).join(", ") : text);
+}
+
+/** By its id: the title alone is taken for the first path of its card. */
+function choosePath(input: BotInput, text: string): Answer {
+  const path = findOption(optionsOf(input), text);
+  return path ? send(path.id, path.id) : send(text);
+}
+
+/** The bot looks at the highest mark only. */
+function rate(input: BotInput, text: string): Answer {
+  const { from, to } = rangeOf(input);
+  const mark = /^\d{1,3}$/.test(text.trim()) ? Number(text) : Number.NaN;
+  return mark >= from && mark <= to ? send(String(mark)) : { do: "refuse", why: "invalid" };
+}

@@ -1,0 +1,91 @@
+import type { FetchOutcome } from "../../../platform/safe-fetch.ts";
+import type { CallVerdict } from "../error-policy.ts";
+import type { Health } from "../health.ts";
+import type { Integration } from "../integration-row.ts";
+import type { IntegrationDeps } from "../provider.ts";
+import type { BotSession } from "./bot-chat.ts";
+import type { TypebotConfig } from "./config.ts";
+import { explain } from "./explain.ts";
+import {
+  type BotAnswer,
+  type BotMessage,
+  callTypebot,
+  continuePath,
+  readAnswer,
+  startPath,
+} from "./typebot-api.ts";
+
+/** How asking a bot went. */
+export type Asked =
+  | { asked: "answered"; answer: BotAnswer }
+  /** The bot does not know the session any more. */
+  | { asked: "forgotten" }
+  /** It has surely not moved on, so it may be asked again. */
+  | { asked: "again"; retryAfterMs: number | undefined; isDown: boolean; pauseLaneMs: number | undefined }
+  /** It may have moved on, and nobody knows. */
+  | { asked: "unknown"; pauseLaneMs: number | undefined }
+  /** It says no. */
+  | { asked: "refused" };
+
+export interface BotCaller {
+  start(
+    integration: Integration,
+    config: TypebotConfig,
+    said: { message: BotMessage | undefined; variables: Record<string, unknown> },
+  ): Promise<Asked>;
+  goOn(
+    integration: Integration,
+    config: TypebotConfig,
+    session: BotSession,
+    message: BotMessage | undefined,
+  ): Promise<Asked>;
+}
+
+const RICH = { textBubbleContentFormat: "richText" };
+
+/** Calls bots, and keeps account of how it goes. */
+export function createBotCaller({ outgoing }: Pick<IntegrationDeps, "outgoing">, health: Health): BotCaller {
+  async function ask(
+    integration: Integration,
+    config: TypebotConfig,
+    path: string,
+    body: Record<string, unknown>,
+  ): Promise<{ outcome: FetchOutcome; verdict: CallVerdict; pauseLaneMs: number | undefined }> {
+    const beganAt = performance.now();
+    const outcome = await callTypebot(outgoing, config, path, body);
+    const error = explain(outcome, config);
+    return { outcome, ...(await health.note(integration, outcome, beganAt, { error })) };
+  }
+
+  return {
+    async start(integration, config, { message, variables }) {
+      const said = { ...(message && { message }), prefilledVariables: variables };
+      const body = { ...said, ...RICH, isStreamEnabled: false, isOnlyRegistering: false };
+      const { outcome, verdict, pauseLaneMs } = await ask(integration, config, startPath(config), body);
+      const answer = verdict.verdict === "ok" ? readAnswer(outcome) : undefined;
+      if (answer?.sessionId) return { asked: "answered", answer };
+      if (verdict.verdict === "ok") await health.warn(integration, NOT_A_VIEWER);
+      if (verdict.verdict !== "retry") return { asked: "refused" };
+      // Of a session that nobody goes on with nobody hears anything.
+      const { retryAfterMs, isDown } = verdict;
+      return { asked: "again", retryAfterMs, isDown, pauseLaneMs };
+    },
+
+    async goOn(integration, config, session, message) {
+      const body = { ...(message && { message }), ...RICH };
+      const path = continuePath(session.session_id);
+      const { outcome, verdict, pauseLaneMs } = await ask(integration, config, path, body);
+      if (outcome.outcome === "response" && outcome.status === 404) return { asked: "forgotten" };
+      const answer = verdict.verdict === "ok" ? readAnswer(outcome) : undefined;
+      if (answer) return { asked: "answered", answer };
+      if (verdict.verdict === "stop") return { asked: "refused" };
+      if (verdict.verdict === "retry" && verdict.isSafe)
+        return { asked: "again", retryAfterMs: verdict.retryAfterMs, isDown: verdict.isDown, pauseLaneMs };
+      if (verdict.verdict === "ok") await health.warn(integration, NOT_A_VIEWER);
+      return { asked: "unknown", pauseLaneMs };
+    },
+  };
+}
+
+export const NOT_A_VIEWER =
+  "What answered is no Typebot viewer: base_url must be the address at which the bot is chatted with.";

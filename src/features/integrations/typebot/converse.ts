@@ -1,0 +1,207 @@
+import type { JobEnd } from "../../../engine/engine.ts";
+import { faultPoint } from "../../../platform/fault-point.ts";
+import { readChat } from "../chat-state.ts";
+import { retryDelayMs } from "../error-policy.ts";
+import type { Health } from "../health.ts";
+import { claimLink, type Link, setLink } from "../links.ts";
+import type { EventWork, IntegrationDeps } from "../provider.ts";
+import { toAnswer } from "./answer.ts";
+import type { Asked, BotCaller } from "./ask-bot.ts";
+import { type BotChat, type BotSession, isBefore, openSession } from "./bot-chat.ts";
+import { type TypebotConfig, typebotConfig } from "./config.ts";
+import { endTurn, type Speaker, speak } from "./end-turn.ts";
+import { type Gathered, gatherWords } from "./gather-words.ts";
+import { isKeyword, isTrigger } from "./keywords.ts";
+import { toPrompt } from "./prompts.ts";
+import { readSaid, type Said } from "./read-said.ts";
+import { stopBot } from "./take-over.ts";
+import type { BotMessage } from "./typebot-api.ts";
+import { variablesOf } from "./variables.ts";
+
+export interface BotDeps extends IntegrationDeps {
+  health: Health;
+  bots: BotCaller;
+}
+
+/** What somebody has said, and all that decides what becomes of it. */
+interface Hearing extends Speaker {
+  work: EventWork;
+  config: TypebotConfig;
+  said: Said;
+  /** The session that goes on with it; absent: a new one starts. */
+  session: BotSession | undefined;
+  gathered: Gathered;
+}
+
+/** As Typebot's own bridge to WhatsApp has it. */
+const OLD_MS = 3 * 60_000;
+/** Nobody waits longer for a bot to answer. */
+const GIVE_UP_AFTER_MS = 3_600_000;
+/** A start that fails by itself may have done something each time. */
+const MOST_STARTS = 3;
+
+/** A message that was received: it starts a bot or goes on with it, or it is none of the bot's business. */
+export async function converse(deps: BotDeps, work: EventWork): Promise<JobEnd> {
+  const config = typebotConfig.parse(work.integration.config);
+  const { message } = work.event.data;
+  const said = readSaid(deps, message);
+  if (!said || isIgnored(config, message)) return { end: "done" };
+  const { chat, lid } = { chat: message.jid as string, lid: message.lid as string | null };
+  const known = await readChat<BotChat>(deps.db, work.integration, { chat, lid });
+  const now = new Date();
+  if (isBefore(now, known.state.paused_until)) return { end: "done" };
+  const session = openSession(known.state, config, now);
+  const hearing = {
+    work,
+    config,
+    said,
+    session,
+    known,
+    chat: toChat(message),
+    gathered: { text: "", jobs: [], keys: [] },
+  };
+  if (isKeyword(config.stop_keywords, said.text ?? "")) return stop(deps, hearing);
+  if (isKeyword(config.restart_keywords, said.text ?? ""))
+    return isOld(work) ? { end: "done" } : take(deps, { ...hearing, session: undefined }, undefined);
+  if (!session && !mayStart(hearing, now)) return { end: "done" };
+  return listen(deps, hearing);
+}
+
+function toChat({ jid, phone, lid, chat_type: type }: EventWork["event"]["data"]): Speaker["chat"] {
+  return { jid, phone, lid, type };
+}
+
+function isIgnored(
+  { ignore_groups, ignore_jids }: TypebotConfig,
+  { from_me, is_group, jid, lid, phone, type }: EventWork["event"]["data"],
+): boolean {
+  if (from_me || (is_group && ignore_groups) || type === "unreadable") return true;
+  return ignore_jids.some((one) => [jid, lid, phone].includes(one.replace(/^\+/, "")));
+}
+
+/** It waited somewhere before it came to us. */
+function isOld({ event: { data, recorded_at } }: EventWork): boolean {
+  return data.offline === true || recorded_at.getTime() - Date.parse(data.message.timestamp) > OLD_MS;
+}
+
+function mayStart({ work, known, config, said }: Hearing, now: Date): boolean {
+  return !isOld(work) && !isBefore(now, known.state.closed_until) && isTrigger(config, said.text ?? "");
+}
+
+/** The bot goes, and says goodbye where it was there. */
+async function stop(deps: BotDeps, { work, config, session, known, chat }: Hearing): Promise<JobEnd> {
+  const parts =
+    session && config.goodbye_message !== "" ? [{ kind: "text" as const, text: config.goodbye_message }] : [];
+  return speak(deps, { work, known, chat }, { parts, state: { ...known.state, session: undefined } }, (trx) =>
+    stopBot(trx, work.integration.instance_id, chat.jid),
+  );
+}
+
+/** Waits for more words where they are joined, and decides what the bot hears. */
+async function listen(deps: BotDeps, hearing: Hearing): Promise<JobEnd> {
+  const { work, config, said, session } = hearing;
+  if (session?.is_listening) return { end: "done" };
+  const gathered = said.kind === "text" ? await gatherWords(deps.db, work, said.text, config) : undefined;
+  if (gathered && "waitUntil" in gathered) return { end: "retry", at: gathered.waitUntil };
+  const all = gathered
+    ? { ...hearing, gathered, said: { kind: "text" as const, text: gathered.text } }
+    : hearing;
+  const answer = toAnswer(session?.input, all.said);
+  if (answer.do === "ignore") return { end: "done" };
+  if (answer.do === "send") return take(deps, all, answer.message);
+  return refuse(deps, all, answer.why);
+}
+
+/** In the bot's stead, which could not make anything of it. */
+async function refuse(deps: BotDeps, hearing: Hearing, why: "unsupported" | "invalid"): Promise<JobEnd> {
+  const { config, known, session } = hearing;
+  // A file cannot start a bot, but the person who sent it can.
+  if (!session) return take(deps, hearing, undefined);
+  const parts =
+    why === "invalid" && session.input
+      ? toPrompt(session.input)
+      : [{ kind: "text" as const, text: config.unsupported_message }];
+  return speak(deps, hearing, { parts, state: known.state });
+}
+
+/** Asks the bot, once: the claim is written before, so that nobody asks again after a crash. */
+async function take(deps: BotDeps, hearing: Hearing, message: BotMessage | undefined): Promise<JobEnd> {
+  const { work, session, known } = hearing;
+  const { integration, event } = work;
+  const key = { chat: known.chat, message_id: event.data.message.message_id as string };
+  const { link, isOurs } = await claimLink(deps.db, integration, key);
+  if (!isOurs && link.status !== "claimed") return { end: "done" };
+  // Whoever died over a start has left a session that nobody knows of.
+  if (!isOurs && session) return leaveUnknown(deps, hearing, link);
+  const asked = await ask(deps, hearing, message);
+  faultPoint("typebot:after-response");
+  return conclude(deps, hearing, link, asked);
+}
+
+/** A session that the bot has forgotten starts anew, once, with the same words. */
+async function ask(deps: BotDeps, hearing: Hearing, message: BotMessage | undefined): Promise<Asked> {
+  const { work, config, session, said } = hearing;
+  const { integration } = work;
+  if (session) {
+    const asked = await deps.bots.goOn(integration, config, session, message);
+    if (asked.asked !== "forgotten") return asked;
+  }
+  const first: BotMessage | undefined = message && said.text ? { type: "text", text: said.text } : message;
+  const variables = await variablesOf(deps, work, config, said.text);
+  return deps.bots.start(integration, config, { message: first, variables });
+}
+
+async function conclude(deps: BotDeps, hearing: Hearing, link: Link, asked: Asked): Promise<JobEnd> {
+  const { work, session, config, known, gathered } = hearing;
+  switch (asked.asked) {
+    case "answered": {
+      const answered = {
+        ...hearing,
+        answer: asked.answer,
+        hop: 0,
+        message_id: work.event.data.message.message_id,
+      };
+      return endTurn(deps, { ...answered, session, config, known, link, gathered });
+    }
+    case "again":
+      return tryAgain(deps, hearing, link, asked);
+    case "unknown":
+      return { ...(await leaveUnknown(deps, hearing, link)), ...pauseOf(asked.pauseLaneMs) };
+    default:
+      return speak(deps, hearing, { parts: [], state: { ...known.state, session: undefined } }, (trx) =>
+        setLink(trx, link.id, { status: "failed" }).then(() => []),
+      );
+  }
+}
+
+function pauseOf(pauseLaneMs: number | undefined) {
+  return pauseLaneMs === undefined ? {} : { pauseLaneMs };
+}
+
+async function tryAgain(
+  { db }: BotDeps,
+  { work, session }: Hearing,
+  link: Link,
+  { retryAfterMs, isDown, pauseLaneMs }: Extract<Asked, { asked: "again" }>,
+): Promise<JobEnd> {
+  const ageMs = Date.now() - work.event.recorded_at.getTime();
+  const isSpent = !session && !isDown && link.attempts >= MOST_STARTS;
+  const isOver = ageMs > GIVE_UP_AFTER_MS || isSpent;
+  await setLink(db, link.id, { status: isOver ? "failed" : "waiting" });
+  if (isOver) return { end: "done", ...pauseOf(pauseLaneMs) };
+  const at = new Date(Date.now() + retryDelayMs(link.attempts, retryAfterMs));
+  return { end: "retry", at, ...pauseOf(pauseLaneMs) };
+}
+
+/** The bot may have moved on, so nothing is repeated; what it waits for now is not known until it says so again. */
+async function leaveUnknown(deps: BotDeps, hearing: Hearing, link: Link): Promise<JobEnd> {
+  const { known, session, work } = hearing;
+  await deps.health.warn(
+    work.integration,
+    "It is not known whether the bot got a message, because its answer was lost; it goes on with the next one.",
+  );
+  const state = { ...known.state, ...(session && { session: { ...session, input: undefined } }) };
+  return speak(deps, hearing, { parts: [], state }, (trx) =>
+    setLink(trx, link.id, { status: "unknown" }).then(() => []),
+  );
+}

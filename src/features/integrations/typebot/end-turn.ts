@@ -1,0 +1,147 @@
+import type { JobEnd } from "../../../engine/engine.ts";
+import { addJobs } from "../../../engine/jobs.ts";
+import type { Trx } from "../../../platform/db.ts";
+import { GatewayError } from "../../../platform/errors.ts";
+import type { ChatState } from "../chat-state.ts";
+import { writeChat } from "../chat-state.ts";
+import type { Health } from "../health.ts";
+import { type Link, setLink } from "../links.ts";
+import type { EventWork, IntegrationDeps } from "../provider.ts";
+import { findRoute, queueReplies, type ReplyChat } from "../queue-replies.ts";
+import { dropReplies, type ReplyPart, toReplies } from "../reply-content.ts";
+import { settleJob, taskJob } from "../settle-job.ts";
+import { type BotChat, type BotSession, botOf, inMinutes } from "./bot-chat.ts";
+import type { TypebotConfig } from "./config.ts";
+import { dropGathered, type Gathered } from "./gather-words.ts";
+import { type Turn, toTurn } from "./turn.ts";
+import type { BotAnswer } from "./typebot-api.ts";
+
+type TurnDeps = IntegrationDeps & { health: Health };
+
+/** In which chat, and for which job, something is said. */
+export interface Speaker {
+  work: Pick<EventWork, "job" | "integration">;
+  /** What is known of the chat so far. */
+  known: ChatState<BotChat>;
+  chat: ReplyChat;
+}
+
+/** What ends a job: what is said, and what is known of the chat from then on. */
+export interface Ending {
+  parts: readonly ReplyPart[];
+  state: Partial<BotChat>;
+}
+
+/**
+ * Ends the job: what is said, what is known of the chat and whatever `also` does are one commit. `also` answers lanes
+ * of which it has changed what waits.
+ */
+export async function speak(
+  deps: TurnDeps,
+  { work: { job, integration }, known, chat }: Speaker,
+  { parts, state }: Ending,
+  also: (trx: Trx) => Promise<number[]> = async () => [],
+): Promise<JobEnd> {
+  const { db, sendHoldMs, health } = deps;
+  const route = await findRoute(deps, integration, chat);
+  const { replies, failures } = await toReplies(deps, parts);
+  for (const failure of failures) await health.warn(integration, failure);
+  const key = `typebot:${integration.id}:${job.id}`;
+  const settle = async (said: typeof replies) => {
+    let changed: number[] = [];
+    const end = await settleJob(deps, job, async (trx) => {
+      changed = await also(trx);
+      await writeChat(trx, integration, { ...known, state });
+      await queueReplies(trx, route, said, { origin: "chatbot", key, sendHoldMs });
+      return [integration.lane, route.lane];
+    });
+    deps.engine.wake(changed, { changed: true });
+    return end;
+  };
+  try {
+    return await settle(replies);
+  } catch (error) {
+    await dropReplies(db, replies);
+    if (!(error instanceof GatewayError)) throw error;
+    // The bot has moved on, so what it said is lost, and we must know where it stands.
+    await health.warn(integration, error.message);
+    return settle([]);
+  }
+}
+
+/** An answer of the bot, and what it answers. */
+export interface AnsweredTurn extends Speaker {
+  config: TypebotConfig;
+  /** The session that went on; absent: this answer began it. */
+  session: BotSession | undefined;
+  answer: BotAnswer;
+  /** How often the bot has been called again without a message since the user spoke. */
+  hop: number;
+  message_id: string;
+  link: Link;
+  gathered: Gathered;
+}
+
+const MOST_HOPS = 20;
+
+/** Says what the bot says, and keeps where it stands. */
+export async function endTurn(deps: TurnDeps, answered: AnsweredTurn): Promise<JobEnd> {
+  const { answer, config, known, hop, work, link, gathered } = answered;
+  const now = new Date();
+  const turn = toTurn(answer, config, answer.typebot?.settings?.typingEmulation ?? answered.session?.typing);
+  for (const warning of turn.warnings) await deps.health.warn(work.integration, warning);
+  const isEndless = turn.continueAfterMs !== undefined && hop >= MOST_HOPS;
+  if (isEndless)
+    await deps.health.warn(work.integration, "The flow goes round in circles and was left there.");
+  const session = turn.isOver ? undefined : sessionAfter(answered, turn, now);
+  const state = {
+    ...known.state,
+    session,
+    ...(turn.isOver &&
+      config.on_end === "keep_closed" && {
+        closed_until: inMinutes(now, config.keep_closed_for_minutes),
+      }),
+  };
+  return speak(deps, answered, { parts: turn.parts, state }, async (trx) => {
+    await setLink(trx, link.id, { status: "done", provider_conversation_id: session?.session_id ?? null });
+    await dropGathered(trx, work.integration, known.chat, gathered);
+    if (session && turn.continueAfterMs !== undefined && !isEndless)
+      await addContinuation(trx, answered, session, turn.continueAfterMs);
+    return gathered.jobs.length > 0 ? [work.integration.lane] : [];
+  });
+}
+
+function sessionAfter(
+  { answer, config, session }: AnsweredTurn,
+  { isListening }: Turn,
+  now: Date,
+): BotSession | undefined {
+  const session_id = answer.sessionId ?? session?.session_id;
+  if (session_id === undefined) return undefined;
+  return {
+    ...{ session_id, bot: botOf(config), at: now.toISOString(), is_listening: isListening },
+    input: answer.input,
+    typing: answer.typebot?.settings?.typingEmulation ?? session?.typing,
+  };
+}
+
+/** What the job that goes on with a flow by itself says. */
+export interface Continuation {
+  chat: ReplyChat;
+  session_id: string;
+  message_id: string;
+  hop: number;
+}
+
+/** Before whatever the user says meanwhile. */
+async function addContinuation(
+  trx: Trx,
+  { work, chat, hop, message_id, known }: AnsweredTurn,
+  { session_id }: BotSession,
+  afterMs: number,
+): Promise<void> {
+  const task: Continuation = { chat, session_id, message_id, hop: hop + 1 };
+  const run_at = new Date(Date.now() + afterMs);
+  const options = { grp: known.chat, pos: work.job.pos, first: true, run_at };
+  await addJobs(trx, [taskJob(work.integration, { ...task }, options)]);
+}

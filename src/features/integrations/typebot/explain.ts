@@ -1,0 +1,26 @@
+import type { FetchOutcome } from "../../../platform/safe-fetch.ts";
+import { describeOutcome } from "../error-policy.ts";
+import type { TypebotConfig } from "./config.ts";
+
+/** What an answer means and what to do about it; by its status, since the form of errors differs between viewers. */
+export function explain(outcome: FetchOutcome, { public_id }: TypebotConfig): string {
+  const said = describeOutcome(outcome);
+  if (outcome.outcome === "failed") {
+    if (outcome.failure !== "blocked") return said;
+    return `${said} If Typebot runs in your own network, whoever operates the gateway adds its name to WAYGATE_ALLOWED_HOSTS.`;
+  }
+  switch (outcome.status) {
+    case 400:
+      return `The bot is closed, or does not take what was said. (${said})`;
+    case 401:
+      return `The viewer refuses the API token. (${said})`;
+    case 403:
+      return `The bot is suspended, or refuses calls from here. (${said})`;
+    case 404:
+      return `There is no published bot "${public_id}" at this address, or its session is over: publish it, and take the last part of its address as public_id. (${said})`;
+    case 405:
+      return `This is the builder, not the viewer: base_url must be the address at which the bot is chatted with. (${said})`;
+    default:
+      return said;
+  }
+}

@@ -1,0 +1,58 @@
+import { z } from "zod";
+import type { JobEnd } from "../../../engine/engine.ts";
+import { faultPoint } from "../../../platform/fault-point.ts";
+import { readChat } from "../chat-state.ts";
+import { retryDelayMs } from "../error-policy.ts";
+import { claimLink, setLink } from "../links.ts";
+import type { TaskWork } from "../provider.ts";
+import { type BotChat, isBefore } from "./bot-chat.ts";
+import { typebotConfig } from "./config.ts";
+import type { BotDeps } from "./converse.ts";
+import { endTurn } from "./end-turn.ts";
+
+const continuation = z.object({
+  chat: z.object({
+    jid: z.string(),
+    phone: z.string().nullable(),
+    lid: z.string().nullable(),
+    type: z.enum(["contact", "group"]),
+  }),
+  session_id: z.string(),
+  message_id: z.string(),
+  hop: z.number(),
+});
+
+const MOST_TRIES = 5;
+
+/** Goes on with a flow that waits for no user; not when somebody has stopped it, or taken over, meanwhile. */
+export async function goOn(deps: BotDeps, { job, integration, task }: TaskWork): Promise<JobEnd> {
+  const { db, bots, health } = deps;
+  const { chat, session_id, message_id, hop } = continuation.parse(task);
+  const config = typebotConfig.parse(integration.config);
+  const known = await readChat<BotChat>(db, integration, { chat: chat.jid, lid: chat.lid });
+  const { session, paused_until } = known.state;
+  if (session?.session_id !== session_id || isBefore(new Date(), paused_until)) return { end: "done" };
+  const { link, isOurs } = await claimLink(db, integration, { chat: known.chat, message_id, part: hop });
+  if (!isOurs) return { end: "done" };
+  const asked = await bots.goOn(integration, config, session, undefined);
+  faultPoint("typebot:after-continue");
+  if (asked.asked === "answered") {
+    const work = { job, integration };
+    const gathered = { text: "", jobs: [], keys: [] };
+    return endTurn(deps, {
+      ...{ work, config, known, chat, session, hop },
+      answer: asked.answer,
+      message_id,
+      link,
+      gathered,
+    });
+  }
+  if (asked.asked === "again" && link.attempts < MOST_TRIES) {
+    await setLink(db, link.id, { status: "waiting" });
+    const at = new Date(Date.now() + retryDelayMs(link.attempts, asked.retryAfterMs));
+    return { end: "retry", at, ...(asked.pauseLaneMs !== undefined && { pauseLaneMs: asked.pauseLaneMs }) };
+  }
+  await setLink(db, link.id, { status: asked.asked === "unknown" ? "unknown" : "failed" });
+  await health.warn(integration, "The flow could not go on by itself; it goes on with the next message.");
+  return { end: "done" };
+}

@@ -1,0 +1,168 @@
+import { readFileSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import { toAnswer } from "./answer.ts";
+import { typebotConfig } from "./config.ts";
+import { toTurn } from "./turn.ts";
+import { readAnswer } from "./typebot-api.ts";
+
+const GOLDEN = new URL("../../../../test/golden/typebot/", import.meta.url);
+const CONFIG = typebotConfig.parse({
+  base_url: "http://typebot.test",
+  public_id: "full",
+  max_wait_seconds: 10,
+});
+
+/** Answers of the real viewer by what was done, in the order in which they came; those that were cut are left out. */
+function readRecorded(name: string) {
+  const lines = readFileSync(new URL(name, GOLDEN), "utf8").split("\n");
+  return lines.flatMap((line) => {
+    const [, what = "", status = "", body = ""] =
+      /^## (.+?) (\d{3}) (?:application\/json )?(\{.*\})$/.exec(line) ?? [];
+    return what === "" ? [] : [{ what, status: Number(status), body }];
+  });
+}
+
+const RECORDED = [...readRecorded("answers.txt"), ...readRecorded("edges.txt")];
+
+function answerTo(what: string, nth = 0) {
+  const found = RECORDED.filter((one) => one.what === what)[nth];
+  const outcome = {
+    ...{
+      outcome: "response" as const,
+      status: found?.status ?? 0,
+      headers: {},
+      durationMs: 1,
+      truncated: false,
+    },
+    body: Buffer.from(found?.body ?? ""),
+  };
+  const answer = readAnswer(outcome);
+  if (!answer) throw new Error(`the answer to ${what} cannot be read`);
+  return answer;
+}
+
+function turnOf(what: string, nth = 0) {
+  const answer = answerTo(what, nth);
+  return toTurn(answer, CONFIG, answer.typebot?.settings?.typingEmulation);
+}
+
+const wordsOf = (what: string, nth = 0) =>
+  turnOf(what, nth).parts.map((part) => (part.kind === "text" ? part.text : part.url));
+
+const words = (text: string) => ({ kind: "text" as const, text });
+
+describe("the recorded answers of a real viewer", () => {
+  test("are read whole, all that were answered well", () => {
+    expect(RECORDED.length).toBeGreaterThan(50);
+    const well = RECORDED.filter(({ status }) => status === 200);
+    for (const { what, body } of well) {
+      const outcome = {
+        outcome: "response" as const,
+        status: 200,
+        headers: {},
+        durationMs: 1,
+        truncated: false,
+      };
+      expect(readAnswer({ ...outcome, body: Buffer.from(body) }), what).toBeDefined();
+    }
+  });
+
+  test("become text, files, a document and a list that can be answered by number", () => {
+    const body = readFileSync(new URL("start.json", GOLDEN));
+    const answer = readAnswer({
+      outcome: "response",
+      status: 200,
+      headers: {},
+      durationMs: 1,
+      truncated: false,
+      body,
+    });
+    const { parts, isOver } = toTurn(answer ?? { messages: [] }, CONFIG, undefined);
+    expect(isOver).toBe(false);
+    expect(parts).toEqual([
+      {
+        kind: "text",
+        text: "Hello *Ana* _it_ ~st~ un `code` link (https://example.org/a)\n\njid 5511@s.whatsapp.net\n1. One\n2. Two\n- Bul",
+      },
+      { kind: "media", url: "https://example.org/i.png", type: "image" },
+      { kind: "text", text: "https://www.youtube.com/watch?v=abc", delay_ms: 2150 },
+      { kind: "media", url: "https://example.org/a.mp3", type: "ptt" },
+      { kind: "media", url: "https://example.org/doc.pdf", type: "document", file_name: "doc.pdf" },
+      { kind: "text", text: "1. Sales\n2. Support" },
+    ]);
+  });
+
+  test.each([
+    ["invalid choice", "2", { type: "text", text: "Support", metadata: { replyId: "i2" } }],
+    ["invalid choice", "SALES", { type: "text", text: "Sales", metadata: { replyId: "i1" } }],
+    ["invalid choice", "sup", { type: "text", text: "Support", metadata: { replyId: "i2" } }],
+    ["invalid choice", "3", { type: "text", text: "3" }],
+    ["rating bad", "4", { type: "text", text: "4" }],
+    ["file ok", "1 3", { type: "text", text: "Red, Blue" }],
+    ["file ok", "blue, RED", { type: "text", text: "Blue, Red" }],
+    ["num bad", "1.234,5", { type: "text", text: "1234.5" }],
+    ["rating ok", "25/12/2026", { type: "text", text: "2026-12-25" }],
+    ["rating ok", "amanhã", { type: "text", text: "tomorrow" }],
+    ["pic idx", "1", { type: "text", text: "A", metadata: { replyId: "q1" } }],
+    ["num", "11 99999-0000", { type: "text", text: "11 99999-0000" }],
+  ])("after %s, %j is said as the bot takes it", (what, said, message) => {
+    expect(toAnswer(answerTo(what).input, words(said))).toEqual({ do: "send", message });
+  });
+
+  test("a mark out of range is not passed on", () => {
+    const { input } = answerTo("rating bad");
+    for (const said of ["6", "2.5", "good"])
+      expect(toAnswer(input, words(said))).toEqual({ do: "refuse", why: "invalid" });
+  });
+
+  test("a file answers a file input and an open text input, and a voice note goes as audio", () => {
+    const file = { kind: "file" as const, media_type: "image", url: "https://x.test/file.png", text: "" };
+    expect(toAnswer(answerTo("date").input, file)).toMatchObject({ message: { text: file.url } });
+    const { input } = answerTo("textatt");
+    expect(toAnswer(input, file)).toEqual({
+      do: "send",
+      message: { type: "text", text: "", attachedFileUrls: [file.url] },
+    });
+    expect(toAnswer(input, { ...file, media_type: "ptt" })).toEqual({
+      do: "send",
+      message: { type: "audio", url: file.url },
+    });
+    expect(toAnswer(answerTo("invalid choice").input, file)).toEqual({ do: "refuse", why: "unsupported" });
+  });
+
+  test("tell the end of a flow by themselves", () => {
+    const over = [
+      "email ok",
+      "pause cont no msg",
+      "script",
+      "textonly",
+      "start input bot with message",
+      "cards title",
+    ];
+    for (const what of over) expect(turnOf(what).isOver, what).toBe(true);
+    const open = ["pause start", "setvar start", "listen", "textatt", "loop", "rating ok"];
+    for (const what of open) expect(turnOf(what).isOver, what).toBe(false);
+  });
+
+  test("tell what is to be done without the user", () => {
+    expect(turnOf("pause start").continueAfterMs).toBe(1000);
+    expect(turnOf("setvar start")).toMatchObject({
+      continueAfterMs: 0,
+      warnings: [expect.stringMatching(/setVariable/)],
+    });
+    expect(turnOf("listen")).toMatchObject({ continueAfterMs: undefined, isListening: true });
+    expect(wordsOf("email ok")).toEqual(["https://example.org/r", "Bye Sales file=http://127.0.0.1:9/x.png"]);
+    expect(wordsOf("setvar cont")).toEqual(["x=2"]);
+    expect(turnOf("script")).toMatchObject({ continueAfterMs: undefined, warnings: [] });
+  });
+
+  test("show pictures with their numbers, a scale and a date's form", () => {
+    expect(turnOf("time").parts).toEqual([
+      { kind: "media", url: "https://example.org/1.png", type: "image", caption: "1. *A*\nd" },
+      { kind: "text", text: "2. *B*" },
+    ]);
+    expect(wordsOf("replyId i1")).toEqual(["0–5"]);
+    expect(wordsOf("rating ok")).toEqual(["(dd/MM/yyyy)"]);
+    expect(wordsOf("file loopback")).toEqual(["1. Red\n2. Green\n3. Blue\n(1, 2, …)"]);
+  });
+});

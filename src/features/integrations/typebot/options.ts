@@ -1,0 +1,76 @@
+import type { BotInput } from "./typebot-api.ts";
+
+/** One thing that can be chosen. */
+export interface Option {
+  id: string;
+  /** What is shown, and what the bot takes for an answer. */
+  text: string;
+  /** Other words for it. */
+  others: string[];
+}
+
+/** What can be chosen, in the order of the numbers that stand before it. */
+export function optionsOf(input: BotInput): Option[] {
+  const items = input.items ?? [];
+  if (input.type === "choice input")
+    return items.flatMap(({ id, content, value }) => toOption(id, content, value));
+  if (input.type === "picture choice input")
+    return items.flatMap(({ id, title, value }) => toOption(id, title, value));
+  if (input.type === "cards") return items.flatMap((card) => pathsOf(card));
+  if (isSkippable(input)) return [{ id: SKIP, text: skipLabel(input), others: ["skip"] }];
+  return [];
+}
+
+/** Stands for going on without a file. */
+export const SKIP = "skip";
+
+function isSkippable({ type, options }: BotInput): boolean {
+  return type === "file input" && options?.isRequired === false;
+}
+
+function skipLabel({ options }: BotInput): string {
+  const labels = options?.labels;
+  const skip = typeof labels === "object" && labels !== null && "skip" in labels ? labels.skip : undefined;
+  return typeof skip === "string" && skip !== "" ? skip : "Skip";
+}
+
+/** The titles of several cards may be alike, so a path is what is chosen. */
+export function pathsOf(card: Record<string, unknown>): Option[] {
+  const paths = Array.isArray(card.paths) ? (card.paths as Record<string, unknown>[]) : [];
+  return paths.flatMap(({ id, text }) => toOption(id, text, paths.length === 1 ? card.title : undefined));
+}
+
+function toOption(id: unknown, text: unknown, other: unknown): Option[] {
+  const shown = [text, other].find((one) => typeof one === "string" && one.trim() !== "");
+  if (typeof id !== "string" || typeof shown !== "string") return [];
+  return [{ id, text: shown.trim(), others: typeof other === "string" ? [other] : [] }];
+}
+
+/** The option that is meant: by its number, or by its words, whatever their case and accents; undefined when unclear. */
+export function findOption(options: readonly Option[], said: string): Option | undefined {
+  const text = said.trim();
+  const exact = options.filter((option) => [option.text, ...option.others, option.id].includes(text));
+  if (exact.length > 0) return exact[0];
+  const number = /^[#(]?(\d{1,3})(?:[\s.)º-]|\uFE0F|\u20E3)*$/.exec(text)?.[1];
+  if (number !== undefined) return options[Number(number) - 1];
+  const alike = options.filter((option) =>
+    [option.text, ...option.others].some((words) => simplify(words) === simplify(text)),
+  );
+  return alike.length === 1 ? alike[0] : undefined;
+}
+
+/** The options that are meant by "1, 3" or "red and blue"; undefined as soon as one part is unclear. */
+export function findOptions(options: readonly Option[], said: string): Option[] | undefined {
+  const whole = findOption(options, said);
+  if (whole) return [whole];
+  const isNumbers = /^[\d\s,;.&+]+$/.test(said);
+  const parts = said.split(isNumbers ? /[^\d]+/ : /[,;\n]+/).filter((part) => part.trim() !== "");
+  const found = parts.map((part) => findOption(options, part));
+  const known = found.filter((option) => option !== undefined);
+  return known.length === found.length && known.length > 0 ? [...new Set(known)] : undefined;
+}
+
+/** Without case, accents and spare spaces. */
+export function simplify(text: string): string {
+  return text.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase().replace(/\s+/g, " ").trim();
+}

@@ -1,0 +1,53 @@
+import type { EventWork, IntegrationDeps } from "../provider.ts";
+
+/** What somebody has said, as a bot can take it. */
+export type Said =
+  | { kind: "text"; text: string }
+  /** A file with what stands under it; `url` ends in the extension, by which bots know its type. */
+  | { kind: "file"; media_type: string; url: string; text: string };
+
+const LINK_SECONDS = 7 * 86_400;
+
+/** Undefined for what is no answer to a bot, such as a sticker. */
+export function readSaid(
+  { links }: Pick<IntegrationDeps, "links">,
+  message: EventWork["event"]["data"],
+): Said | undefined {
+  if (message.location) {
+    const { latitude, longitude } = message.location;
+    return { kind: "text", text: `${latitude}, ${longitude}` };
+  }
+  if (message.contacts?.[0]) return { kind: "text", text: message.contacts[0].phone };
+  if (message.media?.id) return readFile(links, message);
+  const text = (message.text ?? message.caption ?? "").trim();
+  return text === "" ? undefined : { kind: "text", text };
+}
+
+function readFile(
+  links: IntegrationDeps["links"],
+  { media, caption }: EventWork["event"]["data"],
+): Said | undefined {
+  if (media.type === "sticker") return undefined;
+  const url = `${links.link(media.id, LINK_SECONDS)}/file.${extensionOf(media)}`;
+  return { kind: "file", media_type: media.type, url, text: (caption ?? "").trim() };
+}
+
+const EXTENSIONS: Readonly<Record<string, string>> = {
+  "image/jpeg": "jpg",
+  "image/png": "png",
+  "image/webp": "webp",
+  "image/gif": "gif",
+  "video/mp4": "mp4",
+  "video/3gpp": "3gp",
+  "audio/ogg": "ogg",
+  "audio/mpeg": "mp3",
+  "audio/mp4": "m4a",
+  "audio/aac": "aac",
+  "application/pdf": "pdf",
+  "text/plain": "txt",
+};
+
+function extensionOf({ file_name, mime_type }: { file_name: string | null; mime_type: string }): string {
+  const own = /\.([A-Za-z0-9]{1,8})$/.exec(file_name ?? "")?.[1];
+  return own?.toLowerCase() ?? EXTENSIONS[mime_type.split(";")[0]?.trim() ?? ""] ?? "bin";
+}

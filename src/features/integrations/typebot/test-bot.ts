@@ -1,0 +1,37 @@
+import type { TestReport } from "../contract.ts";
+import { judgeCall } from "../error-policy.ts";
+import type { Health } from "../health.ts";
+import type { Integration } from "../integration-row.ts";
+import type { IntegrationDeps } from "../provider.ts";
+import { NOT_A_VIEWER } from "./ask-bot.ts";
+import { typebotConfig } from "./config.ts";
+import { explain } from "./explain.ts";
+import { callTypebot, readAnswer, startPath } from "./typebot-api.ts";
+
+/** Registers a session with the bot without running its flow. */
+export async function testBot(
+  { outgoing }: IntegrationDeps,
+  health: Health,
+  integration: Integration,
+): Promise<TestReport> {
+  const config = typebotConfig.parse(integration.config);
+  const beganAt = performance.now();
+  const body = { isOnlyRegistering: true, isStreamEnabled: false };
+  const outcome = await callTypebot(outgoing, config, startPath(config), body);
+  const isOk = judgeCall(outcome).verdict === "ok";
+  const isBot = isOk && readAnswer(outcome)?.sessionId !== undefined;
+  const message = isBot
+    ? "The bot is there and takes messages."
+    : isOk
+      ? NOT_A_VIEWER
+      : explain(outcome, config);
+  await health.note(integration, outcome, beganAt, { error: message });
+  if (isOk && !isBot) await health.warn(integration, message);
+  return {
+    success: isBot,
+    message,
+    status_code: outcome.outcome === "response" ? outcome.status : null,
+    duration_ms: Math.round(outcome.durationMs),
+    details: { public_id: config.public_id },
+  };
+}

@@ -1,0 +1,95 @@
+import { z } from "zod";
+import { cleanJson } from "../../../platform/clean-text.ts";
+import type { FetchOutcome, SafeFetch } from "../../../platform/safe-fetch.ts";
+import type { TypebotConfig } from "./config.ts";
+
+const bubble = z.looseObject({ id: z.string(), type: z.string(), content: z.looseObject({}).optional() });
+
+const input = z.looseObject({
+  id: z.string(),
+  type: z.string(),
+  items: z.array(z.looseObject({})).optional(),
+  options: z.looseObject({}).optional(),
+});
+
+const clientAction = z.looseObject({
+  type: z.string(),
+  lastBubbleBlockId: z.string().optional(),
+  expectsDedicatedReply: z.boolean().optional(),
+  wait: z.looseObject({ secondsToWaitFor: z.coerce.number().catch(0) }).optional(),
+  redirect: z.looseObject({ url: z.string().optional() }).optional(),
+});
+
+const typing = z.looseObject({
+  enabled: z.boolean().optional(),
+  speed: z.number().optional(),
+  maxDelay: z.number().optional(),
+  delayBetweenBubbles: z.number().optional(),
+  isDisabledOnFirstMessage: z.boolean().optional(),
+});
+
+const answer = z.looseObject({
+  sessionId: z.string().optional(),
+  typebot: z
+    .looseObject({ settings: z.looseObject({ typingEmulation: typing.optional() }).optional() })
+    .optional(),
+  messages: z.array(bubble),
+  input: input.optional(),
+  clientSideActions: z.array(clientAction).optional(),
+});
+
+export type Bubble = z.output<typeof bubble>;
+export type BotInput = z.output<typeof input>;
+export type ClientAction = z.output<typeof clientAction>;
+export type TypingEmulation = z.output<typeof typing>;
+export type BotAnswer = z.output<typeof answer>;
+
+/** What a user says to a bot. */
+export type BotMessage =
+  | { type: "text"; text: string; attachedFileUrls?: string[]; metadata?: { replyId: string } }
+  | { type: "audio"; url: string };
+
+/** The bot runs its HTTP and AI blocks before it answers. */
+const TOTAL_MS = 60_000;
+const READ_AT_MOST_BYTES = 2 * 1024 * 1024;
+
+/** Calls the chat API of a viewer; no `Origin` is sent, since bots may refuse those of other sites. */
+export function callTypebot(
+  outgoing: SafeFetch,
+  { base_url, api_token }: TypebotConfig,
+  path: string,
+  body: Record<string, unknown>,
+): Promise<FetchOutcome> {
+  return outgoing.fetch({
+    url: `${base_url}/api/v1/${path}`,
+    method: "POST",
+    headers: {
+      "content-type": "application/json",
+      accept: "application/json",
+      ...(api_token !== undefined && { authorization: `Bearer ${api_token}` }),
+    },
+    body: JSON.stringify(body),
+    totalMs: TOTAL_MS,
+    maxBytes: READ_AT_MOST_BYTES,
+    isPaced: true,
+  });
+}
+
+/** In richText: as Markdown some viewers fail over a struck-out word. */
+export function startPath({ public_id }: TypebotConfig): string {
+  return `typebots/${encodeURIComponent(public_id)}/startChat`;
+}
+
+export function continuePath(sessionId: string): string {
+  return `sessions/${encodeURIComponent(sessionId)}/continueChat`;
+}
+
+/** Undefined for what no viewer would answer. */
+export function readAnswer(outcome: FetchOutcome): BotAnswer | undefined {
+  if (outcome.outcome !== "response" || outcome.truncated) return undefined;
+  try {
+    return answer.safeParse(cleanJson(JSON.parse(outcome.body.toString("utf8")))).data;
+  } catch {
+    return undefined;
+  }
+}

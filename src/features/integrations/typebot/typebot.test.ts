@@ -1,0 +1,375 @@
+import { sql } from "kysely";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import {
+  type IntegrationStory,
+  newPerson,
+  startIntegrationStory,
+  waitUntil,
+} from "../../../../test/integration-story.ts";
+import {
+  ask,
+  bubble,
+  choice,
+  type FlowStep,
+  startTypebot,
+  type TypebotServer,
+} from "../../../../test/typebot-server.ts";
+
+const PNG =
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+const MENU = choice("menu", [
+  { id: "i1", content: "Vendas" },
+  { id: "i2", content: "Informações", value: "info" },
+]);
+const SHOP: FlowStep[] = [bubble("a", "Welcome"), MENU, bubble("b", "Name?"), ask("n"), bubble("c", "Bye")];
+
+describe("typebot", () => {
+  let story: IntegrationStory;
+  let typebot: TypebotServer;
+
+  beforeAll(async () => {
+    [story, typebot] = await Promise.all([startIntegrationStory(), startTypebot()]);
+  });
+  afterAll(async () => {
+    await story.stop();
+    await typebot.shut();
+  });
+  afterEach(async () => {
+    await story.shop.client.deleteIntegration({ id: story.shop.id, provider: "typebot" }).catch(() => {});
+    typebot.forget();
+  });
+
+  async function serve(flow: FlowStep[], config: Record<string, unknown> = {}) {
+    typebot.publish("shop", flow);
+    const { data } = await story.shop.client.saveIntegration({
+      ...{ id: story.shop.id, provider: "typebot" },
+      config: { base_url: typebot.url, public_id: "shop", ...config },
+    });
+    return data;
+  }
+
+  async function read() {
+    return (await story.shop.client.getIntegration({ id: story.shop.id, provider: "typebot" })).data;
+  }
+
+  async function passTime(of: string, minutes: number) {
+    const { db } = story.gateway.database;
+    await sql`
+      update integration_chat set state = jsonb_set(jsonb_set(state, '{paused_until}',
+          to_jsonb((state ->> 'paused_until')::timestamptz - ${minutes} * interval '1 minute')),
+        '{session,at}', to_jsonb((state -> 'session' ->> 'at')::timestamptz - ${minutes} * interval '1 minute'))
+      where chat = ${`${of}@s.whatsapp.net`} and state ? 'paused_until' and state ? 'session'`.execute(db);
+    await sql`
+      update integration_chat set state = jsonb_set(state, '{session,at}',
+        to_jsonb((state -> 'session' ->> 'at')::timestamptz - ${minutes} * interval '1 minute'))
+      where chat = ${`${of}@s.whatsapp.net`} and not state ? 'paused_until' and state ? 'session'`.execute(
+      db,
+    );
+    await sql`
+      update integration_chat set state = jsonb_set(state, '{closed_until}',
+        to_jsonb((state ->> 'closed_until')::timestamptz - ${minutes} * interval '1 minute'))
+      where chat = ${`${of}@s.whatsapp.net`} and state ? 'closed_until'`.execute(db);
+  }
+
+  /** Has everything that somebody said told to the bot again, perhaps with other words in the event. */
+  async function replay(from: string, change: [string, string] = ["", ""]) {
+    const { db } = story.gateway.database;
+    const isTheirs = sql`event.event = 'message.received' and event.chat = ${`${from}@s.whatsapp.net`}`;
+    const { numAffectedRows } = await sql`
+      update event set body = convert_to(replace(convert_from(body, 'UTF8'), ${change[0]}, ${change[1]}), 'UTF8')
+      where ${isTheirs} and position(${change[0]} in convert_from(body, 'UTF8')) > 0`.execute(db);
+    expect(numAffectedRows).toBeGreaterThan(0n);
+    await sql`
+      insert into job (lane, prio, pos, grp, ref)
+      select g.lane, 1, sequence, chat,
+        jsonb_build_object('do', 'event', 'integration', g.id, 'event_id', event_id, 'at', event.created_at)
+      from event, integration g where ${isTheirs} order by sequence`.execute(db);
+    await story.gateway.advance(0);
+    await story.settled();
+  }
+
+  const talk = async (from: string, text: string, count: number, more = {}) => {
+    await story.say(from, text, more);
+    return (await story.heard(from, count)).slice(count - 1);
+  };
+
+  test("a flow is talked through: choices by number and without accents, and it starts again after its end", async () => {
+    await serve(SHOP);
+    const ana = newPerson();
+    expect(await talk(ana, "hi", 1, { push_name: "Ana" })).toEqual(["Welcome\n\n1. Vendas\n2. Informações"]);
+    expect(await talk(ana, "INFORMACOES", 2)).toEqual(["Name?"]);
+    expect(await talk(ana, "Ana", 3)).toEqual(["Bye"]);
+    expect(await talk(ana, "thanks", 4)).toEqual(["Welcome\n\n1. Vendas\n2. Informações"]);
+    expect(await talk(ana, "1", 5)).toEqual(["Name?"]);
+    expect(typebot.said()).toEqual(["hi", "Informações", "Ana", "thanks", "Vendas"]);
+    const [start, chosen] = typebot.calls;
+    expect(start?.body).toMatchObject({ isStreamEnabled: false, textBubbleContentFormat: "richText" });
+    expect(start?.body.prefilledVariables).toMatchObject({
+      phone: ana,
+      pushName: "Ana",
+      firstMessage: "hi",
+      isGroup: false,
+    });
+    expect(JSON.stringify(start?.body)).not.toContain(story.shop.api_key);
+    expect(start?.headers.origin).toBeUndefined();
+    expect(chosen?.body.message).toEqual({ type: "text", text: "Informações", metadata: { replyId: "i2" } });
+    expect((await read()).status).toBe("ok");
+  });
+
+  test("what is no choice is answered by the bot, with the list again", async () => {
+    await serve(SHOP);
+    const ana = newPerson();
+    await talk(ana, "hi", 1);
+    expect(await talk(ana, "7", 2)).toEqual([
+      "Invalid message. Please, try again.\n\n1. Vendas\n2. Informações",
+    ]);
+  });
+
+  test("two quick messages are two turns, one after the other, and the same one twice is one", async () => {
+    await serve([bubble("a", "one"), ask("x"), bubble("b", "two"), ask("y"), bubble("c", "three"), ask("z")]);
+    typebot.latency(50);
+    const ana = newPerson();
+    await story.say(ana, "1");
+    await story.say(ana, "2");
+    await story.say(ana, "3");
+    expect(await story.heard(ana, 3)).toEqual(["one", "two", "three"]);
+    await replay(ana);
+    expect(typebot.said()).toEqual(["1", "2", "3"]);
+    expect(await story.heardSoFar(ana)).toEqual(["one", "two", "three"]);
+  });
+
+  test("quick messages become one where that is wanted", async () => {
+    await serve([bubble("a", "one"), ask("x")], { debounce_ms: 400 });
+    const ana = newPerson();
+    await story.say(ana, "first");
+    await story.say(ana, "second");
+    expect(await story.heard(ana, 1)).toEqual(["one"]);
+    await story.settled();
+    expect(typebot.said()).toEqual(["first\nsecond"]);
+  });
+
+  test("groups, own messages, ignored people and old messages start nothing", async () => {
+    const ana = newPerson();
+    await serve(SHOP, { ignore_jids: [`${ana}@s.whatsapp.net`] });
+    const bia = newPerson();
+    await story.say(ana, "hi");
+    await story.say(bia, "hi", { group_jid: "120363000000000002@g.us" });
+    await story.say(bia, "hi", { from_me: true });
+    await story.settled();
+    expect(typebot.calls).toEqual([]);
+  });
+
+  test.each([
+    ["waited while the gateway was away", '"data":{"message"', '"data":{"offline":true,"message"'],
+    [
+      "was written long before it came",
+      '"status":"received","origin":"contact","timestamp":"20',
+      '"status":"received","origin":"contact","timestamp":"19',
+    ],
+  ])("a message that %s starts nothing", async (_, from, to) => {
+    const ana = newPerson();
+    await story.say(ana, "old");
+    await serve(SHOP);
+    await replay(ana, [from, to]);
+    expect(typebot.calls).toEqual([]);
+    await story.say(ana, "new");
+    expect(await story.heard(ana, 1)).toHaveLength(1);
+  });
+
+  test("keywords start, stop and restart", async () => {
+    await serve(SHOP, {
+      ...{ trigger: "keyword", trigger_operator: "contains", trigger_value: "preço" },
+      ...{ stop_keywords: ["#sair"], restart_keywords: ["menu"], goodbye_message: "Até logo" },
+    });
+    const ana = newPerson();
+    await story.say(ana, "hello");
+    expect(await talk(ana, "qual o PRECO?", 1)).toEqual(["Welcome\n\n1. Vendas\n2. Informações"]);
+    await talk(ana, "1", 2);
+    expect(await talk(ana, "Menu", 3)).toEqual(["Welcome\n\n1. Vendas\n2. Informações"]);
+    expect(await talk(ana, "#SAIR ", 4)).toEqual(["Até logo"]);
+    await story.say(ana, "1");
+    await story.settled();
+    expect(typebot.said()).toEqual(["qual o PRECO?", "Vendas", undefined]);
+  });
+
+  test("an expired session starts anew, and a closed flow stays closed for its time only", async () => {
+    await serve(SHOP, { session_expiry_minutes: 60, on_end: "keep_closed", keep_closed_for_minutes: 30 });
+    const ana = newPerson();
+    await talk(ana, "hi", 1);
+    await passTime(ana, 61);
+    expect(await talk(ana, "1", 2)).toEqual(["Welcome\n\n1. Vendas\n2. Informações"]);
+    await talk(ana, "1", 3);
+    await talk(ana, "Ana", 4);
+    await story.say(ana, "thanks");
+    await story.settled();
+    expect(await story.heardSoFar(ana)).toHaveLength(4);
+    await passTime(ana, 31);
+    expect(await talk(ana, "again", 5)).toEqual(["Welcome\n\n1. Vendas\n2. Informações"]);
+  });
+
+  test("a flow that ends at its start is over, and the next message starts it again", async () => {
+    await serve([bubble("a", "Closed today")]);
+    const ana = newPerson();
+    await talk(ana, "hi", 1);
+    expect(await talk(ana, "hi?", 2)).toEqual(["Closed today"]);
+    expect(typebot.calls.map(({ path }) => path.split("/").at(-1))).toEqual(["startChat", "startChat"]);
+  });
+
+  test("a session that the bot has forgotten starts once more with the same words", async () => {
+    await serve([ask("q"), bubble("a", "Got it"), ask("r")]);
+    const ana = newPerson();
+    await talk(ana, "first", 1);
+    (typebot.sessions as Map<string, unknown>).clear();
+    expect(await talk(ana, "second", 2)).toEqual(["Got it"]);
+    expect(typebot.said()).toEqual(["first", "second", "second"]);
+  });
+
+  test("a person who writes stops the bot, which comes back by itself where it stood", async () => {
+    typebot.publish("shop", SHOP);
+    await serve([bubble("a", "Welcome"), ask("q"), bubble("b", "slow"), bubble("c", "slower"), ask("r")], {
+      ...{ min_delay_ms: 5_000, pause_on_human_minutes: 30 },
+    });
+    const ana = newPerson();
+    await talk(ana, "hi", 1);
+    await talk(ana, "go", 2);
+    await story.say(ana, "I help you myself", { from_me: true });
+    await waitUntil(async () => {
+      const { rows } =
+        await sql`select from integration_chat where chat = ${`${ana}@s.whatsapp.net`} and state ? 'paused_until'`.execute(
+          story.gateway.database.db,
+        );
+      return rows.length === 1;
+    });
+    await story.say(ana, "thank you");
+    await story.settled();
+    expect(await story.heardSoFar(ana)).toEqual(["Welcome", "slow"]);
+    expect(typebot.said()).toEqual(["hi", "go"]);
+    await passTime(ana, 31);
+    await story.say(ana, "bot?");
+    await waitUntil(() => typebot.said().length === 3);
+    expect(typebot.calls.at(-1)?.path).toMatch(/continueChat$/);
+  });
+
+  test("a wait of the flow is waited for, and then it goes on by itself", async () => {
+    const wait = { type: "wait", wait: { secondsToWaitFor: 60 }, expectsDedicatedReply: true };
+    await serve([bubble("a", "one"), { action: wait }, bubble("b", "two"), ask("q")], {
+      max_wait_seconds: 1,
+    });
+    const ana = newPerson();
+    await story.say(ana, "hi");
+    expect(await story.heard(ana, 2)).toEqual(["one", "two"]);
+    expect(typebot.calls[1]?.body.message).toBeUndefined();
+  });
+
+  test("steps for browsers are passed over, and a flow that goes round in circles is left", async () => {
+    const script = { type: "setVariable", setVariable: {}, expectsDedicatedReply: true };
+    await serve([bubble("a", "one"), { action: script }, bubble("b", "two"), ask("q")]);
+    const ana = newPerson();
+    await story.say(ana, "hi");
+    expect(await story.heard(ana, 2)).toEqual(["one", "two"]);
+    expect((await read()).last_error).toMatch(/step for browsers \(setVariable\)/);
+    await serve(Array.from({ length: 40 }, () => ({ action: script })));
+    await story.say(newPerson(), "hi");
+    await waitUntil(async () => (await read()).last_error?.includes("round in circles"));
+    expect(typebot.calls.length).toBeLessThan(30);
+  });
+
+  test("a flow that listens for a webhook does not get the user's words in its place", async () => {
+    await serve([
+      bubble("a", "pay"),
+      { action: { type: "listenForWebhook", expectsDedicatedReply: true } },
+      bubble("b", "paid"),
+    ]);
+    const ana = newPerson();
+    await talk(ana, "hi", 1);
+    await story.say(ana, "done");
+    await story.settled();
+    expect(typebot.calls).toHaveLength(1);
+    expect((await read()).last_error).toMatch(/listens for a webhook/);
+  });
+
+  test("files answer the inputs that take them, as links with their extension; others are told so", async () => {
+    const media = { base64: PNG, mime_type: "image/png" };
+    await serve([
+      bubble("a", "photo?"),
+      ask("f", "file input", { isRequired: true }),
+      bubble("b", "text?"),
+      ask("t"),
+      bubble("c", "end"),
+    ]);
+    const ana = newPerson();
+    await talk(ana, "hi", 1);
+    expect(await talk(ana, "", 2, { media })).toEqual(["text?"]);
+    expect(typebot.said()[1]).toMatch(/^http.*\/media\/.*\/file\.png$/);
+    expect(await talk(ana, "", 3, { media })).toEqual(["Sorry, I can only read text here."]);
+    expect(await talk(ana, "", 4, { media: { ...media, caption: "look" } })).toEqual(["end"]);
+    expect(typebot.said()[2]).toBe("look");
+    const link = await fetch(`${story.gateway.url}${new URL(typebot.said()[1] ?? "").pathname}`);
+    expect(link.headers.get("content-type")).toBe("image/png");
+  });
+
+  test("a bubble's file that cannot be had goes as its address, and the flow goes on", async () => {
+    const image = { id: "i", type: "image", content: { url: `${typebot.url}/no-such.png` } };
+    await serve([{ bubble: image }, bubble("b", "after it"), ask("q")]);
+    const ana = newPerson();
+    await story.say(ana, "hi");
+    expect(await story.heard(ana, 2)).toEqual([`${typebot.url}/no-such.png`, "after it"]);
+  });
+
+  test("while the bot is away its messages wait in their order", async () => {
+    await serve([bubble("a", "one"), ask("x"), bubble("b", "two"), ask("y")]);
+    await typebot.shut();
+    const ana = newPerson();
+    await story.say(ana, "1");
+    await story.say(ana, "2");
+    await waitUntil(async () => (await read()).status === "failing");
+    await typebot.open();
+    await story.gateway.advance(600_000);
+    expect(await story.heard(ana, 2)).toEqual(["one", "two"]);
+    expect(typebot.said()).toEqual(["1", "2"]);
+  });
+
+  test("an answer that was lost is not asked for twice; the next message goes on", async () => {
+    await serve(SHOP);
+    const ana = newPerson();
+    await talk(ana, "hi", 1);
+    typebot.trouble("lose_answer", 1, /continueChat/);
+    await story.say(ana, "1");
+    await waitUntil(async () => (await read()).last_error?.includes("answer was lost"));
+    await story.gateway.advance(600_000);
+    await story.settled();
+    expect(typebot.said()).toEqual(["hi", "Vendas"]);
+    expect(await talk(ana, "Ana", 2)).toEqual(["Bye"]);
+  });
+
+  test("an answered 429 or 500 is tried again", async () => {
+    await serve(SHOP);
+    const ana = newPerson();
+    await talk(ana, "hi", 1);
+    typebot.trouble({ status: 429, headers: { "retry-after": "3" } }, 1, /continueChat/);
+    typebot.trouble({ status: 500 }, 1, /continueChat/);
+    await story.say(ana, "1");
+    await waitUntil(() => typebot.calls.length === 2);
+    await waitUntil(async () => (await read()).status === "failing");
+    await story.gateway.advance(60_000);
+    await waitUntil(() => typebot.calls.length === 3);
+    await story.gateway.advance(60_000);
+    expect(await story.heard(ana, 2)).toHaveLength(2);
+    expect(typebot.said()).toEqual(["hi", "Vendas", "Vendas", "Vendas"]);
+  });
+
+  test("the test and the last error say in words what is wrong", async () => {
+    const tryOut = async () =>
+      (await story.shop.client.testIntegration({ id: story.shop.id, provider: "typebot" })).data;
+    await serve(SHOP, { base_url: `${typebot.url}/api/` });
+    expect(await tryOut()).toMatchObject({ success: true, status_code: 200 });
+    typebot.close_bot("shop");
+    await story.say(newPerson(), "hi");
+    await waitUntil(async () => (await read()).last_error?.includes("This bot is now closed"));
+    expect(await tryOut()).toMatchObject({ success: false, status_code: 400 });
+    await serve(SHOP, { public_id: "nobody" });
+    expect((await tryOut()).message).toMatch(/no published bot "nobody"/);
+    typebot.trouble({ status: 200, body: "<html></html>" });
+    expect((await tryOut()).message).toMatch(/no Typebot viewer/);
+  });
+});

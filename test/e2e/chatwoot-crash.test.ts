@@ -1,0 +1,85 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { freePortsFor } from "../../src/platform/free-port.ts";
+import { FakeChatwoot } from "../fake-chatwoot.ts";
+import { waitUntil } from "../gateway.ts";
+import { createE2eStory, type E2eStory, type PairedInstance } from "./e2e-story.ts";
+
+const PEOPLE = Array.from({ length: 6 }, (_, n) => `552197777012${n}`);
+
+describe("an inbox whose gateway is killed", () => {
+  const chatwoot = new FakeChatwoot();
+  let story: E2eStory;
+  let instance: PairedInstance;
+
+  beforeAll(async () => {
+    await chatwoot.start();
+    const port = String((await freePortsFor(`chatwoot crash ${process.pid}`).next()).value);
+    story = await createE2eStory({
+      WAYGATE_PORT: port,
+      WAYGATE_BASE_URL: `http://127.0.0.1:${port}`,
+      WAYGATE_ALLOWED_HOSTS: "external,private,loopback",
+    });
+    await story.start();
+    instance = await story.pair();
+    await story.clientOf(instance).saveIntegration({
+      id: instance.id,
+      provider: "chatwoot",
+      config: {
+        url: chatwoot.url,
+        access_token: chatwoot.token,
+        account_id: chatwoot.account_id,
+        inbox_id: chatwoot.inbox.id,
+      },
+    });
+    await story.drained();
+    await story.gateway.kill();
+  });
+  afterEach(() => story.gateway.kill());
+  afterAll(async () => {
+    await story.end();
+    await chatwoot.stop();
+  });
+
+  /** One text from each of the people. */
+  async function receiveFromAll(name: string): Promise<void> {
+    const client = story.clientOf(instance);
+    const texts = PEOPLE.map((from) => ({ id: instance.id, from, text: `${name} ${from}` }));
+    await Promise.all(texts.map((text) => client.sandboxReceive(text).catch(() => {})));
+  }
+
+  test("between a post and our commit has every message in the inbox once afterwards", async () => {
+    const point = "chatwoot:after-post";
+    const killed = await story.start({ WAYGATE_FAULT_POINT: `${point}:3` });
+    await receiveFromAll(point);
+    expect((await killed.exited).signal).toBe("SIGKILL");
+    await story.start();
+    const texts =
+      "select content ->> 'text' as text from message where instance_id = $1 and origin = 'contact'";
+    const shown = () => chatwoot.messages.map(({ content }) => content ?? "").filter((one) => one !== "");
+    await waitUntil(async () => {
+      const stored = await story.rows<{ text: string }>(texts, instance.id);
+      return stored.length > 0 && stored.every(({ text }) => shown().includes(text));
+    }, 60_000);
+    await story.drained();
+    expect(shown().toSorted()).toEqual([...new Set(shown())].toSorted());
+  });
+
+  test("right after it took an answer has every answer of an agent out once afterwards", async () => {
+    const point = "chatwoot:after-accept";
+    const killed = await story.start({ WAYGATE_FAULT_POINT: `${point}:3` });
+    const answers = chatwoot.conversations.map(({ id }) => chatwoot.write(id, `${point} to ${id}`));
+    expect((await killed.exited).signal).toBe("SIGKILL");
+    await story.start();
+    // What did not reach the dying gateway shows as failed, and the agent sends it again.
+    await chatwoot.settled();
+    for (const answer of answers) if (answer.status === "failed") chatwoot.retry(answer);
+    const sent = `select text from (
+        select content ->> 'text' as text from sandbox.ledger where action = 'send' and outcome = 'accepted') s
+        where text like $1 order by text`;
+    const wanted = answers.map(({ content }) => content).toSorted();
+    await waitUntil(async () => (await story.rows(sent, `${point}%`)).length >= wanted.length, 60_000);
+    await story.drained();
+    const rows = await story.rows<{ text: string }>(sent, `${point}%`);
+    expect(rows.map(({ text }) => text).toSorted()).toEqual(wanted);
+  });
+});

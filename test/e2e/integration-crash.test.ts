@@ -1,0 +1,92 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { waitUntil } from "../gateway.ts";
+import { newPerson } from "../integration-story.ts";
+import { type N8nServer, startN8n } from "../n8n-server.ts";
+import { ask, bubble, startTypebot, type TypebotServer } from "../typebot-server.ts";
+import { createE2eStory, type E2eStory, type PairedInstance } from "./e2e-story.ts";
+
+describe("a gateway that is killed between what a provider has done and its own commit", () => {
+  let story: E2eStory;
+  let n8n: N8nServer;
+  let typebot: TypebotServer;
+  let instance: PairedInstance;
+
+  beforeAll(async () => {
+    [story, n8n, typebot] = await Promise.all([createE2eStory(), startN8n(), startTypebot()]);
+    await story.start({ WAYGATE_ALLOWED_HOSTS: "loopback" });
+    instance = await story.pair();
+  });
+  afterAll(async () => {
+    await story.end();
+    await Promise.all([n8n.shut(), typebot.shut()]);
+  });
+
+  /** Starts it again so that it dies at the point, has somebody write, and starts it once more. */
+  async function dieOver(point: string, from: string, text: string): Promise<void> {
+    await story.gateway.kill();
+    const { exited } = await begin({ WAYGATE_FAULT_POINT: point });
+    await story.clientOf(instance).sandboxReceive({ id: instance.id, from, text });
+    expect(await exited).toMatchObject({ signal: "SIGKILL" });
+    await begin();
+  }
+
+  /** Until this process is connected: what comes before waits for it, and is too old to start a bot. */
+  async function begin(settings = {}) {
+    const connectedAt = async () =>
+      (
+        await story.rows<{ connected_at: Date }>("select connected_at from instance")
+      )[0]?.connected_at.getTime();
+    const before = await connectedAt();
+    const started = await story.start({ WAYGATE_ALLOWED_HOSTS: "loopback", ...settings });
+    await waitUntil(async () => (await connectedAt()) !== before);
+    return started;
+  }
+
+  async function heard(by: string): Promise<string[]> {
+    const rows = await story.rows<{ text: string }>(
+      `select content ->> 'text' as text from sandbox.ledger where action = 'send' and chat = $1 order by id`,
+      `${by}@s.whatsapp.net`,
+    );
+    return rows.map(({ text }) => text);
+  }
+
+  test("n8n is told again under the same event id, and its answer is sent once", async () => {
+    n8n.activate("in", { respond: "lastNode", says: { output: "hello" } });
+    const config = { webhook_url: `${n8n.url}/webhook/in`, reply_mode: "response" };
+    await story.clientOf(instance).saveIntegration({ id: instance.id, provider: "n8n", config });
+    const ana = newPerson();
+    await dieOver("n8n:after-response", ana, "hi");
+    await waitUntil(async () => (await heard(ana)).length > 0);
+    await story.drained();
+    expect(await heard(ana)).toEqual(["hello"]);
+    const ids = n8n.executions.map(({ headers }) => headers["x-waygate-event-id"]);
+    expect(ids).toHaveLength(2);
+    expect(new Set(ids).size).toBe(1);
+    await story.clientOf(instance).deleteIntegration({ id: instance.id, provider: "n8n" });
+  });
+
+  test("Typebot is not asked again in the middle of a flow, and a start is repeated", async () => {
+    typebot.publish("shop", [
+      bubble("a", "one"),
+      ask("x"),
+      bubble("b", "two"),
+      ask("y"),
+      bubble("c", "three"),
+      ask("z"),
+    ]);
+    const config = { base_url: typebot.url, public_id: "shop" };
+    await story.clientOf(instance).saveIntegration({ id: instance.id, provider: "typebot", config });
+    const ana = newPerson();
+    await dieOver("typebot:after-response", ana, "start");
+    await waitUntil(async () => (await heard(ana)).length === 1);
+    expect(typebot.said()).toEqual(["start", "start"]);
+    await dieOver("typebot:after-response", ana, "lost");
+    await story.drained();
+    expect(typebot.said()).toEqual(["start", "start", "lost"]);
+    await story.clientOf(instance).sandboxReceive({ id: instance.id, from: ana, text: "next" });
+    await waitUntil(async () => (await heard(ana)).length === 2);
+    expect(await heard(ana)).toEqual(["one", "three"]);
+    const { data } = await story.clientOf(instance).getIntegration({ id: instance.id, provider: "typebot" });
+    expect(data.last_error).toMatch(/answer was lost/);
+  });
+});

@@ -1,0 +1,79 @@
+import { sql } from "kysely";
+import { startTestGateway, type TestGateway, type TestInstance, waitUntil } from "./gateway.ts";
+
+let people = 0;
+
+/** A number that nobody else in this process has, and that the sandbox treats like any other. */
+export function newPerson(): string {
+  people += 1;
+  return `5521${String(80_000_000 + process.pid * 50 + people).slice(-8)}7`;
+}
+
+/** A shop whose customers write to it. */
+export interface IntegrationStory {
+  readonly gateway: TestGateway;
+  readonly shop: TestInstance;
+  /** Somebody writes to the shop; answers the network id of the message, once it is stored. */
+  say(from: string, text: string, more?: Record<string, unknown>): Promise<string>;
+  /** What arrived at somebody, once it is so much; texts, captions and `[type]` of files without one. */
+  heard(by: string, count: number): Promise<string[]>;
+  /** The same, as it is now. */
+  heardSoFar(by: string): Promise<string[]>;
+  /** Resolves once nothing waits for the integrations any more. */
+  settled(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export async function startIntegrationStory(env: Record<string, string> = {}): Promise<IntegrationStory> {
+  const gateway = await startTestGateway(env);
+  const shop = await gateway.connectInstance({ name: "Shop" });
+  const { db } = gateway.database;
+
+  async function heardSoFar(by: string): Promise<string[]> {
+    const { rows } = await sql<{ text: string }>`
+      select coalesce(content ->> 'text', content ->> 'caption', '[' || (content ->> 'media_type') || ']') as text
+      from sandbox.ledger where action = 'send' and outcome = 'accepted' and chat = ${`${by}@s.whatsapp.net`}
+      order by id`.execute(db);
+    return rows.map((row) => row.text);
+  }
+
+  async function rowsOf(table: string, where: ReturnType<typeof sql>): Promise<number> {
+    const { rows } = await sql<{
+      n: number;
+    }>`select count(*)::int as n from ${sql.table(table)} where ${where}`.execute(db);
+    return rows[0]?.n ?? 0;
+  }
+
+  return {
+    gateway,
+    shop,
+    async say(from, text, more = {}) {
+      const { data } = await shop.client.sandboxReceive({
+        id: shop.id,
+        from,
+        ...(text && { text }),
+        ...more,
+      });
+      await waitUntil(() =>
+        rowsOf("message", sql`message_id = ${data.message_id} and instance_id = ${shop.id}`),
+      );
+      return data.message_id;
+    },
+    async heard(by, count) {
+      await waitUntil(async () => (await heardSoFar(by)).length >= count);
+      return heardSoFar(by);
+    },
+    heardSoFar,
+    async settled() {
+      await waitUntil(async () => {
+        const { rows } = await sql<{ n: number }>`
+          select count(*)::int as n from job join lane on lane.id = job.lane
+          where lane.kind in ('integration', 'session')`.execute(db);
+        return rows[0]?.n === 0;
+      });
+    },
+    stop: () => gateway.stop(),
+  };
+}
+
+export { waitUntil };

@@ -1,0 +1,240 @@
+import { randomBytes } from "node:crypto";
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+
+type Json = Record<string, unknown>;
+
+/** One step of a flow: a bubble, an input that checks its answer, or something for the client to do. */
+export type FlowStep =
+  | { bubble: { id: string; type: string; content: Json } }
+  | { input: Json & { id: string; type: string }; accepts?: (text: string) => string | undefined }
+  | { action: Json & { type: string; expectsDedicatedReply?: boolean } };
+
+/** One call that the viewer got. */
+export interface TypebotCall {
+  path: string;
+  body: Json;
+  headers: IncomingHttpHeaders;
+  session: string | undefined;
+}
+
+/** What the viewer does to its next calls instead of answering them well. */
+export type Trouble =
+  | { status: number; body?: string; headers?: Record<string, string> }
+  /** Runs the flow and drops the connection before the answer. */
+  | "lose_answer"
+  | "never_answer";
+
+/** A double of Typebot's viewer: real shapes, its own checks of replies, no lock, sessions that end as they do there. */
+export interface TypebotServer {
+  readonly url: string;
+  readonly calls: TypebotCall[];
+  readonly sessions: ReadonlyMap<string, { at: number }>;
+  /** Publishes a flow under a public id, in place of the one before. */
+  publish(publicId: string, flow: FlowStep[]): void;
+  close_bot(publicId: string): void;
+  /** For that many calls from now on; a path narrows it. */
+  trouble(what: Trouble, times?: number, path?: RegExp): void;
+  /** Every answer takes so long. */
+  latency(ms: number): void;
+  /** Called with the text of each message that a session gets. */
+  said(): (string | undefined)[];
+  forget(): void;
+  shut(): Promise<void>;
+  open(): Promise<void>;
+}
+
+interface Session {
+  bot: string;
+  at: number;
+  /** Whether it was ended by its start: then it starts anew when it is gone on with. */
+  restarts: boolean;
+}
+
+const INVALID = "Invalid message. Please, try again.";
+
+/** A bubble of plain words. */
+export function bubble(id: string, text: string): FlowStep {
+  const richText = [{ type: "p", children: [{ text }] }];
+  return { bubble: { id, type: "text", content: { type: "richText", richText } } };
+}
+
+export function choice(
+  id: string,
+  items: { id: string; content: string; value?: string }[],
+  options: Json = {},
+): FlowStep {
+  return {
+    input: { id, type: "choice input", items, options },
+    accepts: (text) =>
+      options.isMultipleChoice
+        ? text
+        : items.find((item) => [item.content, item.value, item.id].includes(text.trim()))?.content,
+  };
+}
+
+export function ask(id: string, type = "text input", options: Json = {}): FlowStep {
+  return { input: { id, type, options } };
+}
+
+export async function startTypebot(): Promise<TypebotServer> {
+  const bots = new Map<string, { flow: FlowStep[]; isClosed: boolean }>();
+  const sessions = new Map<string, Session>();
+  const calls: TypebotCall[] = [];
+  let troubles: { what: Trouble; left: number; path: RegExp }[] = [];
+  let latencyMs = 0;
+
+  function run(bot: string, from: number): { answer: Json; at: number; isOver: boolean } {
+    const { flow } = bots.get(bot) ?? { flow: [] };
+    const messages: Json[] = [];
+    const clientSideActions: Json[] = [];
+    for (let at = from; at < flow.length; at++) {
+      const step = flow[at] as FlowStep;
+      if ("bubble" in step) messages.push(step.bubble);
+      else if ("action" in step) {
+        const last = messages.at(-1)?.id;
+        clientSideActions.push({ ...step.action, ...(last !== undefined && { lastBubbleBlockId: last }) });
+        if (step.action.expectsDedicatedReply)
+          return { answer: { messages, clientSideActions }, at: at + 1, isOver: false };
+      } else
+        return { answer: { messages, input: step.input, clientSideActions, logs: [] }, at, isOver: false };
+    }
+    return { answer: { messages, clientSideActions, logs: [] }, at: flow.length, isOver: true };
+  }
+
+  function start(bot: string, body: Json): [number, Json] {
+    const published = bots.get(bot);
+    if (!published) return notFound("Typebot not found");
+    if (published.isClosed)
+      return [400, { defined: true, code: "BAD_REQUEST", status: 400, message: "This bot is now closed" }];
+    const sessionId = randomBytes(12).toString("hex");
+    const head = {
+      sessionId,
+      typebot: {
+        id: `${bot}-id`,
+        version: "6.1",
+        theme: {},
+        settings: { typingEmulation: { enabled: false } },
+      },
+    };
+    if (body.isOnlyRegistering) return [200, { ...head, messages: [] }];
+    const step = published.flow[0];
+    const text = textOf(body.message);
+    // The first words answer an input that nothing was said before.
+    const consumed =
+      step && "input" in step && text !== undefined && step.input.type === "text input" ? 1 : 0;
+    const { answer, at, isOver } = run(bot, consumed);
+    sessions.set(sessionId, { bot, at, restarts: isOver });
+    return [200, { ...head, ...(isOver ? {} : { resultId: randomBytes(12).toString("hex") }), ...answer }];
+  }
+
+  function goOn(id: string, body: Json): [number, Json] {
+    const session = sessions.get(id);
+    if (!session) return notFound("Session not found.");
+    if (session.restarts) return [200, run(session.bot, 0).answer];
+    const step = bots.get(session.bot)?.flow[session.at];
+    const isInput = step !== undefined && "input" in step;
+    if (isInput && !isTaken(step, body)) return [200, retry(step)];
+    const from = isInput ? session.at + 1 : session.at;
+    const { answer, at, isOver } = run(session.bot, from);
+    if (isOver) sessions.delete(id);
+    else session.at = at;
+    return [200, answer];
+  }
+
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const raw = await readAll(request);
+    const path = request.url ?? "";
+    const body = parse(raw);
+    const session = /sessions\/([^/]+)\//.exec(path)?.[1];
+    calls.push({ path, body: body ?? {}, headers: request.headers, session });
+    const trouble = troubles.find((one) => one.left > 0 && one.path.test(path));
+    if (trouble) trouble.left -= 1;
+    if (trouble?.what === "never_answer") return;
+    if (typeof trouble?.what === "object")
+      return void response
+        .writeHead(trouble.what.status, trouble.what.headers)
+        .end(trouble.what.body ?? "{}");
+    const [status, said] = respond(request, path, body);
+    if (latencyMs > 0) await new Promise((resolve) => setTimeout(resolve, latencyMs));
+    if (trouble?.what === "lose_answer") return void response.destroy();
+    response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(said));
+  }
+
+  function respond(request: IncomingMessage, path: string, body: Json | undefined): [number, Json] {
+    if (request.headers.origin)
+      return [403, { defined: true, code: "FORBIDDEN", status: 403, message: "Origin not allowed" }];
+    if (!body)
+      return [400, { defined: false, code: "BAD_REQUEST", status: 400, message: "Malformed request." }];
+    const bot = /^\/api\/v1\/typebots\/([^/]+)\/startChat$/.exec(path)?.[1];
+    if (bot !== undefined) return start(decodeURIComponent(bot), body);
+    const id = /^\/api\/v1\/sessions\/([^/]+)\/continueChat$/.exec(path)?.[1];
+    return id === undefined ? notFound("Not found") : goOn(id, body);
+  }
+
+  const server = createServer((request, response) => void answer(request, response));
+  let port = 0;
+  const open = () => new Promise<void>((resolve) => server.listen(port, "127.0.0.1", () => resolve()));
+  await open();
+  port = (server.address() as AddressInfo).port;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    calls,
+    sessions,
+    publish: (publicId, flow) => void bots.set(publicId, { flow, isClosed: false }),
+    close_bot: (publicId) => void bots.set(publicId, { flow: [], isClosed: true }),
+    trouble: (what, times = 1, path = /./) => void troubles.push({ what, left: times, path }),
+    latency: (ms) => {
+      latencyMs = ms;
+    },
+    said: () => calls.map(({ body }) => textOf(body.message)),
+    forget: () => {
+      calls.length = 0;
+      troubles = [];
+      latencyMs = 0;
+    },
+    shut: () =>
+      new Promise<void>((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+    open,
+  };
+}
+
+type InputStep = Extract<FlowStep, { input: unknown }>;
+
+function isTaken({ input, accepts }: InputStep, { message }: Json): boolean {
+  const text = textOf(message);
+  if (text === undefined) return (input.options as Json | undefined)?.isRequired === false;
+  return accepts === undefined || accepts(text) !== undefined;
+}
+
+function retry({ input }: InputStep): Json {
+  const richText = [{ type: "p", children: [{ text: INVALID }] }];
+  return { messages: [{ id: input.id, type: "text", content: { type: "richText", richText } }], input };
+}
+
+function notFound(message: string): [number, Json] {
+  return [404, { defined: true, code: "NOT_FOUND", status: 404, message }];
+}
+
+function textOf(message: unknown): string | undefined {
+  if (typeof message === "string") return message;
+  const { text, url } = (message ?? {}) as { text?: string; url?: string };
+  return text ?? url;
+}
+
+function parse(raw: string): Json | undefined {
+  try {
+    return JSON.parse(raw) as Json;
+  } catch {
+    return undefined;
+  }
+}
+
+async function readAll(request: IncomingMessage): Promise<string> {
+  const parts: Buffer[] = [];
+  for await (const part of request) parts.push(part as Buffer);
+  return Buffer.concat(parts).toString("utf8");
+}
