@@ -16,8 +16,10 @@ import * as groups from "./0014-groups.ts";
 import * as limits from "./0015-limits.ts";
 import * as campaigns from "./0016-campaigns.ts";
 import * as administration from "./0017-administration.ts";
-import * as integrations from "./0021-integrations.ts";
 import * as backups from "./0019-backups.ts";
+import * as privacy from "./0020-privacy.ts";
+import * as integrations from "./0021-integrations.ts";
+import * as webhookFormat from "./0022-webhook-format.ts";
 
 /** Every migration in order; forward only. */
 export const migrations: Record<string, Migration> = {
@@ -40,4 +42,6 @@ export const migrations: Record<string, Migration> = {
   "0017-administration": administration,
   "0021-integrations": integrations,
   "0019-backups": backups,
+  "0020-privacy": privacy,
+  "0022-webhook-format": webhookFormat,
 };

@@ -1,7 +1,9 @@
 import { accountsContract } from "./features/accounts/contract.ts";
 import { adminContract } from "./features/admin/contract.ts";
+import { backupsContract } from "./features/backups/contract.ts";
 import { campaignsContract } from "./features/campaigns/contract.ts";
 import { chatsContract } from "./features/chats/contract.ts";
+import { consentContract } from "./features/consent/contract.ts";
 import { contactsContract } from "./features/contacts/contract.ts";
 import { crmContract } from "./features/crm/contract.ts";
 import { eventsContract } from "./features/events/contract.ts";
@@ -9,9 +11,11 @@ import { groupsContract } from "./features/groups/contract.ts";
 import { healthContract } from "./features/health/contract.ts";
 import { instanceLogsContract } from "./features/instance-logs/contract.ts";
 import { instancesContract } from "./features/instances/contract.ts";
+import { integrationsContract } from "./features/integrations/contract.ts";
 import { mediaContract } from "./features/media/contract.ts";
 import { messagesContract } from "./features/messages/contract.ts";
 import { plansContract } from "./features/plans/contract.ts";
+import { privacyContract } from "./features/privacy/contract.ts";
 import { profileContract } from "./features/profile/contract.ts";
 import { publicPagesContract } from "./features/public-pages/contract.ts";
 import { quickRepliesContract } from "./features/quick-replies/contract.ts";
@@ -23,6 +27,7 @@ export const contract = {
   ...accountsContract,
   ...plansContract,
   ...adminContract,
+  ...backupsContract,
   ...instancesContract,
   ...instanceLogsContract,
   ...messagesContract,
@@ -34,8 +39,11 @@ export const contract = {
   ...campaignsContract,
   ...crmContract,
   ...quickRepliesContract,
+  ...privacyContract,
+  ...consentContract,
   ...eventsContract,
   ...webhooksContract,
+  ...integrationsContract,
   ...sandboxContract,
   ...healthContract,
   ...publicPagesContract,

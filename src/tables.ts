@@ -417,6 +417,9 @@ export interface WebhookTable {
   previous_secret: Buffer | null;
   previous_until: Date | null;
   headers: Buffer | null;
+  format: Generated<"native" | "evolution" | "uazapi" | "waha">;
+  /** Sealed. */
+  format_token: Buffer | null;
   disabled_reason: string | null;
   disabled_at: Date | null;
   /** Since when no delivery has succeeded. */
@@ -798,6 +801,31 @@ export interface ErasureLogTable {
   is_due: Generated<boolean>;
 }
 
+/** What an account has asked about its data. */
+export interface DataRequestTable {
+  id: Generated<number>;
+  account_id: number;
+  request_type: "export" | "anonymize";
+  scope: "account" | "messages" | "leads" | "conversations" | "all" | null;
+  status: Generated<"processing" | "completed" | "failed">;
+  /** Null: a restored database does again what was erased before. */
+  requested_by: number | null;
+  ip: string | null;
+  /** The last row of each table that it is about. */
+  until: Json<Record<string, number>>;
+  progress: Generated<{ step: number; after: unknown }>;
+  affected: Generated<Record<string, number>>;
+  due_at: Generated<Date>;
+  created_at: Generated<Date>;
+  processed_at: Date | null;
+}
+
+export interface SurrogateTable {
+  request: number;
+  subject: string;
+  name: string;
+}
+
 /** Every table of the gateway, column by column as the migrations make them. */
 export interface Tables {
   node: NodeTable;
@@ -848,6 +876,8 @@ export interface Tables {
   /** The last word on each subject and purpose. */
   consent_state: ConsentTable;
   suppression: SuppressionTable;
+  data_request: DataRequestTable;
+  surrogate: SurrogateTable;
   campaign: CampaignTable;
   campaign_recipient: CampaignRecipientTable;
   integration: IntegrationTable;

@@ -71,6 +71,7 @@ async function makeTenant(name: string): Promise<Tenant> {
 async function fill({ token, key, instance: id, user_id }: Tenant): Promise<Record<string, string>> {
   const client = createClient({ baseUrl: test.url, apiKey: key });
   const webhook = await client.createWebhook({ id, name: MARKER, url: `http://127.0.0.1:9/${MARKER}` });
+  await client.saveIntegration({ id, provider: "n8n", webhook_url: `http://127.0.0.1:9/${MARKER}` });
   await client.sandboxScan({ id });
   await waitUntil(async () => (await client.getInstanceStatus({ id })).data.connected);
   const sent = await client.sendText({ id, jid: PERSON, text: MARKER });
@@ -85,6 +86,7 @@ async function fill({ token, key, instance: id, user_id }: Tenant): Promise<Reco
     logId: String(log.data.log_id),
     messageId: String(sent.data.message_id),
     userId: String(user_id),
+    provider: "n8n",
     ...{ lead, reply, campaign, user: String(user_id) },
   };
 }
@@ -237,8 +239,9 @@ const BODY = {
   recipients: ["5511987651233"],
 };
 
-/** Below one's own instance, or in one's own account. */
+/** Below one's own instance, or in one's own account; what makes the row where there is none has none to find. */
 function hasForeignRow({ http, access }: Route): boolean {
+  if (http.startsWith("PUT /api/v1/instances/:id/integrations/")) return false;
   return access === "instance"
     ? /:id\/.*:/.test(http)
     : /^(account|key)$/.test(access) && http.includes("/:");
@@ -256,7 +259,11 @@ async function askForForeign(route: Route): Promise<{ there: RawAnswer; nowhere:
   const there = await call(addressOf(route, { ...foreignIds, id, jid }), body, bearer);
   return {
     there,
-    nowhere: await call(addressOf(route, isOfInstance ? { id, jid: noJid } : {}), body, bearer),
+    nowhere: await call(
+      addressOf(route, isOfInstance ? { id, jid: noJid, provider: "n8n" } : {}),
+      body,
+      bearer,
+    ),
   };
 }
 

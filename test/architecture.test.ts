@@ -6,6 +6,7 @@ import { listFiles, ROOT, readImports, readSources, type SourceFile } from "./so
 type Area =
   | "main"
   | "processes"
+  | "mcp"
   | "client"
   | "contract"
   | "features"
@@ -18,7 +19,8 @@ type Area =
 /** Arrows point down only. What an area may import of ours besides itself; below come the finer rules. */
 const MAY_IMPORT: Record<Area, readonly Area[]> = {
   main: ["processes", "platform"],
-  processes: ["client", "contract", "features", "engine", "network", "platform", "tables"],
+  processes: ["mcp", "client", "contract", "features", "engine", "network", "platform", "tables"],
+  mcp: ["client", "contract", "platform"],
   client: ["contract", "platform"],
   contract: ["features"],
   features: ["engine", "network", "platform", "tables"],

@@ -130,6 +130,7 @@ function baseSettings(store: TestDatabase, dataDir: string): Record<string, stri
     WAYGATE_ADMIN_TOKEN: ADMIN_TOKEN,
     WAYGATE_OWNER_EMAIL: OWNER.email,
     WAYGATE_OWNER_PASSWORD: OWNER.password,
+    WAYGATE_BACKUP_AT: "off",
     WAYGATE_ALLOWED_HOSTS: "external,private,loopback",
   };
 }

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { CallResult, ChatState, GroupChange, ParticipantAction } from "./calls.ts";
 import { eventually, Listener, type Stage } from "./conformance.ts";
 import type { Jid, MessageId, NetworkEvent, Session } from "./driver.ts";
-import { groupJid, phoneJid } from "./ids.ts";
+import { groupJid, newMessageId, phoneJid } from "./ids.ts";
 
 export interface NewPerson {
   about?: string;
@@ -368,6 +368,8 @@ export function describeCalls(name: string, start: () => Promise<CallStage>): vo
         expect(await groups.get(theirs)).toMatchObject(refused("FORBIDDEN"));
         expect(await groups.update(theirs, { subject: "Mine" })).toMatchObject(refused("FORBIDDEN"));
         expect(await groups.invite(theirs)).toMatchObject(refused("FORBIDDEN"));
+        const sent = session.send(theirs, { kind: "text", text: "Hi" }, { id: newMessageId() });
+        expect(await sent).toMatchObject({ ...refused("SEND_FAILED"), retryable: false });
         expect(await groups.get(NOBODY_GROUP)).toMatchObject(refused("NOT_FOUND"));
         expect(await groups.updateParticipants(NOBODY_GROUP, "add", [stage.contact.jid])).toMatchObject(
           refused("NOT_FOUND"),

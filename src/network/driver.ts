@@ -139,6 +139,8 @@ export type NetworkEvent =
     }
   | { type: "group_updated"; group: Jid; at: Date; change: GroupUpdate }
   | { type: "contact_updated"; contact: ContactUpdate }
+  /** What the paired phone calls itself, where that is told only after `connected`, or changed on the phone. */
+  | { type: "profile_updated"; name: string }
   | { type: "chat_updated"; chat: Jid; change: ChatState }
   | { type: "call_received"; from: Identity; call_id: string; video: boolean; at: Date };
 

@@ -95,6 +95,8 @@ export interface SandboxControl {
   ): Promise<CallResult<ParticipantResult[]>>;
   /** Somebody changes one setting of a group. */
   changeGroup(group: Jid, from: string, change: GroupChange): Promise<CallResult<null>>;
+  /** Drops the copies of these messages, and what was noted of the traffic of these phones. */
+  forget(phones: readonly string[], messages: readonly { writer: string; id: string }[]): Promise<void>;
   /** The bytes of a picture that the network keeps. */
   picture(id: string): Promise<Uint8Array | undefined>;
 }

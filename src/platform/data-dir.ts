@@ -37,6 +37,19 @@ export async function readOrMakeSecretKey(dataDir: string): Promise<string> {
   return readOrMake(join(dataDir, "secret-key"), () => randomBytes(32).toString("base64url"));
 }
 
+/** As the secret key: the key of backups, where WAYGATE_BACKUP_KEY is not set. */
+export async function readOrMakeBackupKey(dataDir: string): Promise<string> {
+  return readOrMake(join(dataDir, "backup-key"), () => randomBytes(32).toString("base64url"));
+}
+
+/** A generated key that is in the data directory; undefined where there is none. */
+export async function findKey(
+  dataDir: string,
+  name: "secret-key" | "backup-key",
+): Promise<string | undefined> {
+  return readKept(join(dataDir, name));
+}
+
 async function makeDirectory(path: string): Promise<string> {
   try {
     await mkdir(path, { recursive: true, mode: 0o700 });

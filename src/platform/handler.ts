@@ -51,6 +51,8 @@ export interface Call<R extends Route> {
   readonly ip: string;
   /** The `Idempotency-Key` header, checked, on routes that honour it. */
   readonly idempotencyKey: string | undefined;
+  /** The JSON body as it came, on routes that are `signed`. */
+  readonly bytes: Buffer | undefined;
   /** Aborted when the caller has gone. */
   readonly signal: AbortSignal;
   /** Request headers in lower case, without the ones that carry credentials. */

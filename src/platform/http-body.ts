@@ -14,6 +14,7 @@ export function addBodyParsers(app: FastifyInstance): void {
     { parseAs: "buffer" },
     async (request: FastifyRequest, body: Buffer) => {
       refuseOtherEncodings(request);
+      if (request.routeOptions.config.keepBytes) request.bytes = body;
       return parseJsonBody(body);
     },
   );

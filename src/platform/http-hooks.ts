@@ -14,6 +14,11 @@ declare module "fastify" {
     databaseAway: unknown;
     /** Code of the refusal, once there is one. */
     refusal: string | undefined;
+    /** The JSON body as it came, where a route wants it. */
+    bytes: Buffer | undefined;
+  }
+  interface FastifyContextConfig {
+    keepBytes?: boolean;
   }
 }
 
@@ -32,6 +37,7 @@ export function addHooks(app: FastifyInstance, options: HookOptions): void {
   app.decorateRequest("caller", undefined);
   app.decorateRequest("databaseAway", undefined);
   app.decorateRequest("refusal", undefined);
+  app.decorateRequest("bytes", undefined);
   app.addHook("onRequest", async (request, reply) => {
     setCommonHeaders(request, reply);
     reportAnswer(request, reply, options);

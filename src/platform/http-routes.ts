@@ -44,6 +44,7 @@ export function addRoute(
     url,
     exposeHeadRoute: method === "GET" && !isEndless,
     bodyLimit: bodyLimitOf(route, options),
+    config: { keepBytes: route.signed ?? false },
     onRequest: async (request, reply) => {
       await settleCaller(route, request, reply, options.authorise);
     },
@@ -78,8 +79,8 @@ type ReadBody = () => Promise<InputOf<Route>>;
 
 function bodyLimitOf(route: Route, { bodyLimitBytes, uploadLimitBytes }: RouteOptions): number {
   const { access, upload } = route;
-  if (access === "public") return Math.min(PUBLIC_BODY_BYTES, bodyLimitBytes);
   if (route.bodyLimitBytes !== undefined) return route.bodyLimitBytes;
+  if (access === "public") return Math.min(PUBLIC_BODY_BYTES, bodyLimitBytes);
   return upload === undefined ? bodyLimitBytes : (uploadLimitBytes ?? bodyLimitBytes);
 }
 
@@ -127,6 +128,7 @@ async function toCall(
     request_id: request.id,
     ip: request.ip,
     idempotencyKey,
+    bytes: request.bytes,
     signal: gone.signal,
     headers: withoutCredentials(request.headers),
     get log() {

@@ -17,7 +17,9 @@ export interface RateStanding {
   policy: string;
   limit: number;
   remaining: number;
-  /** Refused: until it would be granted; granted: until all of it is there again. */
+  /** It has not enough for the request. */
+  isShort: boolean;
+  /** Short: until it would do; else until all of it is there again. */
   resetMs: number;
 }
 
@@ -85,5 +87,6 @@ function standingOf(
   const left = burst - (full - now) / interval;
   const remaining = claim.perMinute > 0 ? Math.max(0, Math.floor(left + TOLERANCE_MS)) : 0;
   const isShort = waitMs > TOLERANCE_MS;
-  return { policy: claim.policy, limit: claim.perMinute, remaining, resetMs: isShort ? waitMs : full - now };
+  const resetMs = isShort ? waitMs : full - now;
+  return { policy: claim.policy, limit: claim.perMinute, remaining, isShort, resetMs };
 }

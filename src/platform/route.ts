@@ -83,6 +83,8 @@ export interface Route<Input extends z.ZodType = z.ZodType, Output extends z.Zod
   readonly spooled?: boolean;
   /** Media types that may also be the whole body, which is then that file; of those that the server can read. */
   readonly uploadTypes?: readonly "text/csv"[];
+  /** Hands the handler also the bytes of the body, for who has signed them. */
+  readonly signed?: boolean;
   /** Largest body; absent: that of the server, which is larger where a route takes files. */
   readonly bodyLimitBytes?: number;
 }

@@ -1,5 +1,6 @@
 import type { LookupFunction } from "node:net";
 import { networkInterfaces } from "node:os";
+import type { Readable } from "node:stream";
 import { type Dispatcher, request as send } from "undici";
 import { createAddressPolicy, type Listener } from "./address-policy.ts";
 import { ChunkError, passOn, readAtMost } from "./answer-body.ts";
@@ -20,7 +21,8 @@ export interface OutgoingRequest {
   url: string;
   method: string;
   headers?: Record<string, string>;
-  body?: Uint8Array | string;
+  /** A stream is read once, and destroyed when the call fails. */
+  body?: Uint8Array | string | Readable;
   /** Longest time of the whole call, from the first step to the last byte. */
   totalMs: number;
   /** Keeps this much of the answer's body and cuts the connection when there is more. */

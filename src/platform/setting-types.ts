@@ -37,6 +37,17 @@ export function durations(most: number, longest: string) {
     });
 }
 
+/** A time of the day in milliseconds after midnight; undefined for `off`. */
+export function timeOfDay() {
+  return z
+    .string()
+    .regex(/^(off|([01]\d|2[0-3]):[0-5]\d)$/, { error: "must be an hour such as 03:30, or off" })
+    .transform((text) => {
+      const [hours, minutes] = text.split(":").map(Number);
+      return minutes === undefined ? undefined : ((hours ?? 0) * 60 + minutes) * 60_000;
+    });
+}
+
 export function wholeNumber(min: number, max: number) {
   return z
     .string()
@@ -120,7 +131,8 @@ export function strongSecret() {
     .transform((text) => new Secret(text));
 }
 
-function isWeak(text: string): boolean {
+/** Whether a secret can be guessed: few different characters, a common word in it, or a part repeated. */
+export function isWeak(text: string): boolean {
   const letters = text.toLowerCase().replace(/[^a-z0-9]/g, "");
   return (
     new Set(text).size < MIN_DISTINCT ||

@@ -123,8 +123,22 @@ export const SETTINGS = z.object({
   backupKey: type
     .strongSecret()
     .optional()
-    .describe("Reserved for backups, not the same as `WAYGATE_SECRET_KEY`; checked, not used yet.")
-    .meta({ env: "WAYGATE_BACKUP_KEY" }),
+    .describe(
+      "Encrypts backups; every node needs the same, and it must not be `WAYGATE_SECRET_KEY`. 32 or more random characters. Keep it elsewhere than the backups: without it they cannot be restored. Not set: one is made in the data directory (`backup-key`); see docs/backups.md.",
+    )
+    .meta({ env: "WAYGATE_BACKUP_KEY", shown: "generated in the data directory" }),
+  backupDir: z
+    .string()
+    .optional()
+    .describe(
+      "Directory of the backup files, best on another disk; with several nodes a folder that all of them mount.",
+    )
+    .meta({ env: "WAYGATE_BACKUP_DIR", shown: "`backups` in the data directory" }),
+  backupAt: type
+    .timeOfDay()
+    .prefault("03:30")
+    .describe("Hour of the daily backup, UTC, such as `03:30`; `off` makes none.")
+    .meta({ env: "WAYGATE_BACKUP_AT" }),
   roles: type
     .listOf(["api", "sessions", "worker"])
     .prefault("api,sessions,worker")

@@ -6,10 +6,13 @@ import { type AccessControl, createAuthorise } from "../features/accounts/author
 import { createRateLimits } from "../features/accounts/rate-limits.ts";
 import { createTokens, type Tokens } from "../features/accounts/tokens.ts";
 import { adminHandlers } from "../features/admin/admin.ts";
+import { backupHandlers } from "../features/backups/backups.ts";
+import type { BackupDeps } from "../features/backups/run-backup.ts";
 import { createCallSession } from "../features/calls/calls.ts";
 import { campaignHandlers } from "../features/campaigns/campaigns.ts";
 import { chatHandlers } from "../features/chats/chats.ts";
 import type { Suppression } from "../features/consent/consent.ts";
+import { consentHandlers } from "../features/consent/consent-handlers.ts";
 import { type Conversations, contactHandlers } from "../features/contacts/contacts.ts";
 import { crmHandlers } from "../features/crm/crm.ts";
 import { eventHandlers } from "../features/events/read-events.ts";
@@ -19,12 +22,14 @@ import { instanceLogsHandlers } from "../features/instance-logs/instance-logs.ts
 import { createRequestLog } from "../features/instance-logs/request-log.ts";
 import { connectInstance } from "../features/instances/connect-instance.ts";
 import { instanceHandlers } from "../features/instances/instances.ts";
+import type { IntegrationParts } from "../features/integrations/integration-parts.ts";
 import { mediaHandlers } from "../features/media/media-handlers.ts";
 import type { MediaParts } from "../features/media/media-parts.ts";
 import { createOutcomeWatch, type OutcomeWatch } from "../features/messages/await-outcome.ts";
 import { messageHandlers } from "../features/messages/messages.ts";
 import { createInstanceReader, requireConnected } from "../features/messages/sending-instance.ts";
 import { planHandlers } from "../features/plans/plan-handlers.ts";
+import { privacyHandlers } from "../features/privacy/privacy.ts";
 import { profileHandlers } from "../features/profile/profile.ts";
 import { publicPagesHandlers } from "../features/public-pages/public-pages.ts";
 import { quickReplyHandlers } from "../features/quick-replies/quick-replies.ts";
@@ -58,6 +63,8 @@ export interface ApiParts {
   suppression: Suppression;
   sessions: SessionHost;
   media: MediaParts;
+  integrations: IntegrationParts;
+  backups: BackupDeps;
   nodes: OtherNodes;
   readiness: Readiness;
   dataDir: string;
@@ -136,6 +143,8 @@ function customerHandlers(
     ...planHandlers(db),
     ...adminHandlers({ db, engine }),
     ...instanceLogsHandlers(db),
+    ...privacyHandlers({ db, engine }),
+    ...consentHandlers({ ...config, db }),
     ...instanceHandlers({
       db,
       engine,
@@ -185,7 +194,12 @@ function messagingHandlers(parts: ApiParts, watch: OutcomeWatch) {
     ...profileHandlers(live),
     ...mediaHandlers(files),
     ...eventHandlers(db),
-    ...webhookHandlers({ db, engine, box, outgoing, timeoutMs: config.webhookTimeoutMs, version }),
+    ...webhookHandlers({
+      ...{ db, engine, box, outgoing, version },
+      baseUrl: config.baseUrl,
+      timeoutMs: config.webhookTimeoutMs,
+    }),
+    ...parts.integrations.handlers,
     ...sandboxHandlers(sandboxDeps(parts)),
   } satisfies Partial<Handlers<typeof contract>>;
 }
@@ -205,7 +219,8 @@ function liveDeps({ config, database: { db }, conversations, sessions, nodes, ou
 function publicHandlers(parts: ApiParts) {
   return {
     ...healthHandlers(parts),
-    ...publicPagesHandlers(openApiDocument(contract)),
+    ...backupHandlers({ ...parts.backups, engine: parts.engine }),
+    ...publicPagesHandlers(openApiDocument(contract), parts),
   } satisfies Partial<Handlers<typeof contract>>;
 }
 

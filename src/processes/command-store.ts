@@ -25,7 +25,7 @@ export async function withStore<Result>(
   const config = readConfig(env);
   const undo = new UndoList();
   try {
-    const { database, words } = await open(config, undo);
+    const { database, words } = await openCommandDatabase(config, undo);
     const pending = await findPendingMigrations(database.db).catch((error: unknown) =>
       refuseDatabase(error, words),
     );
@@ -39,7 +39,11 @@ export async function withStore<Result>(
   }
 }
 
-async function open(config: Config, undo: UndoList): Promise<{ database: Database; words: string }> {
+/** The gateway's database, as it runs, or started for the command. Throws StartError. */
+export async function openCommandDatabase(
+  config: Config,
+  undo: UndoList,
+): Promise<{ database: Database; words: string }> {
   const running = config.databaseUrl
     ? undefined
     : await findRunningDatabase(config.dataDir).catch(() => undefined);

@@ -10,6 +10,7 @@ import { verifyAudit } from "../features/audit/verify-audit.ts";
 import { rotateSecrets } from "../features/secrets/rotate-secrets.ts";
 import type { Db } from "../platform/db.ts";
 import { withStore } from "./command-store.ts";
+import { startProgress } from "./progress.ts";
 import { refuseSetting, StartError } from "./start-error.ts";
 
 type Env = Record<string, string | undefined>;
@@ -53,7 +54,9 @@ async function writeAccount(db: Db, given: NewAccount): Promise<number> {
 /** Seals every secret anew with WAYGATE_SECRET_KEY; the gateway may run meanwhile. */
 export async function rotateKeyByCommand(env: Env): Promise<void> {
   const { resealed, key_id } = await withStore(env, async ({ database: { db }, box }) => {
-    const rotation = await rotateSecrets(db, box).catch((error: unknown) => {
+    const progress = startProgress();
+    const tell = (column: string, rows: number) => progress.add(rows, `secrets looked at, in ${column}`);
+    const rotation = await rotateSecrets(db, box, tell).catch((error: unknown) => {
       throw new StartError(error instanceof Error ? error.message : String(error), { cause: error });
     });
     await db.transaction().execute((trx) =>
@@ -71,7 +74,9 @@ export async function rotateKeyByCommand(env: Env): Promise<void> {
 
 /** Says whether the audit log is as it was written. Throws StartError with the first broken entry. */
 export async function verifyAuditByCommand(env: Env, head: string | undefined): Promise<void> {
-  const verdict = await withStore(env, ({ database: { db }, box }) => verifyAudit(db, box, head));
+  const progress = startProgress();
+  const tell = (links: number) => progress.reach(links, "entries hold so far");
+  const verdict = await withStore(env, ({ database: { db }, box }) => verifyAudit(db, box, { head, tell }));
   const { links, pending, broken } = verdict;
   if (broken) {
     const where = broken.position === null ? "" : ` at link ${broken.position}`;

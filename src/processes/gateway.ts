@@ -3,9 +3,12 @@ import { createEngine, type Engine } from "../engine/engine.ts";
 import { followMessages } from "../features/campaigns/follow-messages.ts";
 import { createSuppression } from "../features/consent/consent.ts";
 import { createConversations } from "../features/contacts/contacts.ts";
+import { createIntegrations } from "../features/integrations/integration-parts.ts";
 import { openMedia } from "../features/media/media-parts.ts";
+import { openFile } from "../features/media/open-file.ts";
 import { createOutcomeRecorder } from "../features/messages/record-outcome.ts";
 import type { Driver } from "../network/driver.ts";
+import { createSandboxControl } from "../network/sandbox/control.ts";
 import { createSandboxDriver } from "../network/sandbox/driver.ts";
 import { createWhatsAppDriver } from "../network/whatsapp/driver.ts";
 import type { Config } from "../platform/config.ts";
@@ -17,6 +20,7 @@ import { createSafeFetch } from "../platform/safe-fetch.ts";
 import type { SecretBox } from "../platform/secret-box.ts";
 import { version as readVersion } from "../platform/version.ts";
 import { type Api, createApi } from "./api.ts";
+import { openBackups } from "./backup-parts.ts";
 import { createOtherNodes } from "./other-nodes.ts";
 import { addSessions } from "./sessions.ts";
 import { refuseListening, refuseStart } from "./start-error.ts";
@@ -26,6 +30,8 @@ import { addWorker } from "./worker.ts";
 
 /** How much of the grace requests under way get before the engine stops; a sync send needs the engine to end. */
 const ANSWERS_MS = 8_000;
+/** A file that an integration wants may have to arrive first. */
+const FILE_MS = 45_000;
 
 /** A running gateway. */
 export interface Gateway {
@@ -104,15 +110,7 @@ async function startServing(on: Foundation): Promise<{ engine: Engine; url: stri
   const listeners = [listenerOf(database.url)];
   const outgoing = createSafeFetch({ ...config, ownListeners: () => listeners });
   undo.add(() => outgoing.close());
-  const engine = createEngine({
-    database,
-    log,
-    node_id: dataDir.node_id,
-    roles: config.roles,
-    url: config.nodeUrl,
-    // The data directory is held, so an earlier process of this node is gone.
-    takeAtOnce: true,
-  });
+  const engine = engineOf(on);
   const outcomes = createOutcomeRecorder(db, engine, followMessages);
   const media = await openMedia({ ...on, db }).catch(refuseStart);
   undo.add(() => media.close());
@@ -126,14 +124,20 @@ async function startServing(on: Foundation): Promise<{ engine: Engine; url: stri
     outcomes,
     suppression: await createSuppression(db, box),
     media,
+    backups: await openBackupsOf(on),
     version,
     log,
   };
   const sessions = addSessions({ ...shared, drivers: createDrivers(on) });
-  addWorker({ ...shared, sessions });
   const nodes = createOtherNodes({ ...shared, sessions, store: media.store });
   undo.add(() => nodes.close());
-  const api = await createApi({ ...on, ...shared, sessions, nodes, dataDir: dataDir.path });
+  const files = { db, engine, store: media.store, readFromNode: nodes.readFile, log };
+  const integrations = createIntegrations({
+    ...{ ...shared, numbers: sessions.numbers, reachSession: nodes.reachSession },
+    openFile: (id) => openFile(files, { media: id }, AbortSignal.timeout(FILE_MS)),
+  });
+  addWorker({ ...shared, sessions, integrations, sandbox: createSandboxControl(on.sandbox.pool) });
+  const api = await createApi({ ...on, ...shared, sessions, integrations, nodes, dataDir: dataDir.path });
   undo.add((leftMs) => engine.stop({ graceMs: leftMs() }));
   undo.add((leftMs) => api.close({ graceMs: Math.min(leftMs(), ANSWERS_MS) }));
   await engine.start();
@@ -141,6 +145,23 @@ async function startServing(on: Foundation): Promise<{ engine: Engine; url: stri
   const { url, ...listener } = await listen(api, config);
   listeners.push(listener);
   return { engine, url };
+}
+
+function engineOf({ config, log, dataDir, database }: Foundation): Engine {
+  return createEngine({
+    database,
+    log,
+    node_id: dataDir.node_id,
+    roles: config.roles,
+    url: config.nodeUrl,
+    // The data directory is held, so an earlier process of this node is gone.
+    takeAtOnce: true,
+  });
+}
+
+function openBackupsOf({ config, log, dataDir, database: { db, url } }: Foundation) {
+  const { path, node_id: node } = dataDir;
+  return openBackups({ config, dataDir: path, db, url, node, log });
 }
 
 function listen(api: Api, { host, port }: Config) {

@@ -14,8 +14,10 @@ import { type MessageChange, recordMessageChange } from "../features/messages/re
 import { createInboundRecorder } from "../features/messages/record-inbound.ts";
 import { createReceiptRecorder, type Receipt } from "../features/messages/record-status.ts";
 import { queueRefusal } from "../features/messages/refuse-call.ts";
+import { keepOnInstance } from "../features/profile/profile.ts";
 import type { NetworkEvent, NetworkMessage, Session } from "../network/driver.ts";
 import { isGroupJid } from "../network/ids.ts";
+import { cleanText } from "../platform/clean-text.ts";
 import type { Db, Trx } from "../platform/db.ts";
 import type { Log } from "../platform/log.ts";
 
@@ -81,6 +83,8 @@ export function createSessionReport(parts: ReportParts): SessionReport {
         return recordGroupChange(parts, instance, event, await live.of(instance.id));
       case "contact_updated":
         return conversations.learn(instance, event.contact);
+      case "profile_updated":
+        return keepOnInstance(db, instance.id, { profile_name: cleanText(event.name) });
       case "chat_updated":
         return void (await recordChatUpdate(parts, instance, event));
     }

@@ -89,7 +89,7 @@ export function addSessions(parts: SessionParts): SessionHost {
     kind: "session",
     role: "sessions",
     // Files take four of them at most.
-    width: 8,
+    width: 16,
     unpaused: [CONTROL_GROUP, ...ACTION_GROUPS, ...MEDIA_GROUPS],
     run,
     taken: async (lane) => {

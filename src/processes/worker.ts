@@ -4,18 +4,25 @@ import { createSchedules } from "../engine/schedule.ts";
 import { endTrials } from "../features/accounts/end-trials.ts";
 import { tallyMessages } from "../features/admin/tally-messages.ts";
 import { sealAudit } from "../features/audit/seal-audit.ts";
+import { backupLane, backupSchedules } from "../features/backups/backup-lane.ts";
+import type { BackupDeps } from "../features/backups/run-backup.ts";
 import { campaignLane } from "../features/campaigns/campaign-lane.ts";
 import type { Suppression } from "../features/consent/consent.ts";
 import type { Conversations } from "../features/contacts/contacts.ts";
 import { moveStragglers } from "../features/contacts/move-messages.ts";
+import type { IntegrationParts } from "../features/integrations/integration-parts.ts";
+import type { MediaParts } from "../features/media/media-parts.ts";
 import { expireFiles } from "../features/media/retention.ts";
 import { expireHeldSends } from "../features/messages/expire-held.ts";
 import { dropOrphans } from "../features/messages/outgoing-media.ts";
 import type { OutcomeRecorder } from "../features/messages/record-outcome.ts";
 import { forgetOldActions } from "../features/messages/run-action.ts";
+import { repeatErasure } from "../features/privacy/ask-anonymisation.ts";
+import { ERASED, FILES, privacyLane } from "../features/privacy/privacy-lane.ts";
 import { watchFailingWebhooks } from "../features/webhooks/disable-webhook.ts";
 import { finishRemovals } from "../features/webhooks/remove-webhook.ts";
 import { webhookLane } from "../features/webhooks/webhook-lane.ts";
+import type { SandboxControl } from "../network/sandbox-control.ts";
 import type { Config } from "../platform/config.ts";
 import type { Db } from "../platform/db.ts";
 import { dropPartitionsBefore, ensurePartitions } from "../platform/partitions.ts";
@@ -33,6 +40,10 @@ export interface WorkerParts {
   conversations: Conversations;
   suppression: Suppression;
   sessions: SessionHost;
+  integrations: IntegrationParts;
+  backups: BackupDeps;
+  media: MediaParts;
+  sandbox: Pick<SandboxControl, "forget">;
   version: string;
 }
 
@@ -43,6 +54,7 @@ const HOUR = 60 * MINUTE;
 /** What a node with the role `worker` does: deliveries to webhooks, and the upkeep that somebody must do. */
 export function addWorker(parts: WorkerParts): void {
   const { config, db, engine, box, outgoing, outcomes, version } = parts;
+  engine.register(parts.integrations.lane);
   engine.register(campaignLane({ ...parts, numbers: parts.sessions.numbers }));
   engine.register(
     webhookLane({
@@ -50,12 +62,23 @@ export function addWorker(parts: WorkerParts): void {
       engine,
       box,
       outgoing,
+      baseUrl: config.baseUrl,
       scheduleMs: config.retryScheduleMs,
       timeoutMs: config.webhookTimeoutMs,
       version,
     }),
   );
+  engine.register(backupLane(parts.backups));
+  addPrivacy(parts);
   createSchedules(engine, db, [
+    ...backupSchedules({
+      ...parts.backups,
+      engine,
+      repeatErasure: (entry) => repeatErasure(db, engine, entry),
+      quietHourMs: config.backupAt,
+      sendHoldMs: config.sendHoldMs,
+      failSend: (id, error) => outcomes.record({ id, status: "failed", at: new Date(), error, job: null }),
+    }),
     { name: "expire-held-sends", everyMs: 5 * SECOND, run: () => expireHeldSends(db, outcomes) },
     { name: "partitions", everyMs: HOUR, run: () => ensurePartitions(db) },
     {
@@ -68,6 +91,7 @@ export function addWorker(parts: WorkerParts): void {
     { name: "media-retention", everyMs: HOUR, run: () => expireFiles(db, config.mediaRetentionMs) },
     { name: "orphaned-media", everyMs: HOUR, run: () => dropOrphans(db) },
     { name: "actions", everyMs: HOUR, run: () => forgetOldActions(db) },
+    { name: "integrations", everyMs: HOUR, run: () => parts.integrations.tidy() },
     { name: "trials", everyMs: MINUTE, run: () => endTrials(db) },
     { name: "message-tally", everyMs: MINUTE, run: () => tallyMessages(db) },
     { name: "audit-chain", everyMs: 5 * SECOND, run: () => sealAudit(db, box) },
@@ -75,6 +99,16 @@ export function addWorker(parts: WorkerParts): void {
     { name: "merged-conversations", everyMs: MINUTE, run: () => moveStragglers(db) },
     { name: "removed-webhooks", everyMs: MINUTE, run: () => finishRemovals(db) },
   ]);
+}
+
+/** What is known of people in memory goes with their rows, on every node. */
+function addPrivacy({ db, engine, sandbox, media, conversations }: WorkerParts): void {
+  const sweepFiles = (): Promise<void> => media.sweep();
+  engine.register(privacyLane({ db, engine, forgetOnNetwork: sandbox.forget, sweepFiles }));
+  engine.hear(ERASED, (key) => {
+    if (key === FILES) void sweepFiles();
+    else conversations.forgetAll();
+  });
 }
 
 async function forgetOldKeys(db: Db): Promise<void> {

@@ -16,6 +16,8 @@ export interface BenchGateway {
   /** From the spawn to the first 200 of /health. */
   startMs: number;
   owner: Client;
+  /** Of the owner's sign-in. */
+  token: string;
   stop(): Promise<void>;
 }
 
@@ -61,6 +63,7 @@ export async function startBenchGateway(
     dataDir,
     startMs,
     owner: createClient({ baseUrl: url, token }),
+    token,
     stop: () => stop(child),
   };
 }

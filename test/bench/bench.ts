@@ -1,7 +1,9 @@
 import { cpus, totalmem } from "node:os";
 import { benchAccept } from "./accept.ts";
+import { benchBackup } from "./backup.ts";
 import { benchCampaigns } from "./campaigns.ts";
 import { benchDeliveries } from "./deliveries.ts";
+import { benchExport } from "./export.ts";
 import { benchLists } from "./lists.ts";
 import { benchMedia } from "./media.ts";
 import { benchStart } from "./start.ts";
@@ -16,6 +18,8 @@ const BENCHES: Record<string, () => Promise<void>> = {
   campaigns: benchCampaigns,
   media: benchMedia,
   lists: benchLists,
+  backup: benchBackup,
+  export: benchExport,
   "whatsapp-sends": benchWhatsAppSends,
   "whatsapp-sessions": benchWhatsAppSessions,
   "whatsapp-inbound": benchWhatsAppInbound,

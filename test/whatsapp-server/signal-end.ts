@@ -11,6 +11,7 @@ import {
   type SignalDataTypeMap,
   type SignalKeyStoreWithTransaction,
 } from "baileys";
+import { decryptUntouched } from "../../src/network/whatsapp/untouched-sessions.ts";
 import { quietLog } from "./quiet.ts";
 
 /** What a device gives away so that others can write to it. */
@@ -112,6 +113,7 @@ export class SignalEnd {
     return (await this.#repository.validateSession(address)).exists;
   }
 
+  /** Begins a new conversation; those before are kept, since messages of theirs may be on their way. */
   async meet(address: string, bundle: Bundle): Promise<void> {
     const { signedPreKey, preKey } = bundle;
     await this.#repository.injectE2ESession({
@@ -129,20 +131,15 @@ export class SignalEnd {
     });
   }
 
-  forget(address: string): Promise<void> {
-    return this.#repository.deleteSession([address]);
-  }
-
   seal(address: string, data: Uint8Array): Promise<Sealed> {
     return this.#repository.encryptMessage({ jid: address, data });
   }
 
-  open(address: string, sealed: Sealed): Promise<Uint8Array> {
-    return this.#repository.decryptMessage({
-      jid: address,
-      type: sealed.type,
-      ciphertext: sealed.ciphertext,
-    });
+  /** A phone leaves the conversations alone that a message is not of, which the library does not. */
+  open(address: string, { type, ciphertext }: Sealed): Promise<Uint8Array> {
+    const decrypt = () => this.#repository.decryptMessage({ jid: address, type, ciphertext });
+    if (type === "pkmsg") return decrypt();
+    return decryptUntouched(this.#keys, this.#repository.jidToSignalProtocolAddress(address), decrypt);
   }
 
   /** The text for a whole group, and the key that each member's device needs once. */

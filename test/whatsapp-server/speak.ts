@@ -116,7 +116,6 @@ export function speakAgain(
     const kept = handset.kept(id);
     if (!kept || kept.from !== handset.person) return;
     const address = signalAddress(device.person.lid, device.number);
-    await handset.signal.forget(address);
     await handset.signal.meet(address, retry.bundle ?? (await device.bundle()));
     const message = await withGroupKey(handset, kept, personal(handset, device, kept));
     const enc = encNode(await handset.signal.seal(address, encodeWAMessage(message)), message, retry.count);

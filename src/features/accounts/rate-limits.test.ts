@@ -118,6 +118,15 @@ describe("a plan with a limit", () => {
     expect(file.headers.get("ratelimit")).toMatch(/^"instance";r=4;/);
   });
 
+  test("names the allowance that is used up, not one that takes longer to be full again", async () => {
+    const shop = await openShop({ message_rate_limit_per_minute: 3, instance_rate_limit_per_minute: 4 });
+    const path = `POST /api/v1/instances/${shop.id}/send-text`;
+    const answers = await times(4, () => call(path, { number: "5511900000007", text: "Hi" }, shop.key));
+    expect(statuses(answers)).toEqual([409, 409, 409, 429]);
+    expect(answers[3]?.body.details).toMatchObject({ policy: "messages", limit_per_minute: 3 });
+    expect(Number(answers[3]?.headers.get("retry-after"))).toBeLessThanOrEqual(20);
+  });
+
   test("that changes is acted upon within seconds", async () => {
     const shop = await openShop({ api_rate_limit_per_minute: 100 });
     await call("GET /api/auth/me", undefined, shop.user);

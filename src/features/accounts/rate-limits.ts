@@ -87,7 +87,7 @@ function answer(
 ): void {
   Object.assign(answerHeaders, headersOf(standings));
   if (isGranted) return;
-  const [tightest] = standings.toSorted((a, b) => b.resetMs - a.resetMs);
+  const [tightest] = standings.filter(({ isShort }) => isShort).toSorted((a, b) => b.resetMs - a.resetMs);
   const retryAfterSeconds = secondsOf(tightest?.resetMs ?? 0);
   throw new GatewayError("RATE_LIMITED", "Too many requests. Wait before the next one.", {
     retryAfterSeconds,

@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 import type { Db } from "../../platform/db.ts";
 import type { InstanceStatus } from "../../tables.ts";
+import { readHeldWork } from "../backups/backups.ts";
 import type { Queue } from "./queues.ts";
 import { recommend } from "./recommend.ts";
 import { isSeen, type Scope } from "./scope.ts";
@@ -99,6 +100,24 @@ export function alertsOfQueues(queues: readonly Queue[]): Alert[] {
       recommended_action: "See that nodes with that role run and that the database is quick; add a node.",
     };
   });
+}
+
+/** What a restored gateway holds back until an operator has decided. */
+export async function alertOfHeldWork(db: Db): Promise<Alert[]> {
+  const held = await readHeldWork(db);
+  if (!held || held.sends + held.deliveries + held.others === 0) return [];
+  const { sends, deliveries, others, action } = held;
+  return [
+    {
+      ...NOTHING,
+      ...{ key: "restored_work_held", severity: "warning", since: held.restored_at },
+      message: `${sends} sends, ${deliveries} deliveries and ${others} others of the restored backup are held back.`,
+      recommended_action:
+        action === null
+          ? 'Release or discard them: POST /api/admin/restored {"action":"release"}, or waygate restore --release.'
+          : `It was decided to ${action} them: wait, or see that a node with the role worker runs.`,
+    },
+  ];
 }
 
 /** Roles that no live node has. */

@@ -3,6 +3,7 @@ import type { Engine } from "../../engine/engine.ts";
 import type { Db } from "../../platform/db.ts";
 import {
   type Alert,
+  alertOfHeldWork,
   alertsOfNodes,
   alertsOfQueues,
   alertsOfWebhooks,
@@ -24,7 +25,9 @@ export async function readMonitor({ db, engine }: MonitorDeps, scope: Scope, opt
   const queues = await readQueues(db, scope);
   const webhooks = await findFailingWebhooks(db, scope);
   const alerts = [
-    ...(scope === undefined ? alertsOfNodes(await findLive(engine)) : []),
+    ...(scope === undefined
+      ? [...alertsOfNodes(await findLive(engine)), ...(await alertOfHeldWork(db))]
+      : []),
     ...alertsOfQueues(queues),
     ...(await findLostInstances(db, scope)),
     ...alertsOfWebhooks(webhooks),

@@ -33,7 +33,7 @@ async function record(count: number): Promise<void> {
   for (let i = 0; i < count; i++) await recordAudit(test.database.db, ENTRY);
 }
 
-const verify = (head?: string) => verifyAudit(test.database.db, box, head);
+const verify = (head?: string) => verifyAudit(test.database.db, box, { head });
 
 /** As somebody would who owns the database. */
 async function tamper(statement: string): Promise<void> {

@@ -15,13 +15,24 @@ export interface AuditVerdict {
 
 const AT_ONCE = 1_000;
 
-/** Follows the chain from its start, and looks for entries that nobody has linked in. `head`: a link that must be in it. */
-export async function verifyAudit(db: Db, box: SecretBox, head?: string): Promise<AuditVerdict> {
+export interface VerifyAuditOptions {
+  /** A link that must be in the chain. */
+  head?: string | undefined;
+  /** Told every now and then how many links hold so far. */
+  tell?: (links: number) => void;
+}
+
+/** Follows the chain from its start, and looks for entries that nobody has linked in. */
+export async function verifyAudit(
+  db: Db,
+  box: SecretBox,
+  { head, tell = () => {} }: VerifyAuditOptions = {},
+): Promise<AuditVerdict> {
   const { count: pending } = await db
     .selectFrom("audit_pending")
     .select(({ fn }) => fn.countAll<number>().as("count"))
     .executeTakeFirstOrThrow();
-  const walked = await walk(db, await readChainKey(db, box), head);
+  const walked = await walk(db, await readChainKey(db, box), head, tell);
   const { links, link, has_head } = walked;
   const cut =
     head === undefined || has_head ? undefined : { ...NOWHERE, reason: "the given head is not in the chain" };
@@ -39,7 +50,12 @@ interface Walk {
 const START: Walk = { links: 0, link: FIRST_LINK, has_head: false, broken: undefined };
 const NOWHERE = { position: null, audit_id: 0 };
 
-async function walk(db: Db, key: Buffer, head: string | undefined): Promise<Walk> {
+async function walk(
+  db: Db,
+  key: Buffer,
+  head: string | undefined,
+  tell: (links: number) => void,
+): Promise<Walk> {
   let at = START;
   for (;;) {
     const rows = await readLinks(db, at.links);
@@ -47,6 +63,7 @@ async function walk(db: Db, key: Buffer, head: string | undefined): Promise<Walk
       at = step(at, key, row, head);
       if (at.broken) return at;
     }
+    tell(at.links);
     if (rows.length < AT_ONCE) return at;
   }
 }

@@ -218,6 +218,20 @@ describe("recipients", () => {
     ]);
     expect((await arrived([left, silent, agreed, revoked])).map(({ phone }) => phone)).toEqual([agreed]);
   });
+
+  test("who opt out while their message waits for its turn do not get it any more", async () => {
+    const [first = "", leaving = ""] = newPhones(2);
+    const id = await createCampaign({ min_delay_ms: 8000, max_delay_ms: 8000 });
+    await owner.addRecipients({ id, numbers: [first, leaving] });
+    await owner.startCampaign({ id });
+    await waitUntil(async () => (await arrived([first])).length === 1 && (await totalsOf(id)).queued === 1);
+    await shop.client.sandboxReceive({ id: shop.id, from: leaving, text: "Stop" });
+    await waitUntil(async () => (await totalsOf(id)).queued === 0);
+    await gateway.advance(20_000);
+    await completed(id);
+    expect(await totalsOf(id)).toMatchObject({ sent: 1, skipped: 1 });
+    expect(await arrived([leaving])).toEqual([]);
+  });
 });
 
 async function rows(text: string): Promise<Record<string, unknown>[]> {

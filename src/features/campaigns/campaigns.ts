@@ -3,11 +3,14 @@ import { readCursor, toPage } from "../../platform/paging.ts";
 import { requireUser } from "../accounts/accounts.ts";
 import { type AddDeps, createRecipientAdder } from "./add-recipients.ts";
 import { countTotals, getCampaign, selectCampaigns, toCampaignView } from "./campaign-row.ts";
-import { type ChangeDeps, changeHandlers } from "./change-campaign.ts";
+import { type ChangeDeps, cancelCampaigns, changeHandlers } from "./change-campaign.ts";
 import type { campaignsContract } from "./contract.ts";
 import { previewCampaign } from "./preview.ts";
+import { recallFrom } from "./recall.ts";
 import { createReport } from "./report.ts";
 import { type SaveDeps, saveHandlers } from "./save-campaign.ts";
+
+export { cancelCampaigns, recallFrom };
 
 export type CampaignDeps = AddDeps & ChangeDeps & SaveDeps;
 

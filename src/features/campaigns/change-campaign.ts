@@ -13,6 +13,7 @@ import {
   getCampaign,
   lockCampaign,
   refuseState,
+  selectCampaigns,
 } from "./campaign-row.ts";
 import type { campaignsContract } from "./contract.ts";
 import { findWarnings } from "./find-warnings.ts";
@@ -147,6 +148,26 @@ async function stop(
   if (campaign.lane === null) return { lanes };
   await trx.updateTable("job").set({ run_at: now }).where("lane", "=", campaign.lane).execute();
   return { lanes: [...lanes, campaign.lane] };
+}
+
+/**
+ * Cancels some of those that an account has not ended yet, drafts too. Answers how many there were, and the lanes to
+ * wake as changed after the commit.
+ */
+export async function cancelCampaigns(
+  trx: Trx,
+  accountId: number,
+  atMost: number,
+): Promise<{ count: number; lanes: number[] }> {
+  const open = await selectCampaigns(trx, accountId)
+    .where("status", "not in", ENDED)
+    .orderBy("id")
+    .limit(atMost)
+    .forNoKeyUpdate()
+    .execute();
+  const lanes: number[] = [];
+  for (const campaign of open) lanes.push(...(await stop(trx, campaign, "cancelled")).lanes);
+  return { count: open.length, lanes };
 }
 
 /** What had left before the end and has no outcome yet. */

@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 import type { Engine } from "../../engine/engine.ts";
 import type { Db, Trx } from "../../platform/db.ts";
+import { otherSpelling } from "../contacts/contacts.ts";
 
 /**
  * Takes back what is queued and has not been submitted: message and job go, the recipient waits again. The campaign is
@@ -14,6 +15,23 @@ export async function recallQueued(trx: Trx, campaignId: number): Promise<number
 export async function withdrawSend(db: Db, engine: Engine, messageId: number): Promise<void> {
   const lanes = await db.transaction().execute((trx) => recall(trx, sql`r.message = ${messageId}`));
   engine.wake(lanes, { changed: true });
+}
+
+/** Takes back what is queued for people who have just opted out; when they are looked at again, they are passed over. */
+export async function recallFrom(
+  trx: Trx,
+  people: readonly { account_id: number; phone: string }[],
+): Promise<void> {
+  const known = people.flatMap(({ account_id, phone }) =>
+    [phone, otherSpelling(phone)].flatMap((one) => (one ? [{ account_id, phone: one }] : [])),
+  );
+  await recall(
+    trx,
+    sql`r.status = 'queued' and r.id in (
+      select q.id from jsonb_to_recordset(${JSON.stringify(known)}::jsonb) as x (account_id bigint, phone text)
+      join campaign c on c.account_id = x.account_id and c.status = 'running'
+      join campaign_recipient q on q.campaign_id = c.id and q.phone = x.phone)`,
+  );
 }
 
 async function recall(trx: Trx, which: ReturnType<typeof sql>): Promise<number[]> {

@@ -48,9 +48,7 @@ const STATUSES = [
   "received",
 ] as const;
 
-const moment = z.coerce
-  .date<string | Date>()
-  .refine((date) => !Number.isNaN(date.getTime()), "is not a time");
+const moment = z.coerce.date<string | Date>("is not a time (ISO 8601)");
 
 const messageFilter = {
   ...page,
@@ -169,7 +167,10 @@ export const chatsContract = {
     tag,
     summary: "Archive, mute, pin or mark a chat as read on the phone, or take it back",
     message: "Chat changed",
-    aliases: { ...targetAliases, duration_seconds: ["durationSeconds", "duration"] },
+    aliases: {
+      number: [...targetAliases.number, "chat"],
+      duration_seconds: ["durationSeconds", "duration"],
+    },
     input: z.object({
       id: instanceId,
       ...target,

@@ -121,7 +121,7 @@ export const contactsContract = {
     tag,
     summary: "Block or unblock a contact",
     message: "Done",
-    aliases: targetAliases,
+    aliases: { number: [...targetAliases.number, "contactId"], action: ["status"] },
     input: z.object({
       id,
       ...target,

@@ -27,6 +27,8 @@ export interface Conversations {
   underAddress(instanceId: number, chat: Jid, record: (address: Jid) => Promise<void>): Promise<void>;
   /** Somebody with the addresses that we know beside the ones that were told. */
   identify(instanceId: number, who: Identity): Promise<Identity>;
+  /** Nothing that was known holds any more: rows have changed under it. */
+  forgetAll(): void;
   /** Keeps what became known of somebody, without a conversation. */
   learn(instance: { id: number; account_id: number }, update: ContactUpdate): Promise<void>;
 }
@@ -81,6 +83,11 @@ class KnownConversations implements Conversations {
     const saved = await this.#writer.write({ ...news, jid, lid });
     this.#forget(instance_id, lid, saved.jid);
     return saved;
+  }
+
+  forgetAll(): void {
+    this.#known.clear();
+    this.#people.clear();
   }
 
   async addressOf(instanceId: number, jid: Jid): Promise<Jid> {

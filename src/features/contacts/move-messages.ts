@@ -95,7 +95,7 @@ async function moveRows(trx: Trx, id: number, ids: number[]): Promise<void> {
       returning m.id, m.instance_id, m.jid, m.outcome_at, m.sent_at
     ), queued as (
       update job j set grp = m.jid from moved m join instance i on i.id = m.instance_id
-      where m.outcome_at is null and j.lane = i.lane and j.prio in (0, 1, 2) and j.pos = m.id
+      where m.outcome_at is null and j.lane = i.lane and j.prio in (0, 1) and j.pos = m.id
         and j.ref ->> 'do' = 'send'
     )
     update conversation k set last_message_at = greatest(k.last_message_at, (select max(sent_at) from moved))

@@ -1,5 +1,6 @@
 import { sql } from "kysely";
 import type { Trx } from "../../platform/db.ts";
+import { recallFrom } from "../campaigns/campaigns.ts";
 import type { Suppression } from "../consent/consent.ts";
 import type { InboundFollower, MessageRow } from "../messages/messages.ts";
 
@@ -61,7 +62,10 @@ async function addLeads(trx: Trx, people: readonly Person[]): Promise<void> {
 
 async function optOut(trx: Trx, suppression: Suppression, leaving: readonly Person[]): Promise<void> {
   const known = leaving.flatMap(({ account_id, phone }) => (phone === null ? [] : [{ account_id, phone }]));
-  if (known.length > 0) await suppression.add(trx, known, "keyword");
+  if (known.length > 0) {
+    await suppression.add(trx, known, "keyword");
+    await recallFrom(trx, known);
+  }
   await sql`
     with leaving as (
       select l.id from lead l

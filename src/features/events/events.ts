@@ -6,8 +6,8 @@ import { ulid, ulidTime } from "../../platform/ulid.ts";
 import { type EventName, EXTRA_EVENTS, OPERATIONAL_EVENTS, type STREAM_EVENTS } from "./contract.ts";
 import { toBody } from "./event-body.ts";
 
-/** What a delivery filter can leave out: `exclude` of a webhook names these. */
-export type EventTrait = "sent_by_api" | "from_me" | "groups";
+/** What a filter can leave out: `exclude` of a webhook names the first three; `automatic`: no person has sent it. */
+export type EventTrait = "sent_by_api" | "from_me" | "groups" | "automatic";
 
 /** Something that happened, before it has its number. */
 export interface EventDraft {
@@ -33,7 +33,7 @@ interface InstanceCard {
 }
 
 /**
- * Records events and queues one delivery per webhook that wants each, and answers the lanes to wake after the commit.
+ * Records events and queues one delivery per webhook and integration that wants each, and answers the lanes to wake after the commit.
  * Must be the last statement of the transaction: it locks the instances' counters, so that `sequence` has no gaps.
  */
 export async function recordEvents(trx: Trx, drafts: EventDraft[]): Promise<number[]> {
@@ -146,15 +146,24 @@ function recordStatement(rows: SerialisedEvent[]): RawBuilder<{ lane: number }> 
     ), queued as (
       insert into job (lane, prio, pos, grp, ref)
       select lane, 1, sequence, ${JOB_GROUP}, ${JOB_REF} from wanted returning lane
+    ), integrated as (
+      insert into job (lane, prio, pos, grp, ref)
+      select g.lane, 1, n.sequence, n.chat,
+        jsonb_build_object('do', 'event', 'integration', g.id, 'event_id', n.event_id, 'at', n.at)
+      from numbered n join integration g on g.instance_id = n.instance_id
+      where not n.to_nobody and g.enabled and n.event = any(g.event_names) and not (g.exclude && n.trait_list)
+      order by n.ord
+      returning lane
     )
-    select distinct lane from queued`;
+    select lane from queued union select lane from integrated`;
 }
 
 /** Opt-in events exist only while somebody asks for them. */
 const isWanted = sql`(
   to_nobody or event <> all(${[...OPERATIONAL_EVENTS, ...EXTRA_EVENTS]}::text[])
   or exists (select from webhook where instance_id = d.instance_id and is_active and d.event = any(event_names))
-  or exists (select from webhook where instance_id is null and is_active and d.event = any(event_names)))`;
+  or exists (select from webhook where instance_id is null and is_active and d.event = any(event_names))
+  or exists (select from integration where instance_id = d.instance_id and enabled and d.event = any(event_names)))`;
 
 /** What waits for each other when the events of a webhook are delivered; of a row with these columns. */
 export const JOB_GROUP = sql`

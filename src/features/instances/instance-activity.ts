@@ -27,7 +27,8 @@ export async function readActivity(db: Db, instanceId: number): Promise<Instance
         where instance_id = ${instanceId} and direction = 'inbound' order by id desc limit 1)
         as seconds_since_last_inbound,
       (select coalesce(json_agg(f), '[]') from (
-        select error ->> 'code' as code, error ->> 'message' as message, sent_at as at from day
+        select error ->> 'code' as code, error ->> 'message' as message,
+          to_char(sent_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as at from day
         where status = 'failed' and error is not null order by sent_at desc, id desc limit ${ERRORS_SHOWN}
       ) f) as last_errors
     from day`.execute(db);

@@ -139,7 +139,8 @@ test("the status tells what the last day brought, and how long nothing has come 
   await sql`update message set created_at = created_at - interval '100 seconds'
     where message_id = ${received.data.message_id}`.execute(db());
   const now = await status();
-  expect(now).toMatchObject({ messages_24h: 2, failures_24h: 1, last_errors: [{ code: "SEND_FAILED" }] });
+  const at = expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:]{8}\.\d{3}Z$/);
+  expect(now).toMatchObject({ messages_24h: 2, failures_24h: 1, last_errors: [{ code: "SEND_FAILED", at }] });
   expect(now.seconds_since_last_inbound).toBeGreaterThanOrEqual(100);
 });
 

@@ -98,7 +98,14 @@ async function silenceWebhooks(trx: Trx, id: number): Promise<number[]> {
     .executeTakeFirst();
   if (!instance) return [];
   const own = await trx.selectFrom("webhook").select("lane").where("instance_id", "=", id).execute();
-  const lanes = [instance.global_lane, ...own.flatMap(({ lane }) => lane ?? [])].sort((a, b) => a - b);
+  const integrations = await trx
+    .selectFrom("integration")
+    .select(["lane", "inbound_lane"])
+    .where("instance_id", "=", id)
+    .execute();
+  const others = integrations.flatMap(({ lane, inbound_lane }) => [lane, inbound_lane]);
+  const all = [instance.global_lane, ...own.map(({ lane }) => lane), ...others];
+  const lanes = all.filter((lane) => lane !== null).sort((a, b) => a - b);
   await trx.selectFrom("lane").select("id").where("id", "in", lanes).orderBy("id").forUpdate().execute();
   // After the lanes: whoever writes down a delivery holds its lane first, and may then record an event.
   await trx.selectFrom("event_head").select("last").where("instance_id", "=", id).forUpdate().execute();
@@ -111,6 +118,7 @@ async function silenceWebhooks(trx: Trx, id: number): Promise<number[]> {
   await trx.deleteFrom("job").where("lane", "in", lanes).execute();
   await trx.deleteFrom("lane").where("id", "in", lanes).execute();
   await trx.deleteFrom("webhook").where("instance_id", "=", id).execute();
+  await trx.deleteFrom("integration").where("instance_id", "=", id).execute();
   await trx.deleteFrom("event_head").where("instance_id", "=", id).execute();
   return lanes;
 }

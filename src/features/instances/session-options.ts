@@ -35,5 +35,5 @@ export async function readSessionOptions(
 
 function newestMessage(id: number) {
   return sql<Date | null>`
-    (select created_at from message where instance_id = ${id} order by message.id desc limit 1)`;
+    (select sent_at from message where instance_id = ${id} order by message.sent_at desc, message.id desc limit 1)`;
 }

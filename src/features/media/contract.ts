@@ -13,6 +13,8 @@ const mediaId = z.string().max(64).describe("`media.id` of a message.");
 
 const file = { tag: "Messages", output: z.never(), raw: "*/*", statuses: [206, 304, 416] } as const;
 
+const signedLink = z.object({ mediaId, expires: z.string().max(16), signature: z.string().max(64) });
+
 export const mediaContract = {
   downloadMedia: route({
     http: "POST /api/v1/instances/:id/messages/download",
@@ -48,7 +50,14 @@ export const mediaContract = {
     summary:
       "Get a file by a signed link, which the gateway hands to the services that it passes files on to",
     ...file,
-    input: z.object({ mediaId, expires: z.string().max(16), signature: z.string().max(64) }),
+    input: signedLink,
+  }),
+  getNamedMedia: route({
+    http: "GET /media/:mediaId/:expires/:signature/:name",
+    access: "public",
+    summary: "As before; the name is anything, for services that go by the end of an address",
+    ...file,
+    input: signedLink.extend({ name: z.string().max(255) }),
   }),
 };
 

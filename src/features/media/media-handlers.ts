@@ -12,7 +12,18 @@ export interface MediaDeps extends OpenFileDeps {
   links: MediaLinks;
 }
 
+type Linked = Pick<
+  Parameters<Handlers<typeof mediaContract>["getLinkedMedia"]>[0],
+  "input" | "headers" | "signal"
+>;
+
 export function mediaHandlers(deps: MediaDeps): Handlers<typeof mediaContract> {
+  async function answerLink({ input: { mediaId, expires, signature }, headers, signal }: Linked) {
+    if (!deps.links.isGood(mediaId, expires, signature))
+      throw new GatewayError("NOT_FOUND", "There is no such file.");
+    return toFileAnswer(await openFile(deps, { media: mediaId }, signal), headers);
+  }
+
   return {
     async downloadMedia({ input: { id, message_id, return_base64 }, headers, signal }) {
       const message = await findMessage(deps.db, id, message_id);
@@ -24,11 +35,8 @@ export function mediaHandlers(deps: MediaDeps): Handlers<typeof mediaContract> {
       return toFileAnswer(await openFile(deps, { media: mediaId, instance: id }, signal), headers);
     },
 
-    async getLinkedMedia({ input: { mediaId, expires, signature }, headers, signal }) {
-      if (!deps.links.isGood(mediaId, expires, signature))
-        throw new GatewayError("NOT_FOUND", "There is no such file.");
-      return toFileAnswer(await openFile(deps, { media: mediaId }, signal), headers);
-    },
+    getLinkedMedia: answerLink,
+    getNamedMedia: answerLink,
   };
 }
 

@@ -21,6 +21,8 @@ export interface MediaParts {
   voiceNotes: VoiceNoteMaker;
   /** For files that are worked on; empty at the start. */
   scratchDir: string;
+  /** Removes at once what no message names any more. */
+  sweep(): Promise<void>;
   /** Once the nodes know of each other. */
   started(): Promise<void>;
   close(): Promise<void>;
@@ -51,6 +53,7 @@ export async function openMedia(options: MediaPartsOptions): Promise<MediaParts>
     links: createMediaLinks({ secretKey, secondKey, baseUrl: config.baseUrl }),
     voiceNotes: createVoiceNoteMaker({ ffmpeg: config.ffmpeg, scratchDir }),
     scratchDir,
+    sweep: () => sweeping.now(),
     started: () => warnOfOtherNodes({ db, store, node }, log),
     close: () => sweeping.stop(),
   };

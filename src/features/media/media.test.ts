@@ -7,8 +7,10 @@ import { type MessagingStory, startMessagingStory, waitUntil } from "../../../te
 import { inBase64, SAMPLE } from "../../../test/sample-files.ts";
 import { makeScratchDir, type ScratchDir } from "../../../test/scratch-dir.ts";
 import { SandboxSession } from "../../network/sandbox/session.ts";
+import { createLog } from "../../platform/log.ts";
 import { FolderStore } from "../../platform/media-folder.ts";
 import { createMediaLinks } from "./media-links.ts";
+import { openFile } from "./open-file.ts";
 import { expireFiles, sweepFiles } from "./retention.ts";
 
 const FROM = "5511966660002";
@@ -292,6 +294,32 @@ describe("a file that is sent", () => {
     expect(bytes.equals(download.bytes ?? Buffer.alloc(0))).toBe(true);
     const answer = await get(pathOf(media[0]?.id ?? ""));
     expect(answer.headers.get("content-disposition")).toBe("inline; filename=a.png");
+  });
+
+  test("is given out whole when it moves into the store while it is read", async () => {
+    const { id, client } = story.sales;
+    const bytes = Buffer.concat([SAMPLE.png, randomBytes(400_000)]);
+    const file = { bytes, file_name: "a.png" };
+    const waiting = { id, number: "5511977770031", file, async: true, delay: 800 };
+    const { pendingMessageId = "" } = await client.sendMedia(waiting);
+    const row = await db()
+      .selectFrom("message")
+      .select("id")
+      .where("message_id", "=", pendingMessageId)
+      .executeTakeFirstOrThrow();
+    const deps = {
+      db: db(),
+      engine: story.gateway.gateway.engine,
+      store: await FolderStore.open(join(dir.path, "media"), { node: "reader", isShared: false }),
+      readFromNode: async () => undefined,
+      log: createLog("silent"),
+    };
+    const opened = await openFile(deps, { message: row.id }, new AbortController().signal);
+    expect(opened.sha256).toBeNull();
+    await settled(pendingMessageId);
+    const pieces: Buffer[] = [];
+    for await (const piece of await opened.read()) pieces.push(piece);
+    expect(Buffer.concat(pieces).equals(bytes)).toBe(true);
   });
 });
 

@@ -56,7 +56,8 @@ export interface MediaLinks {
 }
 
 /** Files that somebody waits for go before those that have just come. */
-const PRIO = { wanted: 3, arrived: 4 };
+/** Files that arrive stand in line with campaigns, so that neither starves the other. */
+const PRIO = { wanted: 1, arrived: 2 };
 /** At most so many files of an instance come in at once; its other slots are for sends. */
 const GROUPS = 2;
 const WANTED_GROUP = "media:wanted";
@@ -135,6 +136,20 @@ export async function wantFile(db: Db, message: number): Promise<number[]> {
     from added a join instance i on i.id = a.instance_id
     returning lane`.execute(db);
   return rows.map((row) => row.lane);
+}
+
+/** Has those of the stored files removed that no message names any more; the sweep of their node does it. */
+export async function doomFiles(trx: Trx, blobs: readonly number[]): Promise<void> {
+  if (blobs.length === 0) return;
+  const which = [...new Set(blobs)];
+  await sql`
+    select from blob where id = any(${which}::bigint[]) and status = 'kept' order by id for update`.execute(
+    trx,
+  );
+  // Whoever names a file locks its row, so this statement sees all names.
+  await sql`
+    update blob b set status = 'doomed' where id = any(${which}::bigint[]) and status = 'kept'
+      and not exists (select from media where blob = b.id)`.execute(trx);
 }
 
 const PARTS_AT_ONCE = 8;

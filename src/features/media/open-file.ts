@@ -109,7 +109,28 @@ async function open(deps: OpenFileDeps, row: FileRow): Promise<OpenedFile | unde
   }
   const upload = row.upload ?? content.upload;
   if (upload === undefined || !(await hasParts(deps.db, upload))) return undefined;
-  return { ...described, sha256: null, read: async () => Readable.from(readParts(deps.db, upload)) };
+  const pieces = () => readWaiting(deps, row.id, upload, described.size);
+  return { ...described, sha256: null, read: async () => Readable.from(pieces(), { objectMode: false }) };
+}
+
+/** The file may move into the store while it is read: what is left of it comes from there. */
+async function* readWaiting(
+  deps: OpenFileDeps,
+  message: number,
+  upload: string,
+  size: number,
+): AsyncGenerator<Buffer> {
+  let bytes = 0;
+  for await (const part of readParts(deps.db, upload)) {
+    bytes += part.length;
+    yield part;
+  }
+  if (bytes === size) return;
+  const row = await findRow(deps.db, { message });
+  if (row?.media_status !== "ready" || row.name === null || row.media_sha256 === null)
+    throw new Error("The file went away while it was read.");
+  const rest = bytes === 0 ? undefined : { start: bytes, end: size - 1 };
+  yield* (await readStored(deps, row, row.name, row.media_sha256, rest)) as AsyncIterable<Buffer>;
 }
 
 async function readStored(

@@ -78,12 +78,15 @@ const SWEEP_EVERY_MS = 600_000;
 export function startSweeping(
   options: SweepOptions,
   onError: (error: unknown) => void,
-): { stop(): Promise<void> } {
+): { now(): Promise<void>; stop(): Promise<void> } {
   let sweeping = Promise.resolve();
-  const timer = setInterval(() => {
+  const sweep = (): Promise<void> => {
     sweeping = sweeping.then(() => sweepFiles(options)).catch(onError);
-  }, SWEEP_EVERY_MS);
+    return sweeping;
+  };
+  const timer = setInterval(() => void sweep(), SWEEP_EVERY_MS);
   return {
+    now: sweep,
     async stop() {
       clearInterval(timer);
       await sweeping;

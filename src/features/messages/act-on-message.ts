@@ -3,7 +3,7 @@ import type { Engine } from "../../engine/engine.ts";
 import { addJobs } from "../../engine/jobs.ts";
 import type { Jid, MessageId } from "../../network/driver.ts";
 import { newMessageId } from "../../network/ids.ts";
-import type { Db } from "../../platform/db.ts";
+import type { Db, Trx } from "../../platform/db.ts";
 import { GatewayError, invalidField } from "../../platform/errors.ts";
 import { resolveTarget, type Target } from "../contacts/contacts.ts";
 import { actionGroup } from "./action-groups.ts";
@@ -41,7 +41,9 @@ export function createActor(deps: ActorDeps) {
   return async (request: ActionRequest) => {
     const { jid, targets } = await findTargets(deps, request);
     const instance = await requireConnected(readInstance, request.instance_id);
-    const id = await queueAction(deps, instance, { ...request, jid, targets });
+    const id = await db
+      .transaction()
+      .execute((trx) => queueAction(trx, instance, { ...request, jid, targets }, ackTimeoutMs));
     engine.wake([instance.lane]);
     await watch.wait(id, ackTimeoutMs);
     const error = await endWaiting(db, id);
@@ -51,31 +53,33 @@ export function createActor(deps: ActorDeps) {
   };
 }
 
-/** Apart from the sends in the lane: what is done to messages of a chat does not wait for a send in doubt there. */
-async function queueAction(
-  { db, ackTimeoutMs }: ActorDeps,
-  instance: SendingInstance,
-  { jid, targets, action, body = {} }: ActionRequest & Targets,
+/**
+ * Queues an action, which waits up to `holdMs` for its session. Apart from the sends in the lane: what is done to
+ * messages of a chat does not wait for a send in doubt there. The caller wakes the lane after the commit.
+ */
+export async function queueAction(
+  trx: Trx,
+  instance: Pick<SendingInstance, "id" | "account_id" | "lane">,
+  { jid, targets, action, body = {} }: Pick<ActionRequest, "action" | "body"> & Targets,
+  holdMs: number,
 ): Promise<number> {
-  return db.transaction().execute(async (trx) => {
-    const { id } = await trx
-      .insertInto("action")
-      .values({
-        account_id: instance.account_id,
-        instance_id: instance.id,
-        jid,
-        message_id: newMessageId(),
-        target: JSON.stringify(targets),
-        action,
-        body: JSON.stringify(body),
-        deadline: sql<Date>`now() + ${ackTimeoutMs} * interval '1 millisecond'`,
-      })
-      .returning("id")
-      .executeTakeFirstOrThrow();
-    const ref = { do: "act", action: id };
-    await addJobs(trx, [{ lane: instance.lane, prio: 0, pos: id, grp: actionGroup(jid), ref }]);
-    return id;
-  });
+  const { id } = await trx
+    .insertInto("action")
+    .values({
+      account_id: instance.account_id,
+      instance_id: instance.id,
+      jid,
+      message_id: newMessageId(),
+      target: JSON.stringify(targets),
+      action,
+      body: JSON.stringify(body),
+      deadline: sql<Date>`now() + ${holdMs} * interval '1 millisecond'`,
+    })
+    .returning("id")
+    .executeTakeFirstOrThrow();
+  const ref = { do: "act", action: id };
+  await addJobs(trx, [{ lane: instance.lane, prio: 0, pos: id, grp: actionGroup(jid), ref }]);
+  return id;
 }
 
 interface Targets {

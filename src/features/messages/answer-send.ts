@@ -1,5 +1,6 @@
 import type { z } from "zod";
 import type { Engine } from "../../engine/engine.ts";
+import { createWriter } from "../../engine/writer.ts";
 import { type Db, isDatabaseAway } from "../../platform/db.ts";
 import { GatewayError } from "../../platform/errors.ts";
 import { Accepted, type Call, type Caller, Reply } from "../../platform/handler.ts";
@@ -10,7 +11,7 @@ import type { OutcomeWatch } from "./await-outcome.ts";
 import type { messagesContract } from "./contract.ts";
 import { giveUpWaiting } from "./give-up-waiting.ts";
 import { findEarlier, type IdempotencyKey, idempotencyOf } from "./idempotency.ts";
-import { type MessageRow, selectMessages } from "./message-view.ts";
+import type { MessageRow } from "./message-view.ts";
 import { requireReachable } from "./new-chats.ts";
 import {
   type ContentKind,
@@ -60,9 +61,19 @@ interface Order {
   idempotency: IdempotencyKey | null;
 }
 
+/** What an answer tells of a message. */
+type Answered = Pick<MessageRow, "id" | "message_id" | "jid" | "status" | "sent_at" | "error">;
+
+/** Undefined while it has no outcome. */
+type ReadDecided = (id: number) => Promise<Answered | undefined>;
+
+type SenderOptions = SenderDeps & TakeOptions & { readDecided: ReadDecided };
+
 /** Answers send routes: 200 after the network has spoken, 202 at once. */
 export function createSender(deps: SenderDeps) {
-  const options = { ...deps, acceptor: createMessageAcceptor(deps.db) };
+  const decided = createWriter<number, Answered | undefined>({ write: (ids) => findDecided(deps.db, ids) });
+  const readDecided: ReadDecided = (id) => decided.write(id);
+  const options = { ...deps, acceptor: createMessageAcceptor(deps.db), readDecided };
 
   return async (
     route: string,
@@ -90,7 +101,7 @@ function originOf(caller: Caller): Order["origin"] {
   return caller.kind === "user" ? "panel" : "api";
 }
 
-async function carryOut(options: SenderDeps & TakeOptions, order: Order): Promise<SendAnswer> {
+async function carryOut(options: SenderOptions, order: Order): Promise<SendAnswer> {
   const earlier = await findFirst(options.db, order);
   if (earlier) return replay(earlier, order.mode);
   const request = await readRequest(options, order);
@@ -149,7 +160,7 @@ function acceptedAnswer({ id, message_id, job_id }: TakenSend, headers = {}): Ac
   );
 }
 
-function sentAnswer(row: MessageRow, headers = {}): Reply<SentData> {
+function sentAnswer(row: Answered, headers = {}): Reply<SentData> {
   const { message_id, id, jid, status, sent_at } = row;
   if (status === "failed" || status === "received") throw toGatewayError(row.error, row, headers);
   const timestamp = sent_at.toISOString();
@@ -158,21 +169,29 @@ function sentAnswer(row: MessageRow, headers = {}): Reply<SentData> {
 
 /** Answers once the network has spoken; at the end of its patience it says what is known and leaves the rest to events. */
 async function answerAfterOutcome(
-  { db, engine, watch, ackTimeoutMs }: SenderDeps,
+  { db, engine, watch, ackTimeoutMs, readDecided }: SenderOptions,
   { id, message_id }: TakenSend,
   delayMs: number,
 ): Promise<Reply<SentData>> {
   await watch.wait(id, ackTimeoutMs + delayMs);
-  const decided = await findDecided(db, id);
+  const decided = await readDecided(id);
   if (decided) return sentAnswer(decided);
   const left = await giveUpWaiting(db, engine, id);
-  const after = left === "decided" && (await findDecided(db, id));
+  const after = left === "decided" && (await readDecided(id));
   if (after) return sentAnswer(after);
   throw new GatewayError("SEND_TIMEOUT", "The network did not confirm the message in time.", {
     details: { message_id, id, sent: left === "never_begun" ? false : "unknown" },
   });
 }
 
-function findDecided(db: Db, id: number): Promise<MessageRow | undefined> {
-  return selectMessages(db).where("m.id", "=", id).where("m.outcome_at", "is not", null).executeTakeFirst();
+async function findDecided(db: Db, ids: number[]): Promise<(Answered | undefined)[]> {
+  const rows = await db
+    .selectFrom("message")
+    .select(["id", "message_id", "jid", "status", "sent_at", "error"])
+    .where("id", "in", ids)
+    .where("outcome_at", "is not", null)
+    .$castTo<Answered>()
+    .execute();
+  const byId = new Map(rows.map((row) => [row.id, row]));
+  return ids.map((id) => byId.get(id));
 }

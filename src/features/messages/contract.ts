@@ -8,9 +8,27 @@ const jsonObject = z
   .record(z.string(), z.json())
   .refine((value) => JSON.stringify(value).length <= 8192, "is larger than 8 KiB");
 
-const messageId = z.string().trim().min(1).max(128);
+/** Ids as other gateways spell them: `true_<chat>_<id>_<participant>`, `<owner>:<id>`. */
+const PEER_ID = /^(?:(?:true|false)_[^_]+_([^_]+)(?:_.*)?|\d{7,15}:(.+))$/;
+
+const messageId = z
+  .string()
+  .trim()
+  .min(1)
+  .max(200)
+  .transform((id) => {
+    const [, waha, uazapi] = PEER_ID.exec(id) ?? [];
+    return waha ?? uazapi ?? id;
+  });
 const caption = z.string().max(65_536, "is longer than 65536 characters");
 const text = z.string().min(1, "must not be empty").max(65_536, "is longer than 65536 characters");
+
+function splitList(text: string): string[] {
+  return text
+    .split(",")
+    .map((one) => one.trim())
+    .filter((one) => one !== "");
+}
 
 /** What every send takes beside its content. */
 const sendOptions = {
@@ -25,7 +43,17 @@ const sendOptions = {
     .max(60_000)
     .optional()
     .describe("Milliseconds to show as typing before the message goes out."),
-  mentions: z.array(digitsOrJid).max(1024).optional().describe("People named in the text."),
+  mentions: z
+    .union([
+      z.array(digitsOrJid).max(1024),
+      z
+        .string()
+        .max(32_768)
+        .transform(splitList)
+        .pipe(z.array(z.string().max(120)).max(1024)),
+    ])
+    .optional()
+    .describe("People named in the text; also as one string with commas."),
   reply_to: messageId.optional().describe("`message_id` of the message to quote."),
   client_message_id: z
     .string()
@@ -57,6 +85,13 @@ const textAliases = { text: ["message", "body", "Body", "textMessage.text"], lin
 
 const MEDIA_TYPES = ["image", "video", "audio", "document", "sticker", "ptt"] as const;
 
+/** Words of other gateways for them. */
+const PEER_MEDIA_TYPES = { ptv: "video", videoplay: "video", myaudio: "ptt" } as const;
+const mediaType = z.union([
+  z.enum(MEDIA_TYPES),
+  z.enum(["ptv", "videoplay", "myaudio"]).transform((word) => PEER_MEDIA_TYPES[word]),
+]);
+
 const mediaFields = {
   url: z.string().optional().describe("Address of the file, fetched by the gateway; also a data URI."),
   base64: z
@@ -64,10 +99,15 @@ const mediaFields = {
     .optional()
     .describe("The file in base64; also a data URI or an address. May be called `file` in JSON."),
   file: z
-    .union([z.custom<UploadedFile | ArrivedFile>(isUpload, "must be a file or text"), z.string()])
+    .union([
+      z.custom<UploadedFile | ArrivedFile>(isUpload, "must be a file or text"),
+      z.string(),
+      // Its parts are aliases of the other fields.
+      z.union([z.object({ url: z.string() }), z.object({ data: z.string() })]).transform(() => undefined),
+    ])
     .optional()
     .describe("The file as a part of a multipart/form-data body."),
-  type: z.enum(MEDIA_TYPES).optional().describe("Else by `mime_type`, else by the content."),
+  type: mediaType.optional().describe("Else by `mime_type`, else by the content."),
   mime_type: mimeType.optional(),
   file_name: z.string().max(255).optional(),
   caption: caption.optional(),
@@ -75,11 +115,11 @@ const mediaFields = {
 };
 
 const mediaAliases = {
-  url: ["mediaUrl"],
-  base64: ["media_url", "link", "media", "data"],
+  url: ["mediaUrl", "file.url"],
+  base64: ["media_url", "link", "media", "data", "file.data", "audio", "sticker"],
   type: ["mediatype", "media_type"],
-  mime_type: ["mimeType", "mimetype"],
-  file_name: ["fileName", "filename", "docName"],
+  mime_type: ["mimeType", "mimetype", "file.mimetype"],
+  file_name: ["fileName", "filename", "docName", "file.filename"],
 };
 
 function isUpload(value: unknown): boolean {
@@ -200,7 +240,10 @@ const acted = z.object({ message_id: z.string(), jid: z.string(), status: z.stri
 const act = { access: "instance", tag, output: acted } as const;
 
 const actionTarget = { id: instanceId, ...target, message_id: messageId };
-const actionAliases = { ...targetAliases, ...messageIdAliases };
+const actionAliases = {
+  number: [...targetAliases.number, "key.remoteJid"],
+  ...messageIdAliases,
+};
 
 export const messagesContract = {
   sendText: route({
@@ -328,14 +371,9 @@ export const messagesContract = {
     input: z.object({
       id: instanceId,
       ...target,
-      presence: z.enum([
-        "available",
-        "unavailable",
-        "typing",
-        "composing",
-        "recording",
-        "recording_audio",
-        "paused",
+      presence: z.union([
+        z.enum(["available", "unavailable", "typing", "composing", "recording", "recording_audio", "paused"]),
+        z.enum(["online", "offline"]).transform((word) => (word === "online" ? "available" : "unavailable")),
       ]),
       duration_ms: z.coerce.number().int().min(0).max(60_000).optional().describe("Then `paused` by itself."),
     }),

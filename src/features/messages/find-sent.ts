@@ -16,6 +16,7 @@ export async function findSent(
     .where("message_id", "=", id)
     .where("jid", "=", chat)
     .where("from_me", "=", true)
+    .where(sql<boolean>`not content ? 'anonymized_at'`)
     .executeTakeFirst();
   return row?.content;
 }

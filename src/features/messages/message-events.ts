@@ -36,11 +36,14 @@ function draft(event: EventDraft["event"], row: MessageRow, data: Record<string,
   return { event, instance_id: row.instance_id, chat: row.jid, traits: traitsOf(row), data };
 }
 
+const AUTOMATIC = new Set<MessageRow["origin"]>(["api", "campaign", "chatbot"]);
+
 /** What the `exclude` filter of a webhook goes by. */
 function traitsOf(row: MessageRow): EventTrait[] {
   const traits: EventTrait[] = [];
   if (row.from_me) traits.push("from_me");
   if (row.from_me && row.origin !== "phone") traits.push("sent_by_api");
+  if (AUTOMATIC.has(row.origin)) traits.push("automatic");
   if (row.chat_type === "group") traits.push("groups");
   return traits;
 }

@@ -2,7 +2,7 @@ import type { SessionCalls } from "../../network/driver.ts";
 import { GatewayError, invalidField } from "../../platform/errors.ts";
 import type { Caller, Handlers } from "../../platform/handler.ts";
 import { acceptMessages, type NewMessage } from "./accept-message.ts";
-import { type ActorDeps, createActor } from "./act-on-message.ts";
+import { type ActorDeps, createActor, queueAction } from "./act-on-message.ts";
 import { createSender, type SenderDeps } from "./answer-send.ts";
 import type { messagesContract } from "./contract.ts";
 import { listMessages, type MessageFilter } from "./list-messages.ts";
@@ -37,6 +37,7 @@ export {
   acceptMessages,
   dropOutgoing,
   listMessages,
+  queueAction,
   queueUnavailable,
   readMedia,
   readPicture,

@@ -53,7 +53,7 @@ async function recordOutcomes(trx: Trx, outcomes: Outcome[], follow: CampaignFol
       ofCampaigns.map(({ id }) => id),
     );
   const decided = changed.filter(({ is_open }) => is_open);
-  const files = decided.flatMap(({ id, upload, status }) =>
+  const files = decided.flatMap(({ id, waiting_file: upload, status }) =>
     upload === null ? [] : [{ id, upload, status }],
   );
   const lanes = await keepSentFiles(
@@ -64,27 +64,24 @@ async function recordOutcomes(trx: Trx, outcomes: Outcome[], follow: CampaignFol
     trx,
     files.filter(({ status }) => status !== "sent").map(({ upload }) => upload),
   );
-  const rows = await readMessages(
-    trx,
-    decided.map(({ id }) => id),
-  );
+  const rows = files.length > 0 ? await readMessages(trx, decided) : decided;
   return [...lanes, ...(await recordEvents(trx, rows.flatMap(outcomeEvent)))];
 }
 
-interface Decided {
-  id: number;
-  status: Outcome["status"];
-  upload: string | null;
-  origin: string;
+interface Decided extends MessageRow {
+  /** The file that was to be sent with it. */
+  waiting_file: string | null;
   /** Whether this was its outcome. */
   is_open: boolean;
 }
 
 /**
  * Decides what is open. Of what was decided before, the network's word still adds what it calls the file, and that it
- * has a message whose fate was unknown.
+ * has a message whose fate was unknown. Answers with the messages as they are from now on.
  */
 async function decide(trx: Trx, outcomes: Outcome[]): Promise<Decided[]> {
+  // In there \`message\` is what was changed, not the table.
+  const ofChanged = selectMessages(trx).orderBy("m.id");
   const { rows } = await sql<Decided>`
     with input as (
       select * from jsonb_to_recordset(${JSON.stringify(outcomes)}::jsonb) as x (
@@ -95,8 +92,8 @@ async function decide(trx: Trx, outcomes: Outcome[]): Promise<Decided[]> {
       from message m where m.id in (select id from input) order by m.id for update
     ), finished as (
       delete from job where id in (select job from input where job is not null)
-    )
-    update message m set
+    ), message as (
+      update message m set
       status = case when k.is_open or k.is_unknown then x.status else m.status end,
       error = case when k.is_open or k.is_unknown then nullif(x.error, 'null'::jsonb) else m.error end,
       outcome_at = coalesce(m.outcome_at, now()),
@@ -106,12 +103,16 @@ async function decide(trx: Trx, outcomes: Outcome[]): Promise<Decided[]> {
     from input x join known k on k.id = x.id
     where m.id = x.id and case when k.is_open then x.unless_begun is not true or m.submitted_at is null
       else x.status = 'sent' and (k.is_unknown or x.media_ref is not null) end
-    returning m.id, m.status, m.origin, k.upload, k.is_open`.execute(trx);
+      returning m.*, k.upload as waiting_file, k.is_open
+    )
+    ${ofChanged}`.execute(trx);
   return rows;
 }
 
-async function readMessages(trx: Trx, ids: number[]): Promise<MessageRow[]> {
-  return ids.length === 0 ? [] : selectMessages(trx).where("m.id", "in", ids).orderBy("m.id").execute();
+/** Once more, with their files. */
+function readMessages(trx: Trx, decided: readonly Decided[]): Promise<MessageRow[]> {
+  const ids = decided.map(({ id }) => id);
+  return selectMessages(trx).where("m.id", "in", ids).orderBy("m.id").execute();
 }
 
 /** A failed sync send answers its caller, who waits for it, and nobody else. */

@@ -65,7 +65,8 @@ async function readPhoto(
   throw invalidField("url", "one of url, base64 and file is required; null removes the picture");
 }
 
-async function keepOnInstance(
+/** What the paired phone shows of itself, as the instance's row shows it too. */
+export async function keepOnInstance(
   db: Db,
   id: number,
   change: { profile_name?: string; profile_picture_url?: string | null },

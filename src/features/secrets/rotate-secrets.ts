@@ -9,6 +9,8 @@ export const SEALED_COLUMNS = [
   ["webhook", "secret"],
   ["webhook", "previous_secret"],
   ["webhook", "headers"],
+  ["webhook", "format_token"],
+  ["integration", "secret"],
   ["credential", "secret"],
   ["pairing_key", "secret"],
   ["pairing_letter", "secret"],
@@ -28,23 +30,26 @@ export interface Rotation {
   resealed: Record<string, number>;
 }
 
+/** Told of each batch: where, and how many rows it had. */
+type Tell = (column: string, rows: number) => void;
+
 /**
  * Seals everything anew that is not sealed with the box's own key, in batches, while the gateway runs: a secret that
  * changes in between is left to whoever changes it. Throws when something is sealed with a key that the box lacks.
  */
-export async function rotateSecrets(db: Db, box: SecretBox): Promise<Rotation> {
+export async function rotateSecrets(db: Db, box: SecretBox, tell: Tell = () => {}): Promise<Rotation> {
   const resealed: Record<string, number> = {};
   for (const column of SEALED_COLUMNS) {
-    const count = await rotateColumn(db, box, column);
+    const count = await rotateColumn(db, box, column, tell);
     if (count > 0) resealed[column.join(".")] = count;
   }
   return { resealed };
 }
 
-async function rotateColumn(db: Db, box: SecretBox, column: SealedColumn): Promise<number> {
+async function rotateColumn(db: Db, box: SecretBox, column: SealedColumn, tell: Tell): Promise<number> {
   let count = 0;
   for (let round = 0; round < MOST_ROUNDS; round++) {
-    const { seen, written } = await passOver(db, box, column);
+    const { seen, written } = await passOver(db, box, column, tell);
     count += written;
     if (seen === 0) return count;
   }
@@ -54,12 +59,13 @@ async function rotateColumn(db: Db, box: SecretBox, column: SealedColumn): Promi
 }
 
 /** Once through the table in the order of its pages; a row that is written moves behind. */
-async function passOver(db: Db, box: SecretBox, column: SealedColumn) {
+async function passOver(db: Db, box: SecretBox, column: SealedColumn, tell: Tell) {
   let [seen, written, after] = [0, 0, "(0,0)"];
   for (;;) {
     const rows = await readForeign(db, box, column, after);
     seen += rows.length;
     written += await reseal(db, box, column, rows);
+    tell(column.join("."), rows.length);
     const last = rows.at(-1);
     if (last === undefined || rows.length < AT_ONCE) return { seen, written };
     after = last.place;

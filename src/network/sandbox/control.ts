@@ -4,6 +4,7 @@ import type { Jid, MessageId, Quoted } from "../driver.ts";
 import { newMessageId, phoneJid } from "../ids.ts";
 import type { Actor, Incoming, SandboxControl } from "../sandbox-control.ts";
 import { textOf } from "./arrival.ts";
+import { forget } from "./forget.ts";
 import { ensureMembers } from "./groups.ts";
 import { keepAlive } from "./keep-alive.ts";
 import type { Letter } from "./letter.ts";
@@ -27,6 +28,7 @@ export function createSandboxControl(pool: Pool): SandboxControl {
     ...createWorld(pool),
     ...createCuts(pool),
     scan: (qrOrCode, phone) => scan(pool, qrOrCode, phone),
+    forget: (phones, messages) => forget(pool, phones, messages),
     async receive(phone, message) {
       const scene = await sceneOf(pool, phone, message);
       const letter = await write(pool, phone, message, scene);

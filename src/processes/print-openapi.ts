@@ -1,0 +1,19 @@
+import { writeFile } from "node:fs/promises";
+import { contract } from "../contract.ts";
+import { openApiDocument } from "../platform/openapi.ts";
+import { StartError } from "./start-error.ts";
+
+/** Prints the description of the HTTP API, or writes it to a file. Throws StartError. */
+export async function printOpenApi(output: string | undefined): Promise<void> {
+  const text = `${JSON.stringify(openApiDocument(contract), null, 2)}\n`;
+  if (output === undefined) {
+    // Whoever reads it may have read enough: `waygate openapi | head`.
+    process.stdout.once("error", () => {});
+    process.stdout.write(text);
+    return;
+  }
+  await writeFile(output, text).catch((error: unknown) => {
+    throw new StartError(`${output} cannot be written: ${(error as Error).message}`, { cause: error });
+  });
+  console.error(`${output} is written.`);
+}

@@ -1,0 +1,136 @@
+import { type ChildProcess, execFile, spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { newPhone, startTestGateway, type TestGateway, type TestInstance, waitUntil } from "./gateway.ts";
+import { makeScratchDir } from "./scratch-dir.ts";
+import { ROOT } from "./source-files.ts";
+
+const EXAMPLES = join(ROOT, "examples");
+const SIGN_IN = { WAYGATE_EMAIL: "owner@example.com", WAYGATE_PASSWORD: "correct horse battery staple" };
+
+let gateway: TestGateway;
+let shop: TestInstance;
+let env: Record<string, string>;
+const running: ChildProcess[] = [];
+
+beforeAll(async () => {
+  gateway = await startTestGateway();
+  shop = await gateway.connectInstance();
+  env = {
+    ...{ PATH: process.env.PATH ?? "", HOME: process.env.HOME ?? "", WAYGATE_BASE_URL: gateway.url },
+    ...{ WAYGATE_API_KEY: shop.api_key, WAYGATE_INSTANCE_ID: String(shop.id) },
+  };
+});
+
+afterAll(async () => {
+  for (const child of running) child.kill();
+  await gateway.stop();
+});
+
+/** Runs an example to its end. */
+function run(args: string[], more: Record<string, string> = {}): Promise<{ code: number; said: string }> {
+  return new Promise((resolve) => {
+    execFile(process.execPath, args, { cwd: EXAMPLES, env: { ...env, ...more } }, (error, stdout, stderr) =>
+      resolve({ code: error === null ? 0 : Number(error.code), said: stdout + stderr }),
+    );
+  });
+}
+
+/** Starts an example that listens, and lets a new webhook of the instance post to it. */
+async function listen(command: string, file: string) {
+  const created = await shop.client.createWebhook({ id: shop.id, url: "http://127.0.0.1:1/" });
+  const { id: webhookId, secret = "" } = created.data;
+  const child = spawn(command, [file], {
+    cwd: EXAMPLES,
+    env: { ...env, WEBHOOK_SECRET: secret, PORT: "0" },
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  running.push(child);
+  let said = "";
+  child.stdout.setEncoding("utf8").on("data", (text: string) => {
+    said += text;
+  });
+  const url = () => said.match(/^listening on (http:\S+)/m)?.[1];
+  await waitUntil(() => url() ?? child.exitCode !== null);
+  await shop.client.updateWebhook({ id: shop.id, webhookId, url: url() ?? "" });
+  const stop = async () => {
+    await shop.client.deleteWebhook({ id: shop.id, webhookId });
+    child.kill();
+    await once(child, "close");
+  };
+  return { url: url() ?? "", said: () => said, stop };
+}
+
+const write = (from: string, text: string) => shop.client.sandboxReceive({ id: shop.id, from, text });
+
+describe("send-text.mjs", () => {
+  test("says what became of the message, or why not", async () => {
+    const sent = await run(["send-text.mjs", newPhone(), "Hello"]);
+    expect(sent).toEqual({ code: 0, said: expect.stringMatching(/^sent: \w+ to \d+@s\.whatsapp\.net\n$/) });
+    const refused = await run(["send-text.mjs", "5511999990000", "Hello"]);
+    expect(refused).toEqual({ code: 1, said: expect.stringMatching(/^RECIPIENT_NOT_FOUND: .+\(req_/) });
+    expect((await run(["send-text.mjs"])).code).toBe(2);
+  });
+});
+
+const hasPython = spawnSync("python3", ["--version"]).status === 0;
+const RECEIVERS = [
+  { command: process.execPath, file: "receive-webhooks.mjs", isHere: true },
+  { command: "python3", file: "receive-webhooks.py", isHere: hasPython },
+];
+
+describe.each(RECEIVERS)("$file", ({ command, file, isHere }) => {
+  test.skipIf(!isHere)("takes what the gateway delivers and refuses the rest", async () => {
+    const receiver = await listen(command, file);
+    const text = `Olá 👋 ${file}`;
+    await write("5511988887777", text);
+    await waitUntil(() => receiver.said().includes(`message.received ${text}`));
+    const forged = await fetch(receiver.url, {
+      method: "POST",
+      body: "{}",
+      headers: {
+        "webhook-id": "evt_1",
+        "webhook-timestamp": String(Math.floor(Date.now() / 1000)),
+        "webhook-signature": "v1,AAAA",
+      },
+    });
+    expect(forged.status).toBe(401);
+    await receiver.stop();
+  });
+});
+
+describe("echo-bot.mjs", () => {
+  test("answers a text with the same text, quoting it", async () => {
+    const bot = await listen(process.execPath, "echo-bot.mjs");
+    const phone = newPhone();
+    await write(phone, "Anybody there?");
+    const messages = async () =>
+      (await shop.client.listMessages({ id: shop.id })).data.filter((one) => one.phone === phone);
+    await waitUntil(async () => (await messages()).length === 2);
+    expect((await messages())[0]).toMatchObject({
+      ...{ from_me: true, text: "Anybody there?", quoted: { text: "Anybody there?" } },
+    });
+    await bot.stop();
+  });
+});
+
+describe("campaign-from-csv.mjs", () => {
+  test("shows a campaign, and sends it when told to", async () => {
+    const { path, remove } = await makeScratchDir();
+    const file = join(path, "people.csv");
+    const [ana, leo] = [newPhone(), newPhone()];
+    await writeFile(file, `phone,name\n${ana},Ana\n${leo},Leo\n${ana},Ana\nnobody,Nobody\n`);
+    const quick = { ...SIGN_IN, MIN_DELAY_MS: "0", MAX_DELAY_MS: "0" };
+    const shown = await run(["campaign-from-csv.mjs", file, "Hello {{name}}"], quick);
+    expect(shown.said).toMatch(/2 added, 1 twice in the file, 1 not readable\n {2}nobody,Nobody: /);
+    expect(shown.said).toContain(`${ana} would read: Hello Ana`);
+    expect(shown.said).toContain("not started");
+    const sent = await run(["campaign-from-csv.mjs", file, "Hello {{name}}", "--start"], quick);
+    await remove();
+    expect(sent.said).toContain("completed: 2 of 2 sent, 0 failed, 0 left out");
+    const { data } = await shop.client.listChatMessages({ id: shop.id, jid: leo });
+    expect(data.map(({ text }) => text)).toEqual(["Hello Leo"]);
+  });
+});

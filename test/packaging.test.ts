@@ -1,0 +1,204 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { parse } from "yaml";
+import { listSettings } from "../src/platform/config.ts";
+import { listFiles, ROOT } from "./source-files.ts";
+
+const read = (path: string) => readFileSync(join(ROOT, path), "utf8");
+const SETTINGS = new Set([...listSettings().map(({ env }) => env), "NODE_ENV"]);
+
+/** Names that look like settings of the gateway and are none. */
+function unknownSettings(names: Iterable<string>): string[] {
+  return [...names].filter((name) => /^(WAYGATE_|DATABASE_URL$)/.test(name) && !SETTINGS.has(name));
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: a test reads what it needs of a foreign file
+type Json = any;
+
+describe("the Dockerfile", () => {
+  const lines = read("Dockerfile")
+    .replaceAll(/\\\n/g, " ")
+    .split("\n")
+    .filter((line) => line !== "" && !line.startsWith("#"));
+  const of = (word: string) =>
+    lines.filter((line) => line.startsWith(`${word} `)).map((line) => line.slice(word.length).trim());
+  const lastStage = lines.slice(lines.findLastIndex((line) => line.startsWith("FROM ")));
+
+  test("uses known instructions only, and begins each stage with Debian slim and Node 24", () => {
+    const words = lines.map((line) => line.split(/\s/)[0] ?? "");
+    const known = ["FROM", "WORKDIR", "COPY", "RUN", "ARG", "ENV", "USER", "VOLUME", "EXPOSE"];
+    const others = ["STOPSIGNAL", "HEALTHCHECK", "CMD", "ENTRYPOINT"];
+    // The command of a health check goes on in a line of its own.
+    expect(words.filter((word) => ![...known, ...others].includes(word))).toEqual([]);
+    expect(of("FROM").every((image) => image.startsWith("node:24-bookworm-slim"))).toBe(true);
+  });
+
+  test("copies what is there, and nothing that .dockerignore keeps out", () => {
+    const ignored = new Set(read(".dockerignore").split("\n"));
+    const sources = of("COPY")
+      .filter((line) => !line.startsWith("--from"))
+      .flatMap((line) => line.split(/\s+/).slice(0, -1));
+    expect(sources.length).toBeGreaterThan(5);
+    expect(sources.filter((path) => !existsSync(join(ROOT, path)) || ignored.has(path))).toEqual([]);
+  });
+
+  test("ends with an image that runs as a user, is asked for its health, and holds no compiler", () => {
+    const text = lastStage.join("\n");
+    expect(text).toMatch(/^USER node$/m);
+    expect(text).toMatch(/^HEALTHCHECK .*\/health\/live/m);
+    expect(text).not.toMatch(/npm (ci|install)|gcc|build-essential|python3|typescript/);
+    expect(lines.findIndex((line) => line.includes("npm prune --omit=dev"))).toBeLessThan(
+      lines.findLastIndex((line) => line.startsWith("FROM ")),
+    );
+    expect(text).toMatch(/^ENTRYPOINT \["node", "bin\/waygate\.mjs"\]$/m);
+  });
+
+  test("sets settings that exist", () => {
+    const names = of("ENV").flatMap((line) => [...line.matchAll(/(\w+)=/g)].map(([, name = ""]) => name));
+    expect(names).toContain("WAYGATE_HOST");
+    expect(unknownSettings(names)).toEqual([]);
+  });
+});
+
+describe.each(["docker-compose.yml", "docker-compose.nodes.yml"])("%s", (file) => {
+  const compose: Json = parse(read(file), { merge: true });
+  const services: [string, Json][] = Object.entries(compose.services);
+
+  test("names services that exist, each with an image", () => {
+    for (const [name, { depends_on: needs = {}, image, build }] of services) {
+      const names = Array.isArray(needs) ? needs : Object.keys(needs);
+      expect(Object.keys(compose.services), name).toEqual(expect.arrayContaining(names));
+      expect(image ?? build, name).toBeTruthy();
+    }
+  });
+
+  test("mounts volumes and files that exist", () => {
+    const mounted: string[] = services.flatMap(([, { volumes = [] }]) => volumes);
+    const sources = mounted.map((volume) => volume.split(":")[0] ?? "");
+    const known = Object.keys(compose.volumes);
+    const missing = sources.filter((from) => !known.includes(from) && !existsSync(join(ROOT, from)));
+    expect(missing).toEqual([]);
+    expect(known.filter((name) => !sources.includes(name))).toEqual([]);
+  });
+
+  test("lets the gateway stop in peace, with settings that exist and no secret of its own", () => {
+    const ours = services.filter(([, { build }]) => build !== undefined);
+    expect(ours.length).toBeGreaterThan(0);
+    for (const [, service] of ours) {
+      expect(service.stop_grace_period).toBe("40s");
+      expect(unknownSettings(Object.keys(service.environment))).toEqual([]);
+      for (const name of ["DATABASE_URL", "WAYGATE_SECRET_KEY"]) {
+        expect(service.environment[name]).toMatch(/\$\{\w+:\?/);
+      }
+    }
+    expect(read(file)).not.toMatch(/(PASSWORD|SECRET\w*|TOKEN|KEY): [^$\s]/);
+  });
+
+  test("opens ports to this machine only", () => {
+    const ports = services.flatMap(([, service]) => service.ports ?? []);
+    expect(ports.every((port) => port.startsWith("127.0.0.1:"))).toBe(true);
+  });
+});
+
+test("the gateway of docker-compose.yml may call its neighbours by name", () => {
+  const { services }: Json = parse(read("docker-compose.yml"), { merge: true });
+  const [, ...hosts] = services.waygate.environment.WAYGATE_ALLOWED_HOSTS.split(",");
+  expect(hosts.sort()).toEqual(["chatwoot", "n8n", "typebot"]);
+  for (const host of hosts) expect(services[host].profiles).toEqual([host]);
+});
+
+test("three nodes know their own addresses, and the proxy knows all of them", () => {
+  const { services }: Json = parse(read("docker-compose.nodes.yml"), { merge: true });
+  const nodes = Object.keys(services).filter((name) => name.startsWith("node-"));
+  expect(nodes).toHaveLength(3);
+  const proxy = read("deploy/nodes/nginx.conf");
+  for (const name of nodes) {
+    expect(services[name].environment.WAYGATE_NODE_URL).toBe(`http://${name}:3000`);
+    expect(services[name].environment.WAYGATE_CLUSTER_SECRET).toBeTruthy();
+    expect(proxy).toContain(`server ${name}:3000`);
+  }
+});
+
+test("the systemd unit has sections, directives that systemd knows, and a program that exists", () => {
+  const text = read("deploy/systemd/waygate.service");
+  const directives = text.split("\n").filter((line) => line !== "" && !/^[#[]/.test(line));
+  expect(text.match(/^\[.*\]$/gm)).toEqual(["[Unit]", "[Service]", "[Install]"]);
+  expect(directives.filter((line) => !SYSTEMD.test(line))).toEqual([]);
+  const environment = [...text.matchAll(/^Environment=(\w+)=/gm)].map(([, name = ""]) => name);
+  expect(unknownSettings(environment)).toEqual([]);
+  const program = /^ExecStart=\/usr\/bin\/node \/opt\/waygate\/(\S+) serve$/m.exec(text)?.[1] ?? "";
+  expect(existsSync(join(ROOT, program))).toBe(true);
+  expect(text).toContain("TimeoutStopSec=40s");
+});
+
+const SYSTEMD =
+  /^(Description|After|Wants|Type|User|Group|WorkingDirectory|EnvironmentFile|Environment|StateDirectory|StateDirectoryMode|ExecStart|Restart|RestartSec|KillSignal|KillMode|TimeoutStopSec|LimitNOFILE|UMask|NoNewPrivileges|ProtectSystem|ProtectHome|PrivateTmp|PrivateDevices|ProtectKernelTunables|ProtectKernelModules|ProtectControlGroups|RestrictAddressFamilies|RestrictNamespaces|LockPersonality|CapabilityBoundingSet|WantedBy)=/;
+
+describe("the Helm chart", () => {
+  const values: Json = parse(read("deploy/helm/values.yaml"));
+  const templates = listFiles("deploy/helm/templates");
+
+  test("is version 2, and its application has the version of the package", () => {
+    const chart: Json = parse(read("deploy/helm/Chart.yaml"));
+    expect(chart.apiVersion).toBe("v2");
+    expect(chart.appVersion).toBe(JSON.parse(read("package.json")).version);
+  });
+
+  test("knows every setting that it sets", () => {
+    const inTemplates = templates.flatMap((path) =>
+      [...read(path).matchAll(/\b(WAYGATE_\w+|DATABASE_URL)\b/g)].map(([name]) => name),
+    );
+    const given = [...Object.keys(values.secrets), ...Object.keys(values.settings), ...inTemplates];
+    expect(given).toContain("WAYGATE_NODE_URL");
+    expect(unknownSettings(given)).toEqual([]);
+    expect(Object.values(values.secrets).filter((value) => value !== "")).toEqual([]);
+  });
+
+  test.each(templates)("%s uses values that there are, and closes what it opens", (path) => {
+    const text = read(path);
+    const used = [...text.matchAll(/\.Values\.([\w.]+)/g)].map(([, name = ""]) => name);
+    const missing = used.filter(
+      (name) => name.split(".").reduce((found: Json, key) => found?.[key], values) === undefined,
+    );
+    expect(missing).toEqual([]);
+    const count = (pattern: RegExp) => [...text.matchAll(pattern)].length;
+    expect(count(/\{\{-? *(if|with|range|define)\b/g)).toBe(count(/\{\{-? *end\b/g));
+    expect(count(/\{\{/g)).toBe(count(/\}\}/g));
+    const included = [...text.matchAll(/include "([\w.]+)"/g)].map(([, name = ""]) => name);
+    const defined = [...read("deploy/helm/templates/_names.tpl").matchAll(/define "([\w.]+)"/g)].map(
+      ([, name]) => name,
+    );
+    expect(defined).toEqual(expect.arrayContaining(included));
+  });
+
+  test.each(templates.filter((path) => path.endsWith(".yaml")))("%s is YAML once it is filled in", (path) => {
+    const filled = read(path)
+      .split("\n")
+      .filter((line) => !/^\s*\{\{.*\}\}\s*$/.test(line))
+      .join("\n")
+      .replaceAll(/"\{\{.*?\}\}(:\{\{.*?\}\})?"/g, '"x"')
+      .replaceAll(/\{\{.*?\}\}/g, "x");
+    for (const part of filled.split("\n---\n")) {
+      expect(parse(part)).toMatchObject({ apiVersion: expect.any(String), kind: expect.any(String) });
+    }
+  });
+
+  test("gives a node time to stop, no rights, and no variables of other services", () => {
+    const text = read("deploy/helm/templates/statefulset.yaml");
+    expect(text).toContain("terminationGracePeriodSeconds: 40");
+    expect(text).toContain("runAsNonRoot: true");
+    expect(text).toContain("enableServiceLinks: false");
+  });
+});
+
+test("the workflow runs .ci/run on the three versions of Node", () => {
+  const { jobs }: Json = parse(read(".github/workflows/ci.yml"));
+  expect(jobs.test.strategy.matrix.node).toEqual([20, 22, 24]);
+  expect(jobs.test.steps.map(({ run }: Json) => run)).toContain(".ci/run");
+  expect(existsSync(join(ROOT, ".ci/run"))).toBe(true);
+});
+
+test("the package brings the documents that its pages show", () => {
+  expect(JSON.parse(read("package.json")).files).toEqual(expect.arrayContaining(["bin", "dist", "docs"]));
+});
