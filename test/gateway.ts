@@ -145,7 +145,7 @@ let phones = 0;
 /** A number that the sandbox treats like any other. */
 export function newPhone(): string {
   phones += 1;
-  return `5511${String(90_000_000 + process.pid * 100 + phones).slice(-8)}7`;
+  return `5511${String(90_000_000 + process.pid * 100 + phones).slice(-8)}8`;
 }
 
 /** Moves everything that waits in the database closer by `ms`, and lets the engine look again. */

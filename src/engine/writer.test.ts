@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { afterAll, describe, expect, it } from "vitest";
 import { createTestDatabase } from "../../test/database.ts";
 import { createGate } from "../../test/engine-story.ts";
@@ -19,8 +20,7 @@ describe("a writer", () => {
       },
     });
     const first = [1, 2].map((n) => writer.write(n));
-    await Promise.resolve();
-    await Promise.resolve();
+    await nextTurn();
     const later = [3, 4, 5].map((n) => writer.write(n));
     gate.open();
     expect(await Promise.all([...first, ...later])).toEqual([10, 20, 30, 40, 50]);
@@ -30,7 +30,7 @@ describe("a writer", () => {
     ]);
   });
 
-  it("writes without any delay of its own", async () => {
+  it("writes in the next turn, without any delay of its own", async () => {
     let isWriting = false;
     const writer = createWriter<number, number>({
       async write(items) {
@@ -39,8 +39,7 @@ describe("a writer", () => {
       },
     });
     void writer.write(1);
-    await Promise.resolve();
-    await Promise.resolve();
+    await nextTurn();
     expect(isWriting).toBe(true);
   });
 

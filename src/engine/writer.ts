@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { isDatabaseAway } from "../platform/db.ts";
 
 export interface WriterOptions<Item, Result> {
@@ -23,7 +24,7 @@ interface Waiting<Item, Result> {
   reject(error: unknown): void;
 }
 
-/** One batch in flight, no added delay; a batch that fails is run again one by one, so only the guilty one fails. */
+/** One batch in flight, no delay beyond a turn of the event loop; a batch that fails is run again one by one, so only the guilty one fails. */
 export function createWriter<Item, Result>(options: WriterOptions<Item, Result>): Writer<Item, Result> {
   return new BatchWriter(options);
 }
@@ -51,8 +52,8 @@ class BatchWriter<Item, Result> implements Writer<Item, Result> {
   }
 
   async #drain(): Promise<void> {
-    // One turn of the microtask queue: what is written in the same tick shares the first batch.
-    await Promise.resolve();
+    // What came from the network or the database at the same time arrives within a turn, and shares the first batch.
+    await nextTurn();
     while (this.#waiting.length > 0) await this.#writeBatch(this.#waiting.splice(0, this.#maxBatch));
     this.#running = undefined;
   }

@@ -164,7 +164,8 @@ export function formReader({ input }: Route): (fields: Fields) => Fields {
 }
 
 function kindOf(schema: unknown): Kind {
-  const { type } = Object(schema) as { type?: unknown };
+  const { type, anyOf = [] } = Object(schema) as { type?: unknown; anyOf?: unknown[] };
+  if (anyOf.some((one) => kindOf(one) === "json")) return "json";
   if (type === "boolean") return "boolean";
   if (type === "number" || type === "integer") return "number";
   return type === "object" || type === "array" ? "json" : "text";
@@ -177,7 +178,9 @@ function readAs(kind: Kind | undefined, value: unknown): unknown {
   return kind === "json" ? parsed(value) : value;
 }
 
+/** Only a list or an object: a text of digits stays one, where the schema takes either. */
 function parsed(text: string): unknown {
+  if (!/^\s*[[{]/.test(text)) return text;
   try {
     return JSON.parse(text);
   } catch {

@@ -14,7 +14,7 @@ const STEPS = [
 ];
 const RECIPIENTS = 200;
 /** Sends that a session lane has in flight at most: so many can be in doubt after each kill. */
-const IN_FLIGHT = 4;
+const IN_FLIGHT = 16;
 
 interface Outcome {
   id: number;

@@ -4,7 +4,7 @@ import { createE2eStory, type E2eStory, type PairedInstance } from "./e2e-story.
 import { FLAWLESS, planSends, readHistory, sendAll } from "./send-history.ts";
 
 /** Sends that a session lane has in flight at most. */
-const IN_FLIGHT = 4;
+const IN_FLIGHT = 16;
 /** Deliveries that a webhook lane has in flight at most. */
 const DELIVERIES = 4;
 

@@ -39,7 +39,10 @@ export async function startWhatsAppStory(): Promise<WhatsAppStory> {
   const instance: PairedInstance = { id: 0, phone, api_key: "" };
   const cable = await layCable(story.store.url);
   const client = () => story.clientOf(instance);
-  const online = () => waitUntil(async () => story.isConnected(instance).catch(() => false));
+  // After a start the row still says for a moment how it was before.
+  const isThere = async () => (await network.control.person(phone)).devices.some((device) => device.online);
+  const online = () =>
+    waitUntil(async () => (await isThere()) && story.isConnected(instance).catch(() => false));
   return {
     ...{ network, story, instance, client, online },
     start: async () => void (await story.start({ DATABASE_URL: cable.url })),

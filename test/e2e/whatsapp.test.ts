@@ -106,6 +106,33 @@ describe("a gateway on WhatsApp", () => {
     expect(proxy.targets).toHaveLength(2);
   });
 
+  test("that was stopped, as by another client with its identity, stays so over a restart until it is connected", async () => {
+    const { id, phone } = on.instance;
+    await on.online();
+    const told = received("message.received").length;
+    const connections = on.story.receiver.of("instance.connected").length;
+    await on.network.control.end(phone, 440);
+    await waitUntil(async () => !(await on.story.isConnected(on.instance)));
+    const ownerships = async () =>
+      JSON.stringify(await on.story.rows("select epoch from lane where kind = 'session'"));
+    const before = await ownerships();
+    await on.story.gateway.kill();
+    await on.start();
+    await waitUntil(async () => (await ownerships()) !== before);
+    await says("while you are stopped");
+    const number = contact;
+    await expect(on.client().sendText({ id, number, text: "No" })).rejects.toMatchObject({
+      code: "INSTANCE_NOT_CONNECTED",
+    });
+    const { devices } = await on.network.control.person(phone);
+    expect(devices).toMatchObject([{ online: false, waiting: 1 }]);
+    await on.client().connectInstance({ id });
+    await waitUntil(() => received("message.received").length === told + 1);
+    const { body } = on.story.receiver.of("message.received").at(-1) ?? {};
+    expect(body.data).toMatchObject({ offline: true, message: { text: "while you are stopped" } });
+    await waitUntil(() => on.story.receiver.of("instance.connected").length === connections + 1);
+  });
+
   test("forgets the pairing on logout, and the phone too", async () => {
     await on.online();
     await on.client().logoutInstance({ id: on.instance.id });

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from "node:timers/promises";
 import {
   type BinaryNode,
   type ChatModification,
@@ -19,8 +20,9 @@ const TRIES = 3;
  */
 export async function changeSetting(sock: WASocket, change: ChatModification, jid: string): Promise<void> {
   const patch = chatModificationToAppPatch(change, jid);
+  const keyId = await settingsKey(sock);
   for (let tries = 1; ; tries++) {
-    const error = await sock.appStatePatchMutex.mutex(() => send(sock, patch));
+    const error = await sock.appStatePatchMutex.mutex(() => send(sock, keyId, patch));
     if (!error) return;
     const code = Number(error.code);
     if (code === CONFLICT && tries < TRIES) continue;
@@ -39,14 +41,30 @@ export function readSettingsAgain(sock: WASocket, collections: WAPatchName[]): P
   });
 }
 
+/** It comes from the phone in the first moments after the pairing. */
+async function settingsKey({ authState }: WASocket): Promise<string> {
+  for (
+    let waitedMs = 0;
+    !authState.creds.myAppStateKeyId && waitedMs < KEY_WAIT_MS;
+    waitedMs += LOOK_EVERY_MS
+  ) {
+    await pause(LOOK_EVERY_MS);
+  }
+  const keyId = authState.creds.myAppStateKeyId;
+  if (!keyId) throw new Refused("CONFLICT", "The phone has not shared the key of its settings yet.");
+  return keyId;
+}
+
+const KEY_WAIT_MS = 5000;
+const LOOK_EVERY_MS = 50;
+
 /** The attributes of the network's error, if there is one. */
 async function send(
   sock: WASocket,
+  keyId: string,
   patchOf: ReturnType<typeof chatModificationToAppPatch>,
 ): Promise<Record<string, string> | undefined> {
-  const { keys, creds } = sock.authState;
-  const keyId = creds.myAppStateKeyId;
-  if (!keyId) throw new Refused("CONFLICT", "The phone has not shared the key of its settings yet.");
+  const { keys } = sock.authState;
   const { type: name } = patchOf;
   return keys.transaction(async () => {
     await sock.resyncAppState([name], false);
@@ -57,7 +75,7 @@ async function send(
     const error = errorOf(answer);
     if (!error) await keys.set({ "app-state-sync-version": { [name]: state } });
     return error;
-  }, creds.me?.id ?? "settings");
+  }, sock.authState.creds.me?.id ?? "settings");
 }
 
 function stanzaOf(name: string, version: number, patch: proto.ISyncdPatch): BinaryNode {

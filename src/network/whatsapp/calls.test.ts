@@ -101,6 +101,15 @@ describe("people", () => {
     expect(kinds.filter((kind) => kind.startsWith("iq") && !isAboutSettings(kind))).toEqual([]);
   });
 
+  it("who are quoted are named by their numbers", async () => {
+    const me = await stage.control.person(stage.phone.number);
+    const id = newMessageId();
+    await session.send(stage.contact.jid, text("Red or blue?"), { id });
+    const quoted = { id, from_me: false, sender: me.lid as Jid, text: "Red or blue?" };
+    const { content } = await listener.message(await stage.contact.says({ ...text("Blue"), quoted }));
+    expect(content.quoted).toEqual({ id, from_me: true, sender: me.jid, text: "Red or blue?" });
+  });
+
   it("who are mentioned are named by their numbers, both ways", async () => {
     const bia = await stage.control.addPerson({ name: "Bia" });
     const team = await stage.control.addGroup("Team", [stage.contact.number, stage.phone.number, bia.phone]);
@@ -311,7 +320,7 @@ describe("the network's answer", () => {
     await eventually(async () =>
       expect(await stage.control.stanzas(stage.phone.number)).toHaveProperty("iq:w:g2"),
     );
-    await stage.phone.drop();
+    await session.disconnect();
     expect(await asked).toMatchObject({ outcome: "failed" });
   });
 });

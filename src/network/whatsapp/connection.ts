@@ -168,7 +168,7 @@ export class Connection {
     const { caches, findSent } = this.#options;
     const { store, inbox, people } = this.#desk;
     return {
-      makeSignalRepository: createRatchets({ store, inbox }),
+      makeSignalRepository: createRatchets({ store, inbox, people }),
       getMessage: (key) => findAgain(key, people, findSent),
       cachedGroupMetadata: (jid) => this.#groups.get(jid, () => this.#socket.sock.groupMetadata(jid)),
       userDevicesCache: this.#devices,

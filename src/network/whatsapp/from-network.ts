@@ -30,7 +30,7 @@ export async function readArrived(
   if (body.protocolMessage) return readProtocol(frame, body.protocolMessage);
   const read = readContent(body, (jid) => people.isMe(jid), nameOf(message.key));
   if (!read) return undefined;
-  const content = await withKnownMentions(read, people);
+  const content = await withKnownPeople(read, people);
   const { chat, id, from_me, sender, at } = frame;
   const offline = stanza.offline !== undefined;
   return {
@@ -42,11 +42,17 @@ export async function readArrived(
   };
 }
 
-/** Groups mention people by their LIDs; whose number is known is named by it. */
-async function withKnownMentions(content: Content, people: People): Promise<Content> {
-  if (!content.mentions) return content;
-  const found = await people.identifyAll(content.mentions.map((address) => ({ address })));
-  return { ...content, mentions: found.flatMap((person) => person?.jid ?? []) };
+/** Groups and replies name people by their LIDs; whose number is known is named by it. */
+async function withKnownPeople(content: Content, people: People): Promise<Content> {
+  const { mentions, quoted } = content;
+  if (!mentions && !quoted?.sender) return content;
+  const named = await people.identifyAll((mentions ?? []).map((address) => ({ address })));
+  const sender = quoted?.sender && ((await people.identify(quoted.sender))?.jid ?? quoted.sender);
+  return {
+    ...content,
+    ...(mentions && { mentions: named.flatMap((person) => person?.jid ?? []) }),
+    ...(quoted && { quoted: { ...quoted, ...(sender && { sender }) } }),
+  };
 }
 
 function nameOf({ remoteJid, id, fromMe, participant }: WAMessageKey): MessageName {

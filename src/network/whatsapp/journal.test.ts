@@ -262,6 +262,35 @@ describe("messages to the network", () => {
       expect(decryptions.filter(({ error }) => error !== undefined)).toEqual([]);
     },
   );
+
+  it("to several people share their commits, and none is on the wire before its own", async () => {
+    const { control } = stage;
+    const people = await Promise.all(Array.from({ length: 6 }, () => control.addPerson()));
+    const sendAll = () =>
+      people.map(({ jid }) => {
+        const id = newMessageId();
+        const content = { kind: "text", text: "Hi" } as const;
+        return { id, result: gateway.session?.send(jid as Jid, content, { id }) };
+      });
+    await Promise.all(sendAll().map(({ result }) => result));
+    let commits = 0;
+    let open = () => {};
+    const isOpen = new Promise<void>((resolve) => {
+      open = resolve;
+    });
+    gateway.credentials.beforeCommit = () => {
+      commits++;
+      return isOpen;
+    };
+    const sends = sendAll();
+    await eventually(() => expect(commits).toBeGreaterThan(0));
+    await new Promise((done) => setTimeout(done, 100));
+    expect(await Promise.all(sends.map(({ id }) => stage.arrivals(id)))).toEqual(people.map(() => 0));
+    open();
+    const results = await Promise.all(sends.map(({ result }) => result));
+    expect(results.map((result) => result?.outcome)).toEqual(people.map(() => "accepted"));
+    expect(commits).toBeLessThan(people.length);
+  });
 });
 
 describe("both sides at once", () => {
@@ -285,6 +314,49 @@ describe("both sides at once", () => {
       await Promise.all([...saying, ...sending]);
       await eventually(() => expect(gateway.log.size).toBe((round + 1) * 6));
     }
+    const { decryptions, deliveries } = await control.ledger();
+    expect(decryptions.filter(({ error }) => error !== undefined)).toEqual([]);
+    expect(deliveries.filter(({ retries }) => retries > 0)).toEqual([]);
+    gateway.stop();
+    await stage.stop();
+  });
+});
+
+describe("first conversations that both sides begin at the same moment", () => {
+  it("go on both ways, and nobody has to ask for anything again", { timeout: 60_000 }, async () => {
+    const stage = await startWhatsAppStage();
+    const gateway = new Gateway(stage);
+    await gateway.pair();
+    const { control, phone } = stage;
+    gateway.credentials.beforeCommit = () => new Promise((done) => setTimeout(done, 10));
+    const people = await Promise.all(Array.from({ length: 6 }, () => control.addPerson()));
+    const early = Array.from({ length: 4 }, (_, i) => `early ${i}`);
+    const rounds = Array.from({ length: 8 }, (_, i) => i);
+    // What waits in the network's queue was written before we write, and is read after.
+    gateway.stop();
+    for (const person of people)
+      for (const text of early) await control.say(person.phone, phone.number, text);
+    gateway.events.length = 0;
+    gateway.start();
+    await gateway.online();
+    await Promise.all(
+      people.map(async (person) => {
+        for (const i of rounds) {
+          const content = { kind: "text", text: `out ${i}` } as const;
+          const [result] = await Promise.all([
+            gateway.session?.send(person.jid as Jid, content, { id: newMessageId() }),
+            control.say(person.phone, phone.number, `in ${i}`),
+          ]);
+          expect(result?.outcome).toBe("accepted");
+        }
+      }),
+    );
+    const all = people.length * rounds.length;
+    await eventually(() => expect(gateway.log.size).toBe(all + people.length * early.length));
+    await eventually(async () => {
+      const seen = await Promise.all(people.map((person) => control.seen(person.phone)));
+      expect(seen.flat().filter(({ type }) => type === "message")).toHaveLength(all);
+    });
     const { decryptions, deliveries } = await control.ledger();
     expect(decryptions.filter(({ error }) => error !== undefined)).toEqual([]);
     expect(deliveries.filter(({ retries }) => retries > 0)).toEqual([]);

@@ -1,4 +1,4 @@
-import { setTimeout as pause } from "node:timers/promises";
+import { setImmediate as nextTurn, setTimeout as pause } from "node:timers/promises";
 import type { SignalDataSet, SignalKeyStore } from "baileys";
 import type { KeyChange, Letter, PairingChange, PairingKeys } from "../driver.ts";
 import { ConnectionOver } from "./guard-process.ts";
@@ -180,6 +180,8 @@ export class KeyStore implements SignalKeyStore {
 
   async #drain(): Promise<void> {
     this.#isWriting = true;
+    // What one message changes comes within a turn, and shares a commit.
+    await nextTurn();
     while (this.#waiting.length > 0) {
       const batch = this.#waiting.splice(0);
       const result = await this.#commit(merge([...batch.map(({ change }) => change), this.#takeLater()]));

@@ -34,8 +34,9 @@ export class News {
     ev.on("chats.update", (chats) => this.#tellChats(chats));
     ev.on("groups.upsert", (groups) => this.#tellGroups(groups));
     ev.on("groups.update", (groups) => this.#hearGroups(groups));
-    ev.on("creds.update", ({ accountSyncCounter }) => {
+    ev.on("creds.update", ({ accountSyncCounter, me }) => {
       if (accountSyncCounter !== undefined) void this.#readChatsAgain();
+      if (me?.name) this.#tellOwnName(me.name);
     });
     ws.on("CB:notification,type:w:gp2", (node: BinaryNode) => this.#hearGroup(node));
     ws.on("CB:ib,,dirty", (node: BinaryNode) => this.#hearDirt(node));
@@ -51,6 +52,13 @@ export class News {
   #tellContacts(contacts: readonly Partial<Contact>[]): void {
     const { desk } = this.#options;
     for (const contact of contacts) desk.tell(CONTACTS, readContact(contact, desk.people));
+  }
+
+  #tellOwnName(name: string): void {
+    const { desk, told } = this.#options;
+    if (told.get("own name") === name) return;
+    told.set("own name", name);
+    desk.tell(CONTACTS, Promise.resolve({ type: "profile_updated", name }));
   }
 
   /** Each entry of the address book tells the pair of addresses once more. */

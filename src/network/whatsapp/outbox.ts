@@ -3,10 +3,12 @@ import type { proto, WASocket } from "baileys";
 import type { Content, Jid, MediaContent, MessageId, MessageRef, Presence, SendResult } from "../driver.ts";
 import { isGroupJid, isLidJid } from "../ids.ts";
 import { type Acks, failureOf } from "./acks.ts";
+import { codeOf } from "./call-result.ts";
 import type { Directory } from "./directory.ts";
 import { upload } from "./media.ts";
 import { fromRef, isMediaRef, type MediaProto } from "./media-ref.ts";
 import type { People } from "./people.ts";
+import { sendSideBySide } from "./side-by-side.ts";
 import { writeContent, writeEdit, writeReaction, writeRevoke } from "./write-content.ts";
 
 export interface OutboxOptions {
@@ -25,6 +27,13 @@ const NOBODY: SendResult = {
   retryable: false,
 };
 
+const NOT_A_MEMBER: SendResult = {
+  outcome: "refused",
+  code: "SEND_FAILED",
+  reason: "The instance is not in this group, or there is no such group.",
+  retryable: false,
+};
+
 /** What an edit, and what a deletion of one's own or of somebody else's message, is called on the wire. */
 const EDIT = { edit: "1" };
 const REVOKE = { edit: "7" };
@@ -33,9 +42,11 @@ const REVOKE_OF_OTHER = { edit: "8" };
 /** The way out of an open connection; a message counts as sent when the network says so. */
 export class Outbox {
   readonly #options: OutboxOptions;
+  readonly #relayMessage: WASocket["relayMessage"];
 
   constructor(options: OutboxOptions) {
     this.#options = options;
+    this.#relayMessage = sendSideBySide(options.sock);
   }
 
   async send(to: Jid, content: Content, id: MessageId): Promise<SendResult> {
@@ -91,11 +102,13 @@ export class Outbox {
   }
 
   async #relay(to: Jid, message: proto.IMessage, id: MessageId, attrs?: Record<string, string>) {
-    const { sock, acks } = this.#options;
     await nextTurn();
-    return acks.wait(id, async () => {
-      await sock.relayMessage(to, message, { messageId: id, ...(attrs && { additionalAttributes: attrs }) });
-      return undefined;
+    return this.#options.acks.wait(id, async () => {
+      const options = { messageId: id, ...(attrs && { additionalAttributes: attrs }) };
+      return this.#relayMessage(to, message, options).then(
+        () => undefined,
+        (error) => refusedGroup(to, error),
+      );
     });
   }
 
@@ -111,6 +124,14 @@ export class Outbox {
     const { me } = this.#options.people;
     return isLidJid(chat) && me.lid ? me.lid : me.jid;
   }
+}
+
+/** What the network answers when it is asked for the members of a group that we are not in. */
+const NO_ENTRY = [401, 403, 404, 410];
+
+function refusedGroup(to: Jid, error: unknown): SendResult {
+  if (isGroupJid(to) && NO_ENTRY.includes(codeOf(error) ?? 0)) return NOT_A_MEMBER;
+  throw error;
 }
 
 /** A message as the network names it. */

@@ -3,6 +3,8 @@ import type { Inbox } from "./inbox.ts";
 import { type JournalEntry, type Place, readMessage } from "./journal-entry.ts";
 import { INBOUND, type KeyStore } from "./key-store.ts";
 import { Locks } from "./locks.ts";
+import type { People } from "./people.ts";
+import { isForPerson } from "./side-by-side.ts";
 import { isSigned } from "./signatures.ts";
 import { authorOf } from "./stanza.ts";
 import { decryptUntouched } from "./untouched-sessions.ts";
@@ -20,25 +22,31 @@ const libsignalJobs = new Locks();
 export interface RatchetOptions {
   store: KeyStore;
   inbox: Inbox;
+  people: People;
 }
 
 /**
  * The client library's cipher, turned round: what comes in is kept together with the ratchet before anybody is told of it,
  * and a ratchet of the way out is durable before its message reaches the wire.
  */
-export function createRatchets({ store, inbox }: RatchetOptions): MakeRepository {
+export function createRatchets({ store, inbox, people }: RatchetOptions): MakeRepository {
   return (auth, log, findLids) => {
     const keys = auth.keys as SignalKeyStoreWithTransaction;
     const make = (of: Auth) => DEFAULT_CONNECTION_CONFIG.makeSignalRepository(of, log, findLids);
     const inner = make(auth);
     const ahead = make({ creds: auth.creds, keys: writingAhead(keys, store) });
     const ratchets = new Ratchets(inner, ahead, keys, store, inbox);
+    waitBeforeWire(keys, store);
     return {
       ...inner,
       decryptMessage: (options) => ratchets.decryptMessage(options),
       decryptGroupMessage: (options) => ratchets.decryptGroupMessage(options),
       processSenderKeyDistributionMessage: (options) => ratchets.applySenderKey(options),
-      encryptMessage: (options) => ratchets.ofPerson(options.jid, () => ahead.encryptMessage(options)),
+      encryptMessage(options) {
+        const step = () => ahead.encryptMessage(options);
+        const isWaitedFor = isForPerson() && people.isMe(options.jid);
+        return isWaitedFor ? ratchets.ofOwn(options.jid, step) : ratchets.ofPerson(options.jid, step);
+      },
       encryptGroupMessage: (options) =>
         ratchets.ofGroup(options.group, () => ahead.encryptGroupMessage(options)),
       getSenderKeyDistributionMessage: (options) =>
@@ -70,6 +78,18 @@ function writingAhead(keys: SignalKeyStoreWithTransaction, store: KeyStore): Sig
 }
 
 /**
+ * A message to a person goes to our own devices too, and the client library seals one after the other for those, until
+ * each is durable. So these alone are waited for later: here, between the last seal of such a message and the wire.
+ */
+function waitBeforeWire(keys: SignalKeyStoreWithTransaction, store: KeyStore): void {
+  const { get } = keys;
+  keys.get = async (kind, ids) => {
+    if (kind === "tctoken") await store.written();
+    return get(kind, ids);
+  };
+}
+
+/**
  * The client library does not look at the signature under the key that opens a conversation. Without one there is no
  * conversation with that device, and the others of a group still get the message.
  */
@@ -88,7 +108,7 @@ class Ratchets {
   readonly #keys: SignalKeyStoreWithTransaction;
   readonly #store: KeyStore;
   readonly #inbox: Inbox;
-  /** Held until the commit. */
+  /** Of what comes in held until the commit, since nobody sees its ratchet before. */
   readonly #locks = new Locks();
 
   constructor(
@@ -132,20 +152,25 @@ class Ratchets {
   /** A step of the ratchet with one person, durable when it resolves. */
   async ofPerson<T>(jid: string, step: () => Promise<T>): Promise<T> {
     const address = this.#ahead.jidToSignalProtocolAddress(jid);
-    return this.#locks.run(await this.#addressOf(jid), async () => {
-      const result = await libsignalJobs.run(address, step);
-      await this.#store.written();
-      return result;
-    });
+    return this.#stepOut(await this.#addressOf(jid), () => libsignalJobs.run(address, step));
+  }
+
+  /** A step of the ratchet with another device of our own, which `waitBeforeWire` waits for. */
+  async ofOwn<T>(jid: string, step: () => Promise<T>): Promise<T> {
+    const address = this.#ahead.jidToSignalProtocolAddress(jid);
+    return this.#locks.run(await this.#addressOf(jid), () => libsignalJobs.run(address, step));
   }
 
   /** A step of our own key in a group, durable when it resolves. */
   ofGroup<T>(group: string, step: () => Promise<T>): Promise<T> {
-    return this.#locks.run(group, async () => {
-      const result = await step();
-      await this.#store.written();
-      return result;
-    });
+    return this.#stepOut(group, step);
+  }
+
+  /** The next step builds on what the store shows already, which it keeps in this order: only the way out waits. */
+  async #stepOut<T>(lock: string, step: () => Promise<T>): Promise<T> {
+    const result = await this.#locks.run(lock, step);
+    await this.#store.written();
+    return result;
   }
 
   async #receive(ciphertext: Uint8Array, lock: string, decrypt: Decrypt): Promise<Uint8Array> {
