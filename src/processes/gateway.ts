@@ -141,9 +141,9 @@ async function startServing(on: Foundation): Promise<{ engine: Engine; url: stri
   undo.add((leftMs) => engine.stop({ graceMs: leftMs() }));
   undo.add((leftMs) => api.close({ graceMs: Math.min(leftMs(), ANSWERS_MS) }));
   await engine.start();
-  await media.started();
   const { url, ...listener } = await listen(api, config);
   listeners.push(listener);
+  await media.started();
   return { engine, url };
 }
 

@@ -2,7 +2,7 @@ import type { Db } from "../../platform/db.ts";
 import type { Log } from "../../platform/log.ts";
 import type { MediaStore } from "../../platform/media-store.ts";
 
-/** Says in one line when other nodes cannot reach the files that this one keeps. */
+/** Says in one line when the files that this node keeps are there only as long as it is. */
 export async function warnOfOtherNodes(
   { db, store, node }: { db: Db; store: MediaStore; node: string },
   log: Log,
@@ -17,6 +17,6 @@ export async function warnOfOtherNodes(
   if (others.length > 0)
     log.warn(
       { nodes: others.length + 1 },
-      `files are kept in ${store.words}, which the other nodes do not reach: set WAYGATE_MEDIA to a bucket or to a folder that all of them mount`,
+      `files are kept in ${store.words}, and other nodes ask this one for them: set WAYGATE_MEDIA to a bucket, or to a folder that all nodes mount, to have them without it`,
     );
 }
