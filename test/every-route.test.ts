@@ -190,8 +190,9 @@ describe.each<NetworkName>(["sandbox", "whatsapp"])("on the network %s", (networ
         },
       ]);
     }
-    const all = await client.listAccountMessages({ instance_id: id, limit: 1 });
-    expect(all.data).toMatchObject([{ text: "Olá de novo", instance_id: id }]);
+    // The network's times are whole seconds, so what the test before has sent in this one may stand above it.
+    const all = await client.listAccountMessages({ instance_id: id });
+    expect(all.data).toContainEqual(expect.objectContaining({ text: "Olá de novo", instance_id: id }));
   });
 
   test("a chat is archived, pinned, muted and marked, and back", async () => {
