@@ -173,8 +173,11 @@ describe("what the phone tells at the pairing", () => {
     await told({ jid: bia.jid, push_name: "Bia" });
     await told({ jid: bia.jid, lid: bia.lid });
     const expected = { archived: true, pinned: true, unread: true, muted_until: new Date(muted_until) };
-    await heardWhere("chat_updated", { chat: bia.jid, change: expected });
-    await heardWhere("chat_updated", { chat: contact.jid, change: { archived: true } });
+    await heardWhere("chat_updated", { chat: bia.jid, change: expect.objectContaining(expected) });
+    await heardWhere("chat_updated", {
+      chat: contact.jid,
+      change: expect.objectContaining({ archived: true }),
+    });
     expect(contacts().filter((one) => one.phone === phone.number)).toEqual([]);
   });
 });
@@ -193,7 +196,10 @@ describe("settings of chats", () => {
       ["markChatAsRead", lid],
     ]);
     await control.changeSetting(phone.number, { pin: true }, lid);
-    await heardWhere("chat_updated", { chat: contact.jid, change: { pinned: true } });
+    await heardWhere("chat_updated", {
+      chat: contact.jid,
+      change: expect.objectContaining({ pinned: true }),
+    });
   });
 
   it("are made again when the phone was faster", async () => {
