@@ -1,10 +1,14 @@
 import { defineConfig } from "vitest/config";
+import { SecondTryReporter } from "./test/second-try-reporter.ts";
 
 export default defineConfig({
   test: {
     include: ["src/**/*.test.ts", "test/**/*.test.ts"],
     globalSetup: ["test/global-setup.ts"],
     env: { NODE_ENV: "test" },
+    reporters: ["default", new SecondTryReporter()],
+    // CI machines are shared; what needed its second try there is listed at the end of the run.
+    retry: process.env.CI ? 1 : 0,
     pool: "forks",
     maxWorkers: 2,
     testTimeout: 30_000,
