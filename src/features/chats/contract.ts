@@ -2,9 +2,9 @@ import { z } from "zod";
 import { page, pagination, route, rowId, time } from "../../platform/route.ts";
 import { queryFlag, target, targetAliases } from "../contacts/contract.ts";
 import { instanceId } from "../events/contract.ts";
-import { message } from "../messages/contract.ts";
+import { keptMessage } from "../messages/contract.ts";
 
-const listed = message.extend({ instance_id: z.number(), conversation_id: z.number() });
+const listed = keptMessage.extend({ instance_id: z.number(), conversation_id: z.number() });
 
 const chat = z.object({
   id: z.number(),

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { page, pagination, route, rowId, time } from "../../platform/route.ts";
-import { message } from "../messages/contract.ts";
+import { keptMessage } from "../messages/contract.ts";
 
 const phone = z
   .union([z.string().trim().min(1).max(40), z.number().int().positive().transform(String)])
@@ -140,7 +140,7 @@ export const crmContract = {
           title: z.string().nullable(),
         }),
       ),
-      messages: z.array(message.extend({ instance_id: z.number() })).describe("The last 20, newest first."),
+      messages: z.array(keptMessage.extend({ instance_id: z.number() })).describe("The last 20, newest first."),
     }),
   }),
 

@@ -1,6 +1,6 @@
 import type { Db } from "../../platform/db.ts";
 import { GatewayError } from "../../platform/errors.ts";
-import { selectMessages, toMessageView } from "../messages/messages.ts";
+import { selectMessages, toKeptMessage } from "../messages/messages.ts";
 import type { LeadRow } from "./leads.ts";
 
 const LAST_MESSAGES = 20;
@@ -71,5 +71,5 @@ async function readMessages(db: Db, conversations: readonly { id: number }[]) {
     .flat()
     .sort((a, b) => b.id - a.id)
     .slice(0, LAST_MESSAGES)
-    .map((row) => ({ ...toMessageView(row), instance_id: row.instance_id }));
+    .map((row) => ({ ...toKeptMessage(row), instance_id: row.instance_id }));
 }

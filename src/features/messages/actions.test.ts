@@ -175,7 +175,7 @@ describe("an edit", () => {
       story.sales.client.editMessage({ ...sales(), message_id: id, text: "Yours" }),
     ).rejects.toMatchObject({ code: "CONFLICT", status: 409, details: { reason: "not_own" } });
     expect(await story.ledger({ action: "edit", target_id: id })).toEqual([]);
-    expect((await logged(id)).text).toBe("Mine");
+    expect(await logged(id)).toMatchObject({ text: "Mine", edited_at: null, deleted_at: null });
   });
 });
 
@@ -184,6 +184,7 @@ describe("a deletion for everyone", () => {
     const id = await tell();
     const { data } = await story.sales.client.deleteMessage({ ...sales(), message_id: id });
     expect(data.status).toBe("deleted");
+    expect((await logged(id)).deleted_at).toEqual(expect.any(String));
     expect((await story.event("message.deleted", id)).data).toMatchObject({
       message_id: id,
       by: { phone: story.sales.phone },

@@ -223,6 +223,12 @@ export const message = z.object({
   track_id: z.string().nullable(),
 });
 
+/** A message as reads show it: with what became of it since. */
+export const keptMessage = message.extend({
+  edited_at: z.iso.datetime().nullable(),
+  deleted_at: z.iso.datetime().nullable().describe("When it was deleted for everyone; its words stay readable here."),
+});
+
 const tag = "Messages";
 
 const send = {
@@ -386,7 +392,7 @@ export const messagesContract = {
     summary: "Get one message; `:messageId` takes `message_id` or the numeric `id`",
     message: "Message",
     input: z.object({ id: instanceId, messageId: z.string().min(1).max(128) }),
-    output: message.extend({
+    output: keptMessage.extend({
       error: z.object({ code: z.string(), message: z.string(), retryable: z.boolean() }).nullable(),
       client_message_id: z.string().nullable(),
       metadata: z.unknown(),

@@ -60,6 +60,15 @@ export function selectMessages(db: Db | Trx) {
     .$castTo<MessageRow>();
 }
 
+/** The message as reads show it: with what became of it since. */
+export function toKeptMessage(row: MessageRow) {
+  return {
+    ...toMessageView(row),
+    edited_at: row.edited_at?.toISOString() ?? null,
+    deleted_at: row.deleted_at?.toISOString() ?? null,
+  };
+}
+
 /** The message as events and answers show it. */
 export function toMessageView(row: MessageRow) {
   const { content } = row;

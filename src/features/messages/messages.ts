@@ -11,13 +11,14 @@ import {
   type StoredContent,
   type StoredMedia,
   selectMessages,
-  toMessageView,
+  toKeptMessage,
 } from "./message-view.ts";
 import { dropOutgoing } from "./outgoing-media.ts";
 import { inferKind } from "./read-content.ts";
 import { type MediaOptions, readMedia } from "./read-media.ts";
 import { type PictureInput, type PictureSource, readPicture } from "./read-picture.ts";
 import type { InboundFollower } from "./record-inbound.ts";
+import { outcomeEvents } from "./record-outcome.ts";
 import { createInstanceReader } from "./sending-instance.ts";
 import { setPresence } from "./set-presence.ts";
 import { queueUnavailable } from "./take-send.ts";
@@ -37,12 +38,13 @@ export {
   acceptMessages,
   dropOutgoing,
   listMessages,
+  outcomeEvents,
   queueAction,
   queueUnavailable,
   readMedia,
   readPicture,
   selectMessages,
-  toMessageView,
+  toKeptMessage,
 };
 
 export interface MessageDeps extends Omit<SenderDeps & ActorDeps, "readInstance"> {
@@ -70,7 +72,7 @@ export function messageHandlers(deps: MessageDeps): MessageHandlers {
         )
         .executeTakeFirstOrThrow(() => new GatewayError("MESSAGE_NOT_FOUND", "There is no such message."));
       const { error, client_message_id, metadata } = row;
-      return { ...toMessageView(row), error, client_message_id, metadata };
+      return { ...toKeptMessage(row), error, client_message_id, metadata };
     },
   };
 }
