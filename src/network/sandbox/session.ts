@@ -4,12 +4,12 @@ import type {
   Jid,
   MessageId,
   MessageRef,
-  NetworkEvent,
   OpenOptions,
   Presence,
   SendResult,
   Session,
 } from "../driver.ts";
+import { Lives } from "../lives.ts";
 import { type Ask, createAsk, done } from "./acting.ts";
 import {
   type Arrival,
@@ -47,14 +47,13 @@ export class SandboxSession implements Session {
   readonly #hub: Hub;
   readonly #options: OpenOptions;
   readonly #ask: Ask;
-  #life: Life | undefined;
-  /** The end of the life before, which the next one waits for. */
-  #ending: Promise<void> = Promise.resolve();
+  readonly #lives: Lives<Life>;
 
   constructor(hub: Hub, options: OpenOptions, pictureUrl: PictureUrl) {
     this.#hub = hub;
     this.#options = options;
-    this.#ask = createAsk(hub.pool, () => this.#life?.connection);
+    this.#lives = new Lives(options, (pairingPhone, after) => new Life(hub, options, pairingPhone, after));
+    this.#ask = createAsk(hub.pool, () => this.#connection);
     this.contacts = contactCalls(this.#ask, pictureUrl);
     this.chats = chatCalls(this.#ask);
     this.profile = profileCalls(this.#ask, pictureUrl);
@@ -62,35 +61,23 @@ export class SandboxSession implements Session {
   }
 
   connect({ pairingPhone }: { pairingPhone?: string } = {}): void {
-    const life = this.#life;
-    if (life && !life.isOver) {
-      if (!life.pairsOtherwise(pairingPhone)) return;
-      this.#ending = life.stop();
-    }
-    this.#life = new Life(this.#hub, this.#options, pairingPhone, this.#ending);
+    this.#lives.connect(pairingPhone);
   }
 
-  async disconnect(): Promise<void> {
-    await this.#end(async (life) => {
-      if (life && !life.isOver) {
-        await life.stop();
-        await this.#report({ type: "disconnected", reason: "closed", will_retry: false });
-      }
-    });
+  disconnect(): Promise<void> {
+    return this.#lives.disconnect();
   }
 
-  async logout(): Promise<void> {
-    await this.#end(async (life) => {
+  logout(): Promise<void> {
+    return this.#lives.logout(async (life) => {
       await life?.stop();
       const credentials = await this.#options.credentials.load();
       if (credentials) await unlinkDevice(this.#hub.pool, tokenOf(credentials));
-      await this.#options.credentials.erase();
-      await this.#report({ type: "disconnected", reason: "logged_out", will_retry: false });
     });
   }
 
   async send(to: Jid, content: Content, { id }: ActOptions): Promise<SendResult> {
-    const connection = this.#life?.connection;
+    const connection = this.#connection;
     if (!connection) return NOT_CONNECTED;
     if (content.kind === "media" && !content.bytes && !content.ref) {
       throw new Error("A media message needs its bytes.");
@@ -118,7 +105,7 @@ export class SandboxSession implements Session {
   }
 
   async markRead(chat: Jid, targets: MessageRef[]): Promise<SendResult> {
-    const connection = this.#life?.connection;
+    const connection = this.#connection;
     if (!connection) return NOT_CONNECTED;
     const { me, session } = connection;
     const messages = targets.map(({ id, sender }) => ({ id, writer: phoneOf(sender ?? chat) }));
@@ -133,7 +120,7 @@ export class SandboxSession implements Session {
   }
 
   async setPresence(presence: Presence, to?: Jid): Promise<SendResult> {
-    const connection = this.#life?.connection;
+    const connection = this.#connection;
     if (!connection) return NOT_CONNECTED;
     const { me, session } = connection;
     return connection.act(presenceArrival({ me, session, timing: this.#hub.timing }, presence, to));
@@ -150,26 +137,16 @@ export class SandboxSession implements Session {
     return this.#ask({ action: "reject_call", chat: from, target_id: call_id }, async () => done(null));
   }
 
+  get #connection(): Connection | undefined {
+    return this.#lives.current?.connection;
+  }
+
   async #act(to: Jid, arrival: (way: Way) => Arrival): Promise<SendResult> {
-    const connection = this.#life?.connection;
+    const connection = this.#connection;
     return connection ? connection.act(arrival(this.#way(connection, to))) : NOT_CONNECTED;
   }
 
   #way({ me, session }: Connection, to: Jid): Way {
     return { me, session, to, timing: this.#hub.timing };
-  }
-
-  async #end(how: (life: Life | undefined) => Promise<void>): Promise<void> {
-    const life = this.#life;
-    this.#life = undefined;
-    const before = this.#ending;
-    const ending = before.then(() => how(life));
-    this.#ending = ending.catch(() => undefined);
-    await ending;
-  }
-
-  // Whoever asked for the end knows of it; a report that is refused changes nothing.
-  async #report(event: NetworkEvent): Promise<void> {
-    await this.#options.report(event).catch(() => undefined);
   }
 }

@@ -9,7 +9,9 @@ import type {
   SendResult,
   Session,
 } from "../driver.ts";
+import { Lives } from "../lives.ts";
 import { atMost } from "./at-most.ts";
+import type { Connection } from "./connection.ts";
 import type { OnChunk } from "./download.ts";
 import type { Hub } from "./hub.ts";
 import { Life } from "./life.ts";
@@ -26,44 +28,35 @@ interface ActOptions {
 export class WhatsAppSession implements Session {
   readonly #hub: Hub;
   readonly #options: OpenOptions;
-  readonly #calls = sessionCalls(() => this.#life?.connection?.calls);
+  readonly #calls = sessionCalls(() => this.#connection?.calls);
   readonly contacts = this.#calls.contacts;
   readonly chats = this.#calls.chats;
   readonly profile = this.#calls.profile;
   readonly groups = this.#calls.groups;
   readonly rejectCall = this.#calls.rejectCall;
-  #life: Life | undefined;
-  /** The end of the life before, which the next one waits for. */
-  #ending: Promise<void> = Promise.resolve();
+  readonly #lives: Lives<Life>;
 
   constructor(hub: Hub, options: OpenOptions) {
     this.#hub = hub;
     this.#options = options;
+    this.#lives = new Lives(
+      options,
+      (pairingPhone, after) => new Life({ ...options, hub, pairingPhone, after }),
+    );
   }
 
   connect({ pairingPhone }: { pairingPhone?: string } = {}): void {
-    const life = this.#life;
-    if (life && !life.isOver) {
-      if (!life.pairsOtherwise(pairingPhone)) return;
-      this.#ending = life.stop();
-    }
-    this.#life = new Life({ ...this.#options, hub: this.#hub, pairingPhone, after: this.#ending });
+    this.#lives.connect(pairingPhone);
   }
 
-  async disconnect(): Promise<void> {
-    await this.#end(async (life) => {
-      if (!life || life.isOver) return;
-      await life.stop();
-      await this.#report({ type: "disconnected", reason: "closed", will_retry: false });
-    });
+  disconnect(): Promise<void> {
+    return this.#lives.disconnect();
   }
 
-  async logout(): Promise<void> {
-    await this.#end(async (life) => {
+  logout(): Promise<void> {
+    return this.#lives.logout(async (life) => {
       await this.#unlink(life);
       await life?.stop();
-      await this.#options.credentials.erase();
-      await this.#report({ type: "disconnected", reason: "logged_out", will_retry: false });
     });
   }
 
@@ -95,13 +88,17 @@ export class WhatsAppSession implements Session {
   }
 
   async downloadMedia(ref: unknown, onChunk: OnChunk): Promise<"done" | "gone"> {
-    const connection = this.#life?.connection;
+    const connection = this.#connection;
     if (!connection) throw new Error("The session is not connected.");
     return connection.download(ref, onChunk);
   }
 
+  get #connection(): Connection | undefined {
+    return this.#lives.current?.connection;
+  }
+
   async #out(act: (outbox: Outbox) => Promise<SendResult>): Promise<SendResult> {
-    const connection = this.#life?.connection;
+    const connection = this.#connection;
     return connection ? act(connection.outbox) : NOT_CONNECTED;
   }
 
@@ -120,20 +117,6 @@ export class WhatsAppSession implements Session {
     const connection = await atMost(last.online, this.#hub.timing.logoutMs);
     await connection?.unlink();
     await last.stop();
-  }
-
-  async #end(how: (life: Life | undefined) => Promise<void>): Promise<void> {
-    const life = this.#life;
-    this.#life = undefined;
-    const before = this.#ending;
-    const ending = before.then(() => how(life));
-    this.#ending = ending.catch(() => undefined);
-    await ending;
-  }
-
-  // Whoever asked for the end knows of it; a report that is refused changes nothing.
-  async #report(event: NetworkEvent): Promise<void> {
-    await this.#options.report(event).catch(() => undefined);
   }
 }
 
