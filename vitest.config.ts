@@ -11,8 +11,10 @@ export default defineConfig({
     retry: process.env.CI ? 1 : 0,
     pool: "forks",
     maxWorkers: 2,
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    // Processes start and end by the dozen in some files, on a machine that may be busy.
+    testTimeout: 90_000,
+    hookTimeout: 90_000,
+    expect: { poll: { timeout: 60_000, interval: 20 } },
     teardownTimeout: 20_000,
   },
 });

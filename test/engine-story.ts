@@ -120,7 +120,7 @@ export async function layCable(url: string): Promise<Cable> {
 
 /** Waits for a value to become what is expected, on a machine that may be busy. */
 export function eventually<T>(look: () => T): ReturnType<typeof expect.poll<T>> {
-  return expect.poll(look, { timeout: 15_000, interval: 10 });
+  return expect.poll(look, { timeout: 60_000, interval: 10 });
 }
 
 /** A promise that somebody else resolves. */

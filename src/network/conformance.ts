@@ -129,7 +129,7 @@ export class Listener {
 }
 
 export function eventually<T>(check: () => T | Promise<T>): Promise<T> {
-  return vi.waitFor(check, { timeout: 10_000, interval: 10 });
+  return vi.waitFor(check, { timeout: 60_000, interval: 10 });
 }
 
 /** The one suite that every driver must pass; `start` puts up a network with nothing paired but the contact. */

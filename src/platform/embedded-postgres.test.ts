@@ -22,7 +22,7 @@ beforeAll(async () => {
 
 afterAll(() => shared.clear());
 
-const SERVED = { timeout: 15_000, interval: 20 };
+const SERVED = { timeout: 60_000, interval: 20 };
 
 test("the first start makes a durable database, the second finds its data on the same port", async () => {
   const dataDir = await story.directory();
@@ -142,7 +142,7 @@ test("a crash in the middle of the first start leaves nothing half made", async 
   const dataDir = await story.directory();
   const owner = story.own(dataDir);
   await vi.waitFor(async () => expect((await readdir(dataDir)).join()).toMatch(/postgres\.init-/), {
-    timeout: 15_000,
+    timeout: 60_000,
     interval: 5,
   });
   await owner.kill("SIGKILL");

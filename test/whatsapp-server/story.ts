@@ -6,7 +6,7 @@ import { startWhatsAppServer, type WhatsAppServer } from "./server.ts";
 import { hardenSignatures, trustCertificates, trustRoot } from "./trust.ts";
 
 export const eventually = <T>(check: () => T | Promise<T>): Promise<T> =>
-  vi.waitFor(check, { timeout: 10_000, interval: 5 });
+  vi.waitFor(check, { timeout: 60_000, interval: 5 });
 
 /** A server with a phone and Ana, and clients of the library as it is. */
 export class Story {

@@ -288,7 +288,7 @@ describe("an API key", () => {
       await ask("instance", key(api_key), id, control);
     }
     await expect
-      .poll(() => outcome(ask("instance", old, id, deaf)), { timeout: 7_000, interval: 250 })
+      .poll(() => outcome(ask("instance", old, id, deaf)), { interval: 250 })
       .toBe("INVALID_API_KEY");
   });
 
@@ -353,6 +353,19 @@ describe("the administrative token", () => {
     expect(await outcome(ask("admin", admin("c".repeat(40)), undefined, changing))).toBe(
       "INVALID_CREDENTIALS",
     );
+  });
+
+  it.each([
+    ["192.0.2.1", "admin"],
+    ["192.0.2.0/24", "admin"],
+    ["192.0.2.2", "FORBIDDEN"],
+    ["2001:db8::/32", "FORBIDDEN"],
+  ])("is taken from %s only, and from elsewhere nobody learns whether it is right", async (from, how) => {
+    const adminTokens = [new Secret(ADMIN)];
+    const own = createAuthorise({ db: test.database.db, tokens, adminTokens, adminFrom: [from] });
+    expect(await outcome(ask("admin", admin(ADMIN), undefined, own))).toBe(how);
+    const guessed = await outcome(ask("admin", admin("b".repeat(40)), undefined, own));
+    expect(guessed).toBe(how === "admin" ? "INVALID_CREDENTIALS" : how);
   });
 
   it("opens nothing while none is set: its routes are not there", async () => {

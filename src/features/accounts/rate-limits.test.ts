@@ -139,7 +139,7 @@ describe("a plan with a limit", () => {
     await waitUntil(async () => {
       const { headers } = await call("GET /api/auth/me", undefined, shop.user);
       return headers.get("ratelimit") === null;
-    }, 6_000);
+    });
   });
 });
 

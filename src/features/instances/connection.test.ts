@@ -26,7 +26,7 @@ const post = (id: number, what: string, body: object = {}) =>
 const status = async (id: number) =>
   (await gateway.call(`GET /api/v1/instances/${id}/status`, undefined, user)).body.data;
 const becomes = (id: number, wanted: string) =>
-  expect.poll(async () => (await status(id)).status, { timeout: 8_000 }).toBe(wanted);
+  expect.poll(async () => (await status(id)).status).toBe(wanted);
 
 async function pair(id: number, phone = newPhone()): Promise<string> {
   const { body } = await post(id, "connect");
@@ -215,7 +215,7 @@ describe("a connection", () => {
     const phone = await pair(id);
     await gateway.phones.drop(phone);
     await expect
-      .poll(() => eventNames(id), { timeout: 8_000 })
+      .poll(() => eventNames(id))
       .toEqual([...["instance.qr", "instance.connected", "instance.disconnected", "instance.connected"]]);
     expect((await events(id))[2]).toEqual({
       ...{ event: "instance.disconnected", status: "reconnecting", phone, jid: phoneJid(phone) },
@@ -652,9 +652,7 @@ describe("after a restart", () => {
 
     await gateway.restart();
     const lastEvents = async () => (await eventNames(paired)).slice(-2);
-    await expect
-      .poll(lastEvents, { timeout: 8_000 })
-      .toEqual(["instance.disconnected", "instance.connected"]);
+    await expect.poll(lastEvents).toEqual(["instance.disconnected", "instance.connected"]);
     expect(await status(paired)).toMatchObject({ status: "connected", phone });
     const qrOf = async (id: number) =>
       (await gateway.call(`GET /api/v1/instances/${id}/qr`, undefined, user)).body.data;
