@@ -14,6 +14,7 @@ export interface FakeContact {
   name: string;
   identifier: string | null;
   phone_number: string | null;
+  avatar_url?: string | null;
   custom_attributes: Fields;
 }
 
@@ -90,6 +91,12 @@ export interface ChatwootFaults {
   webhookFirst: boolean;
   /** Chatwoot >= 4.14 refuses the gateway's address. */
   refusePrivateNetwork: boolean;
+  /** So many contacts are refused because another one, made at the same moment, has the phone. */
+  takenPhones: number;
+  /** Files larger than that are refused by the proxy before Chatwoot. */
+  largestFile: number;
+  /** Files are named under this address, which is not ours. */
+  frontend: string | null;
 }
 
 const SOUND: ChatwootFaults = {
@@ -102,6 +109,9 @@ const SOUND: ChatwootFaults = {
   holdWebhooks: false,
   webhookFirst: false,
   refusePrivateNetwork: false,
+  takenPhones: 0,
+  largestFile: Number.POSITIVE_INFINITY,
+  frontend: null,
 };
 
 interface Queued {
@@ -169,9 +179,11 @@ export class FakeChatwoot {
       if (!response.headersSent) response.writeHead(500).end(String(error));
     });
   });
-  #ids = 100;
+  #ids: number;
 
-  constructor() {
+  /** Its ids come after that one. */
+  constructor(lastId = 100) {
+    this.#ids = lastId;
     this.inbox = this.#newInbox(7, "WhatsApp", "Channel::Api");
     this.widget = this.#newInbox(8, "Website", "Channel::WebWidget");
   }
@@ -270,7 +282,7 @@ export class FakeChatwoot {
   /** An agent presses Retry at a failed message. */
   retry(message: FakeMessage): void {
     message.status = "sent";
-    delete message.content_attributes.external_error;
+    message.content_attributes = {};
     this.#tellMessage("message_updated", message);
   }
 
@@ -426,6 +438,8 @@ export class FakeChatwoot {
       case "POST conversations/:id/messages":
         return this.#createMessage(number, request);
       case "PATCH conversations/:id/messages/:last":
+        // A route that is not there is answered by a page.
+        if (!this.#isAtLeast(4, 2)) return { status: 404, text: "<html>404</html>" };
         return this.#updateMessage(Number(last), request.fields);
       case "DELETE conversations/:id/messages/:last":
         return this.#deleteMessage(Number(last));
@@ -464,8 +478,12 @@ export class FakeChatwoot {
   }
 
   #signs(): boolean {
+    return this.#isAtLeast(4, 13);
+  }
+
+  #isAtLeast(first: number, second: number): boolean {
     const [major = 0, minor = 0] = this.version.split(".").map(Number);
-    return major > 4 || (major === 4 && minor >= 13);
+    return major > first || (major === first && minor >= second);
   }
 
   // --- contacts -----------------------------------------------------------------------------------------------------
@@ -493,6 +511,10 @@ export class FakeChatwoot {
 
   /** Contact inbox by source id, then contact by identifier, then by phone, else a new one. */
   #upsertContact(fields: Fields): Answer {
+    if (this.faults.takenPhones > 0) {
+      this.faults.takenPhones -= 1;
+      return taken("phone_number");
+    }
     const source_id = text(fields.source_id) ?? randomUUID();
     const identifier = text(fields.identifier);
     if (this.inbox.hmac_mandatory && identifier) {
@@ -521,6 +543,7 @@ export class FakeChatwoot {
       name: text(fields.name) ?? "",
       identifier: text(fields.identifier),
       phone_number: text(fields.phone_number),
+      avatar_url: text(fields.avatar_url),
       custom_attributes: (fields.custom_attributes ?? {}) as Fields,
     };
     this.contacts.push(contact);
@@ -532,11 +555,7 @@ export class FakeChatwoot {
       const value = text(fields[attribute]);
       const owner = this.contacts.find((one) => value !== null && one[attribute] === value);
       if (!owner || owner.id === except) continue;
-      const word = attribute === "phone_number" ? "Phone number" : "Identifier";
-      return {
-        status: 422,
-        body: { message: `${word} has already been taken`, attributes: [attribute] },
-      };
+      return taken(attribute);
     }
     return null;
   }
@@ -660,6 +679,8 @@ export class FakeChatwoot {
   #createMessage(id: number, { fields, files }: Request): Answer {
     const conversation = this.conversations.find((one) => one.id === id);
     if (!conversation) return notFound();
+    if (files.some(({ bytes }) => bytes.length > this.faults.largestFile))
+      return { status: 413, text: "<html>413 Request Entity Too Large</html>" };
     const lately = this.of(id).filter(({ created_at }) => Date.now() - created_at.getTime() < 60_000);
     if (lately.length >= this.messagesPerMinute) return { status: 422, body: { error: "Too many messages" } };
     const message_type = (text(fields.message_type) ?? "outgoing") as MessageType;
@@ -758,7 +779,7 @@ export class FakeChatwoot {
   }
 
   #attachmentView(message: FakeMessage, { id, file_type, content_type, bytes, file_name }: FakeAttachment) {
-    const data_url = `${this.url}/files/redirect/${message.id}/${id}/${encodeURIComponent(file_name)}`;
+    const data_url = `${this.faults.frontend ?? this.url}/files/redirect/${message.id}/${id}/${encodeURIComponent(file_name)}`;
     const file_size = bytes.length;
     const extension = file_name.split(".").at(-1) ?? null;
     const account_id = this.account_id;
@@ -884,6 +905,11 @@ function ok(body: unknown): Answer {
 
 function notFound(): Answer {
   return { status: 404, body: { error: "Resource could not be found" } };
+}
+
+function taken(attribute: "phone_number" | "identifier"): Answer {
+  const word = attribute === "phone_number" ? "Phone number" : "Identifier";
+  return { status: 422, body: { message: `${word} has already been taken`, attributes: [attribute] } };
 }
 
 function notAuthorised(): Answer {

@@ -32,6 +32,13 @@ describe("the error policy", () => {
     expect(judgeCall(answered(422))).toEqual({ verdict: "stop", status: "failing" });
   });
 
+  test("a 404 of the program is its word, and one of a proxy whose program is away passes", () => {
+    expect(judgeCall(answered(404, '{"message":"Session not found."}')).verdict).toBe("stop");
+    expect(judgeCall(answered(404, "404 page not found\n"))).toMatchObject({
+      ...{ verdict: "retry", isSafe: true, isDown: true },
+    });
+  });
+
   test.each([
     ["refused", true],
     ["dns", true],

@@ -27,6 +27,12 @@ export function judgeCall(outcome: FetchOutcome): CallVerdict {
   if (outcome.outcome === "failed") return judgeFailure(outcome.failure);
   const { status } = outcome;
   if (status >= 200 && status < 300) return { verdict: "ok" };
+  if (isLostInProxy(outcome))
+    return {
+      ...{ verdict: "retry", isSafe: true, isDown: true },
+      retryAfterMs: undefined,
+      status: "failing",
+    };
   if (!PASSING.has(status) && status < FIRST_OF_SERVER_ERRORS)
     return { verdict: "stop", status: status === 401 || status === 403 ? "auth_error" : "failing" };
   return {
@@ -36,6 +42,11 @@ export function judgeCall(outcome: FetchOutcome): CallVerdict {
     retryAfterMs: readRetryAfterMs(outcome.headers["retry-after"]),
     status: "failing",
   };
+}
+
+/** A proxy whose program is away may say 404, with a page of its own; the programs themselves say it as JSON. */
+function isLostInProxy({ status, body }: Extract<FetchOutcome, { outcome: "response" }>): boolean {
+  return status === 404 && body.length > 0 && readJson(body.toString("utf8")) === undefined;
 }
 
 function judgeFailure(failure: Extract<FetchOutcome, { outcome: "failed" }>["failure"]): CallVerdict {
@@ -87,9 +98,13 @@ function wordsOf(body: Buffer): string {
 }
 
 function messageIn(text: string): string | undefined {
+  const { message, error } = readJson(text) ?? {};
+  return [message, error].find((one) => typeof one === "string");
+}
+
+function readJson(text: string): { message?: unknown; error?: unknown } | undefined {
   try {
-    const { message, error } = JSON.parse(text) as { message?: unknown; error?: unknown };
-    return [message, error].find((one) => typeof one === "string");
+    return (JSON.parse(text) as object | null) ?? undefined;
   } catch {
     return undefined;
   }

@@ -82,6 +82,8 @@ export interface Prepared {
   /** Secrets that the user did not give, kept sealed and never shown. */
   secrets?: Record<string, string>;
   warnings?: string[];
+  /** It is with another installation from now on, where the ids that are kept mean something else. */
+  isElsewhere?: boolean;
   /** What the configuration is from now on, where the other side has added to it; else it is kept as it was given. */
   config?: Record<string, unknown>;
 }

@@ -86,7 +86,10 @@ export async function writeIntegration(
     secret: Object.keys(kept).length > 0 ? box.seal(JSON.stringify(kept)) : null,
     state: JSON.stringify(prepared.state ?? {}),
   };
-  if (before) return changeRow(trx, before.id, columns);
+  if (before) {
+    if (prepared.isElsewhere) await forgetTheirIds(trx, before.id);
+    return changeRow(trx, before.id, columns);
+  }
   const id = await nextId(trx);
   return trx
     .insertInto("integration")
@@ -134,6 +137,16 @@ async function changeRow(trx: Trx, id: number, columns: Columns): Promise<Integr
     )
     update job set run_at = least(run_at, now()) from waiting where job.id = waiting.id`.execute(trx);
   return row;
+}
+
+/** What was told stays told, but is not known there under any id. */
+async function forgetTheirIds(trx: Trx, integrationId: number): Promise<void> {
+  await trx
+    .updateTable("integration_link")
+    .set({ provider_conversation_id: null, provider_message_id: null })
+    .where("integration_id", "=", integrationId)
+    .where("provider_conversation_id", "is not", null)
+    .execute();
 }
 
 /** Removes the integration with its lanes, what waits in them and what it knew. */

@@ -57,6 +57,7 @@ interface NewContact {
   identifier: string;
   name: string;
   phone_number?: string;
+  avatar_url?: string;
 }
 
 /** Where to, and on whose behalf. */

@@ -1,8 +1,10 @@
 import type { Db } from "../../../platform/db.ts";
 import { readChat, writeChat } from "../chat-state.ts";
 import type { Integration } from "../integration-row.ts";
+import type { IntegrationDeps } from "../provider.ts";
 import type { Answer, Chatwoot, ChatwootConversation } from "./api.ts";
 import { configOf } from "./config.ts";
+import { findPicture } from "./find-picture.ts";
 import { type KnownContact, makeContact, type Person, refreshContact } from "./people.ts";
 
 /** What is kept of a chat. */
@@ -16,7 +18,7 @@ interface FoundConversation extends KnownContact {
 }
 
 export interface ConversationOptions {
-  db: Db;
+  deps: Pick<IntegrationDeps, "db" | "reachSession">;
   chatwoot: Chatwoot;
   integration: Integration;
 }
@@ -30,7 +32,6 @@ export async function findConversationOf(
   person: Person,
   isGone = false,
 ): Promise<Answer<FoundConversation>> {
-  const { db, integration } = options;
   const kept = await readKept(options, person);
   const contact = kept.contact && !isGone ? await refresh(options, kept.contact, person) : undefined;
   if (contact && kept.conversation !== null) {
@@ -42,14 +43,11 @@ export async function findConversationOf(
   const chosen = await choose(options, made.value);
   if (!chosen.ok) return chosen;
   const conversation_id = chosen.value.id;
-  await keep({ db, integration }, person, made.value, conversation_id);
+  await keep(options, person, made.value, conversation_id);
   return { ok: true, value: { ...made.value, conversation_id } };
 }
 
-async function readKept(
-  { db, integration }: Pick<ConversationOptions, "db" | "integration">,
-  person: Person,
-) {
+async function readKept({ deps: { db }, integration }: ConversationOptions, person: Person) {
   const { state, provider_conversation_id } = await readChat<ChatwootChat>(db, integration, {
     chat: person.jid,
     lid: person.lid,
@@ -80,12 +78,14 @@ function make(options: ConversationOptions, person: Person): Promise<Answer<Know
   return makeContact(peopleOptions(options), person);
 }
 
-function peopleOptions({ chatwoot, integration }: ConversationOptions) {
-  return { chatwoot, mergeBrazil: configOf(integration).merge_brazil_contacts };
+function peopleOptions({ deps, chatwoot, integration }: ConversationOptions) {
+  const { merge_brazil_contacts: mergeBrazil } = configOf(integration);
+  const pictureOf = (person: Person) => findPicture(deps, integration.instance_id, person);
+  return { chatwoot, mergeBrazil, pictureOf };
 }
 
 export async function keep(
-  { db, integration }: Pick<ConversationOptions, "db" | "integration">,
+  { deps: { db }, integration }: Pick<ConversationOptions, "integration"> & { deps: { db: Db } },
   { jid }: Pick<Person, "jid">,
   contact: KnownContact,
   conversation: number,

@@ -17,7 +17,9 @@ export interface Desk {
 }
 
 /** Only their owner can set these right, and until then nothing is lost. */
-const UNTIL_SAVED = new Set<Refusal["reason"]>(["token", "role", "suspended", "blocked"]);
+const UNTIL_SAVED = new Set<Refusal["reason"]>([
+  ...(["token", "role", "suspended", "forbidden", "blocked", "inbox_gone"] as const),
+]);
 const UNTIL_SAVED_MS = 300_000;
 const LONGEST_WAIT_MS = 3 * 24 * 3_600_000;
 
@@ -37,6 +39,11 @@ export function openDesk(deps: IntegrationDeps, health: Health, integration: Int
 /** Whether it is worth to try again what was refused. */
 export function isPassing({ reason, verdict }: Refusal): boolean {
   return verdict.verdict === "retry" || UNTIL_SAVED.has(reason);
+}
+
+/** The same of a change to what is there: a proxy that lets no PATCH or DELETE through holds up no chat. */
+export function isPassingForChange(refusal: Refusal): boolean {
+  return refusal.reason !== "forbidden" && isPassing(refusal);
 }
 
 /** How a job ends that Chatwoot has refused: tried again for three days, or given up with a word to the owner. */

@@ -9,7 +9,8 @@ export function privateNetworkWarning(version: string, baseUrl: string): string 
   return isAtLeast(version, 4, 14) && isPrivate(new URL(baseUrl).hostname) ? TRAP : undefined;
 }
 
-function isAtLeast(version: string, major: number, minor: number): boolean {
+/** Whether a version is so new. */
+export function isAtLeast(version: string, major: number, minor: number): boolean {
   const [first = 0, second = 0] = version.split(".").map((part) => Number.parseInt(part, 10) || 0);
   return first > major || (first === major && second >= minor);
 }

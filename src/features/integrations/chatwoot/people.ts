@@ -26,18 +26,21 @@ export interface KnownContact {
 interface PeopleOptions {
   chatwoot: Chatwoot;
   mergeBrazil: boolean;
+  pictureOf(person: Person): Promise<string | undefined>;
 }
 
 /** Finds or makes the contact of somebody. Safe to repeat. */
 export async function makeContact(options: PeopleOptions, person: Person): Promise<Answer<KnownContact>> {
-  const { chatwoot, mergeBrazil } = options;
+  const { chatwoot, mergeBrazil, pictureOf } = options;
   const source_id = person.jid;
   const adopted = await adoptOtherSpelling(options, person);
   if (!adopted.ok) return adopted;
   const name = nameOf(person);
+  const avatar_url = await pictureOf(person);
   const given = {
     ...{ source_id, identifier: person.jid, name },
     ...(person.phone && { phone_number: `+${person.phone}` }),
+    ...(avatar_url && { avatar_url }),
   };
   const made = await chatwoot.upsertContact(given);
   const found =

@@ -2,7 +2,7 @@ import type { Job, JobEnd } from "../../../engine/engine.ts";
 import { findProviderLinks, setLink } from "../links.ts";
 import type { EventWork } from "../provider.ts";
 import { configOf } from "./config.ts";
-import { type Desk, endRefused, isPassing } from "./desk.ts";
+import { type Desk, endRefused, isPassingForChange } from "./desk.ts";
 import { DELETED, findLinkOf } from "./find-links.ts";
 import { toMarkdown } from "./markup.ts";
 import { attributesOf, isWanted, personOf, postOnce, wayOf } from "./post-message.ts";
@@ -36,7 +36,7 @@ export async function postDeletion(desk: Desk, job: Job, event: Event): Promise<
   await setLink(db, link.id, { error: DELETED });
   const conversation = Number(link.provider_conversation_id);
   const deleted = await desk.chatwoot.deleteMessage(conversation, link.provider_message_id);
-  if (deleted.ok || !isPassing(deleted.refusal)) return { end: "done" };
+  if (deleted.ok || !isPassingForChange(deleted.refusal)) return { end: "done" };
   await setLink(db, link.id, { error: null });
   return endRefused(desk, job, deleted.refusal, event.recorded_at);
 }

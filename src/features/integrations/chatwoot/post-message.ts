@@ -10,6 +10,7 @@ import { type Desk, endRefused } from "./desk.ts";
 import { findLinkOf } from "./find-links.ts";
 import type { FormFile } from "./form.ts";
 import type { Person } from "./people.ts";
+import { toInboxGone } from "./refusal.ts";
 import { bareType, fileNameOf, render, type ToldMessage } from "./render.ts";
 
 type Event = EventWork["event"];
@@ -114,7 +115,8 @@ async function openFile(
   if (media.id === null) return "gone";
   try {
     const { size, mime_type, read } = await deps.openFile(media.id);
-    return { file_name: fileNameOf(media), mime_type: bareType(mime_type), size, read: () => read() };
+    const file_name = fileNameOf({ ...media, mime_type });
+    return { file_name, mime_type: bareType(mime_type), size, read: () => read() };
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error;
     const mayCome = error.retryAfterSeconds !== undefined || error.code === "INSTANCE_NOT_CONNECTED";
@@ -157,7 +159,11 @@ async function endUnposted(
 async function post(desk: Desk, link: Link, posting: Posting): Promise<Answer<PostedMessage>> {
   const posted = await postInto(desk, link, posting, false);
   if (posted.ok || posted.refusal.reason !== "not_found") return posted;
-  return postInto(desk, link, posting, true);
+  const again = await postInto(desk, link, posting, true);
+  if (again.ok || again.refusal.reason !== "not_found") return again;
+  const refusal = toInboxGone(again.refusal);
+  await desk.health.warn(desk.integration, refusal.words);
+  return { ok: false, refusal };
 }
 
 async function postInto(
@@ -167,7 +173,7 @@ async function postInto(
   isGone: boolean,
 ): Promise<Answer<PostedMessage>> {
   const { deps, integration, chatwoot } = desk;
-  const found = await findConversationOf({ db: deps.db, integration, chatwoot }, person, isGone);
+  const found = await findConversationOf(desk, person, isGone);
   if (!found.ok) return found;
   const { conversation_id } = found.value;
   await setLink(deps.db, link.id, { provider_conversation_id: String(conversation_id) });

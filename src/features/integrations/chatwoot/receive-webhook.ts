@@ -7,6 +7,7 @@ import { type Integration, openIntegration } from "../integration-row.ts";
 import type { IntegrationDeps } from "../provider.ts";
 import { type TaskOptions, taskJob } from "../settle-job.ts";
 import { configOf, OUR_PREFIX } from "./config.ts";
+import { inboxOf } from "./conversations.ts";
 import {
   type AgentMessage,
   isSame,
@@ -93,9 +94,12 @@ function placeOf(integration: Integration, body: WebhookBody): TaskOptions | und
 function isOfAgent(integration: Integration, body: AgentMessage): boolean {
   const { message_type, private: isPrivate, source_id, content_attributes } = body;
   if (body.account.id !== configOf(integration).account_id) return false;
-  if (!isOurInbox(integration, body.inbox.id) || isPrivate) return false;
+  if (!isOurInbox(integration, body.inbox.id)) return false;
   if (message_type !== "outgoing" && message_type !== "template") return false;
-  return !source_id?.startsWith(OUR_PREFIX) && content_attributes?.external_echo !== true;
+  const isOurs = source_id?.startsWith(OUR_PREFIX) === true;
+  // What we have posted comes back as an echo; but agents may delete it.
+  if (isOurs) return content_attributes?.deleted === true;
+  return !isPrivate && content_attributes?.external_echo !== true;
 }
 
 function isOurInbox(integration: Integration, inboxId: number | null | undefined): boolean {
@@ -127,7 +131,8 @@ async function keep(
       .onConflict((conflict) => conflict.columns(["integration_id", "delivery"]).doNothing())
       .returning("id")
       .executeTakeFirst();
-    if (row) await addJobs(trx, [taskJob(integration, { inbound: row.id }, place)]);
+    if (row)
+      await addJobs(trx, [taskJob(integration, { inbound: row.id, inbox: inboxOf(integration) }, place)]);
   });
   if (inbound_lane !== null) engine.wake([inbound_lane]);
 }

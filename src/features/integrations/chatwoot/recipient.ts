@@ -52,7 +52,7 @@ function readTarget(jid: Jid) {
 }
 
 async function remember(
-  { deps, integration }: Desk,
+  desk: Desk,
   { id, contact_inbox, meta }: ToldConversation,
   { jid, phone }: { jid: string; phone: string | null },
 ): Promise<void> {
@@ -61,5 +61,5 @@ async function remember(
   if (contact_id == null || source_id == null) return;
   // Its name is the agents', and not ours to change.
   const contact = { contact_id, source_id, name: "", phone };
-  await keep({ db: deps.db, integration }, { jid }, contact, id);
+  await keep(desk, { jid }, contact, id);
 }

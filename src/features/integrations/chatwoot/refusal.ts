@@ -7,7 +7,9 @@ export interface Refusal {
     | "token"
     | "role"
     | "suspended"
+    | "forbidden"
     | "not_found"
+    | "inbox_gone"
     | "taken"
     | "too_many"
     | "too_large"
@@ -26,7 +28,7 @@ const BACK_OFF_MS = 60_000;
 export function refusalOf(outcome: FetchOutcome): Refusal | undefined {
   const judged = judgeCall(outcome);
   if (judged.verdict === "ok") return undefined;
-  const reason = reasonOf(outcome);
+  const reason = reasonOf(outcome, judged.verdict === "retry");
   const verdict = reason === "too_many" ? busy(judged) : judged;
   const status_code = outcome.outcome === "failed" ? null : outcome.status;
   return { reason, verdict, status_code, words: WORDS[reason] ?? describeOutcome(outcome) };
@@ -52,17 +54,34 @@ const WORDS: Partial<Record<Refusal["reason"], string>> = {
   too_large: "Chatwoot, or a proxy before it, does not take files of this size.",
 };
 
-function reasonOf(outcome: FetchOutcome): Refusal["reason"] {
+/** Neither the conversation nor a new one in its place: the inbox itself is not there. */
+export function toInboxGone(refusal: Refusal): Refusal {
+  return {
+    ...refusal,
+    reason: "inbox_gone",
+    words:
+      "The inbox is not in Chatwoot any more. What waits for it comes in after the next save with one that is.",
+  };
+}
+
+function reasonOf(outcome: FetchOutcome, isPassing: boolean): Refusal["reason"] {
   if (outcome.outcome === "failed") return outcome.failure === "blocked" ? "blocked" : "unreachable";
-  const { status } = outcome;
   const said = outcome.body.toString("utf8").slice(0, 2000);
-  if (status === 401)
-    return /suspended/i.test(said) ? "suspended" : /not authorized/i.test(said) ? "role" : "token";
-  if (status === 404) return "not_found";
-  if (status === 413) return "too_large";
-  if (status !== 422) return "other";
-  if (/too many messages/i.test(said)) return "too_many";
-  return /taken|unique/i.test(said) ? "taken" : "other";
+  switch (outcome.status) {
+    case 401:
+      return /suspended/i.test(said) ? "suspended" : /not authorized/i.test(said) ? "role" : "token";
+    case 403:
+      return "forbidden";
+    case 404:
+      return isPassing ? "unreachable" : "not_found";
+    case 413:
+      return "too_large";
+    case 422:
+      if (/too many messages/i.test(said)) return "too_many";
+      return /taken|unique/i.test(said) ? "taken" : "other";
+    default:
+      return "other";
+  }
 }
 
 /** So many messages a minute in one conversation; a while later it takes more. */

@@ -38,6 +38,7 @@ export async function register(deps: IntegrationDeps, draft: Draft): Promise<Pre
     },
     config: now,
     warnings: warning ? [warning] : [],
+    isElsewhere: draft.before !== undefined && configOf(draft.before).url !== now.url,
   };
 }
 
@@ -134,7 +135,10 @@ async function leaveOldInbox(
 }
 
 /** Takes the webhook out of the inbox, as long as it is ours; what Chatwoot says to that is only logged. */
-export async function unregister(deps: IntegrationDeps, integration: Integration): Promise<void> {
+export async function unregister(
+  deps: Pick<IntegrationDeps, "outgoing" | "log">,
+  integration: Integration,
+): Promise<void> {
   const chatwoot = callChatwoot({ outgoing: deps.outgoing }, accessTo(configOf(integration)));
   const inbox = await chatwoot.inbox();
   if (inbox.ok && inbox.value.webhook_url !== stateOf(integration).webhook_url) return;

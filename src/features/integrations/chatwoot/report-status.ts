@@ -2,9 +2,10 @@ import type { Job, JobEnd } from "../../../engine/engine.ts";
 import { selectMessages } from "../../messages/messages.ts";
 import { findProviderLinks, type Link, setLink } from "../links.ts";
 import type { EventWork } from "../provider.ts";
-import { configOf, OUR_PREFIX } from "./config.ts";
-import { type Desk, endRefused, isPassing } from "./desk.ts";
+import { configOf, OUR_PREFIX, stateOf } from "./config.ts";
+import { type Desk, endRefused, isPassing, isPassingForChange } from "./desk.ts";
 import { findLinkOf } from "./find-links.ts";
+import { isAtLeast } from "./network-trap.ts";
 import type { ToldMessage } from "./render.ts";
 
 type Event = EventWork["event"];
@@ -14,7 +15,8 @@ const RANK = ["pending", "sent", "delivered", "read", "played"];
 /** Shows agents how far their messages have come: a message of several parts is as far as the last of them. */
 export async function reportStatus(desk: Desk, job: Job, event: Event): Promise<JobEnd> {
   const { message_ids, direction } = event.data as { message_ids: string[]; direction: string };
-  if (direction !== "outbound" || !configOf(desk.integration).sync_status) return { end: "done" };
+  const { sync_status } = configOf(desk.integration);
+  if (direction !== "outbound" || !sync_status || !takesStatus(desk)) return { end: "done" };
   const told = new Set<string>();
   for (const id of message_ids) {
     const link = await findLinkOf(desk.deps.db, desk.integration, id);
@@ -24,6 +26,11 @@ export async function reportStatus(desk: Desk, job: Job, event: Event): Promise<
     if (end) return end;
   }
   return { end: "done" };
+}
+
+/** Versions before 4.2 have no call for it. */
+function takesStatus({ integration }: Desk): boolean {
+  return isAtLeast(stateOf(integration).version, 4, 2);
 }
 
 async function report(
@@ -37,8 +44,8 @@ async function report(
   const status = await lowestStatus(desk, parts);
   if (status === undefined) return undefined;
   const told = await desk.chatwoot.setStatus(Number(link.provider_conversation_id), providerId, { status });
-  // Older versions do not know this call, and a message that is gone needs no status.
-  if (told.ok || !isPassing(told.refusal)) return undefined;
+  // A message that is gone needs no status.
+  if (told.ok || !isPassingForChange(told.refusal)) return undefined;
   return endRefused(desk, job, told.refusal, event.recorded_at);
 }
 
@@ -73,7 +80,7 @@ export async function reportFailure(desk: Desk, job: Job, event: Event): Promise
   });
 }
 
-/** Marks a message of an agent as failed; before 4.2 there was no call for that, so a private note says it. */
+/** Marks a message of an agent as failed; where there is no call for that, a private note says it. */
 export async function tellFailure(
   desk: Desk,
   job: Job,
@@ -81,10 +88,11 @@ export async function tellFailure(
   failed: { conversation: number; message: string; external_error: string },
 ): Promise<JobEnd> {
   const { conversation, message, external_error } = failed;
-  const told = await desk.chatwoot.setStatus(conversation, message, { status: "failed", external_error });
-  if (told.ok) return { end: "done" };
-  if (isPassing(told.refusal)) return endRefused(desk, job, told.refusal, since);
-  if (told.refusal.status_code !== 404) return { end: "done" };
+  if (takesStatus(desk)) {
+    const told = await desk.chatwoot.setStatus(conversation, message, { status: "failed", external_error });
+    if (told.ok || !isPassingForChange(told.refusal)) return { end: "done" };
+    return endRefused(desk, job, told.refusal, since);
+  }
   const note = await desk.chatwoot.postMessage(conversation, {
     content: `⚠️ ${external_error}`,
     message_type: "outgoing",

@@ -1,11 +1,13 @@
 import { sql } from "kysely";
 import type { Job, JobEnd } from "../../../engine/engine.ts";
 import type { Jid } from "../../../network/driver.ts";
+import type { Db } from "../../../platform/db.ts";
 import { queueAction, selectMessages } from "../../messages/messages.ts";
 import { findConversation } from "../chat-state.ts";
-import { findProviderLinks, type Link } from "../links.ts";
+import { findProviderLinks, type Link, setLink } from "../links.ts";
 import { settleJob } from "../settle-job.ts";
 import { configOf } from "./config.ts";
+import { inboxOf } from "./conversations.ts";
 import type { Desk } from "./desk.ts";
 import { DELETED } from "./find-links.ts";
 import { sendAgentMessage } from "./send-agent-message.ts";
@@ -20,6 +22,8 @@ export async function takeTask(desk: Desk, job: Job, task: Record<string, unknow
     .executeTakeFirst();
   const body = row && readWebhookBody(row.body);
   if (!body) return { end: "done" };
+  // Its ids would mean others in the inbox that has been saved since.
+  if (task.inbox !== inboxOf(desk.integration)) return leaveBehind(desk);
   switch (body.event) {
     case "message_created":
     case "message_updated":
@@ -31,6 +35,11 @@ export async function takeTask(desk: Desk, job: Job, task: Record<string, unknow
   }
 }
 
+async function leaveBehind({ health, integration }: Desk): Promise<JobEnd> {
+  await health.warn(integration, "What agents wrote in the inbox before it was changed was not sent.");
+  return { end: "done" };
+}
+
 const OLDEST_UPDATE_MS = 24 * 3_600_000;
 
 /**
@@ -39,18 +48,54 @@ const OLDEST_UPDATE_MS = 24 * 3_600_000;
  */
 async function takeMessage(desk: Desk, job: Job, message: AgentMessage): Promise<JobEnd> {
   const links = await findProviderLinks(desk.deps.db, desk.integration.id, String(message.id));
-  const { deleted, external_error } = message.content_attributes ?? {};
-  if (deleted === true) return takeDeletion(desk, job, message, links);
-  if (message.event === "message_created" && links.length > 0) return { end: "done" };
-  if (message.event === "message_updated" && !isWanted(message, links, external_error))
-    return { end: "done" };
-  return sendAgentMessage(desk, job, message, links);
+  if (message.content_attributes?.deleted === true) return takeDeletion(desk, job, message, links);
+  if (message.event === "message_updated") return takeUpdate(desk, job, message, links);
+  return links.length > 0 ? { end: "done" } : sendAgentMessage(desk, job, message);
 }
 
-function isWanted(message: AgentMessage, links: readonly Link[], error: unknown): boolean {
-  if (error !== undefined && error !== null) return false;
-  if (links.length > 0) return links.some(({ status }) => status === "failed");
-  return Date.now() - Date.parse(message.created_at ?? "") < OLDEST_UPDATE_MS;
+async function takeUpdate(
+  desk: Desk,
+  job: Job,
+  message: AgentMessage,
+  links: readonly Link[],
+): Promise<JobEnd> {
+  const error = message.content_attributes?.external_error;
+  if (error !== undefined && error !== null) return { end: "done" };
+  if (links.length === 0)
+    return isUnheardOf(message) ? sendAgentMessage(desk, job, message) : { end: "done" };
+  const parts = await settleArrived(desk, links);
+  return parts.some(({ status }) => status === "failed")
+    ? sendAgentMessage(desk, job, message, parts)
+    : { end: "done" };
+}
+
+/**
+ * Whether nobody has dealt with it yet. Retry empties the attributes; of what was ever shown as sent, delivered or failed
+ * they hold the place of the error, also when the integration that did so is gone.
+ */
+function isUnheardOf({ created_at, content_attributes }: AgentMessage): boolean {
+  const isRecent = Date.now() - Date.parse(created_at ?? "") < OLDEST_UPDATE_MS;
+  return isRecent && !Object.hasOwn(content_attributes ?? {}, "external_error");
+}
+
+/** A receipt may come after a send was given up: what has arrived after all is not sent once more. */
+async function settleArrived({ deps, integration }: Desk, links: readonly Link[]): Promise<Link[]> {
+  const failed = links.filter(({ status }) => status === "failed");
+  const ids = failed.flatMap(({ message_id }) => message_id ?? []);
+  const rows = ids.length === 0 ? [] : await selectByIds(deps.db, integration.instance_id, ids);
+  const arrived = new Set<string | null>(
+    rows.flatMap(({ status, message_id }) => (status === "failed" ? [] : message_id)),
+  );
+  const settled = failed.filter(({ message_id }) => arrived.has(message_id));
+  for (const { id } of settled) await setLink(deps.db, id, { status: "done", error: null });
+  return links.map((link) => (settled.includes(link) ? { ...link, status: "done" } : link));
+}
+
+function selectByIds(db: Db, instanceId: number, ids: string[]) {
+  return selectMessages(db)
+    .where("m.instance_id", "=", instanceId)
+    .where("m.message_id", "in", ids)
+    .execute();
 }
 
 const AGAIN_MS = 1_000;
@@ -64,17 +109,15 @@ async function takeDeletion(
   links: readonly Link[],
 ): Promise<JobEnd> {
   const { deps, integration } = desk;
-  const ids = links.flatMap(({ message_id }) => (message_id === null ? [] : [message_id]));
-  const rows =
-    ids.length === 0
-      ? []
-      : await selectMessages(deps.db)
-          .where("m.instance_id", "=", integration.instance_id)
-          .where("m.message_id", "in", ids)
-          .execute();
+  // We have deleted it ourselves, as it was on WhatsApp.
+  if (links.some(({ error }) => error === DELETED)) return { end: "done" };
+  const ids = links.flatMap(({ message_id }) => message_id ?? []);
+  const rows = ids.length === 0 ? [] : await selectByIds(deps.db, integration.instance_id, ids);
   if (rows.some(({ status }) => status === "pending") && job.attempts < TRIES)
     return { end: "retry", at: new Date(Date.now() + AGAIN_MS) };
-  const there = rows.filter(({ status, deleted_at }) => status !== "failed" && deleted_at === null);
+  const there = rows.filter(
+    ({ from_me, status, deleted_at }) => from_me && status !== "failed" && deleted_at === null,
+  );
   const lane = there.length > 0 ? await findLane(desk) : undefined;
   return settleJob(deps, job, async (trx) => {
     await trx

@@ -75,10 +75,11 @@ export function createBotCaller({ outgoing }: Pick<IntegrationDeps, "outgoing">,
       const body = { ...(message && { message }), ...RICH };
       const path = continuePath(session.session_id);
       const { outcome, verdict, pauseLaneMs } = await ask(integration, config, path, body);
-      if (outcome.outcome === "response" && outcome.status === 404) return { asked: "forgotten" };
+      const isStop = verdict.verdict === "stop";
+      if (isStop && outcome.outcome === "response" && outcome.status === 404) return { asked: "forgotten" };
       const answer = verdict.verdict === "ok" ? readAnswer(outcome) : undefined;
       if (answer) return { asked: "answered", answer };
-      if (verdict.verdict === "stop") return { asked: "refused" };
+      if (isStop) return { asked: "refused" };
       if (verdict.verdict === "retry" && verdict.isSafe)
         return { asked: "again", retryAfterMs: verdict.retryAfterMs, isDown: verdict.isDown, pauseLaneMs };
       if (verdict.verdict === "ok") await health.warn(integration, NOT_A_VIEWER);

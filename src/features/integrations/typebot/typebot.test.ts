@@ -316,17 +316,26 @@ describe("typebot", () => {
     expect(await story.heard(ana, 2)).toEqual([`${typebot.url}/no-such.png`, "after it"]);
   });
 
-  test("while the bot is away its messages wait in their order", async () => {
-    await serve([bubble("a", "one"), ask("x"), bubble("b", "two"), ask("y")]);
+  test("ten minutes without the bot: nothing is lost, nothing is said twice, and each chat keeps its order", async () => {
+    await serve([bubble("a", "one"), ask("x"), bubble("b", "two"), ask("y"), bubble("c", "three"), ask("z")]);
+    const [ana, bia] = [newPerson(), newPerson()];
+    await talk(ana, "0", 1);
     await typebot.shut();
-    const ana = newPerson();
-    await story.say(ana, "1");
-    await story.say(ana, "2");
+    for (const text of ["1", "2"]) for (const one of [ana, bia]) await story.say(one, text);
     await waitUntil(async () => (await read()).status === "failing");
-    await typebot.open();
+    const { last_error_at } = await read();
     await story.gateway.advance(600_000);
-    expect(await story.heard(ana, 2)).toEqual(["one", "two"]);
-    expect(typebot.said()).toEqual(["1", "2"]);
+    await waitUntil(async () => (await read()).last_error_at !== last_error_at);
+    // As it comes up again, what stands before it speaks first.
+    typebot.trouble({ status: 404, body: "404 page not found\\n" }, 2);
+    typebot.trouble({ status: 503 }, 2);
+    await typebot.open();
+    await waitUntil(async () => {
+      await story.gateway.advance(600_000);
+      return (await read()).waiting === 0;
+    });
+    expect(await story.heard(ana, 3)).toEqual(["one", "two", "three"]);
+    expect(await story.heard(bia, 2)).toEqual(["one", "two"]);
   });
 
   test("an answer that was lost is not asked for twice; the next message goes on", async () => {

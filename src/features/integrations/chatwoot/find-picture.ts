@@ -1,0 +1,21 @@
+import type { Jid } from "../../../network/driver.ts";
+import { withinTime } from "../../../platform/within-time.ts";
+import type { IntegrationDeps } from "../provider.ts";
+import type { Person } from "./people.ts";
+
+const PATIENCE_MS = 3_000;
+
+/** The address of somebody's picture, which Chatwoot fetches itself; undefined where the network does not tell it soon. */
+export async function findPicture(
+  { reachSession }: Pick<IntegrationDeps, "reachSession">,
+  instanceId: number,
+  { jid, is_group }: Person,
+): Promise<string | undefined> {
+  if (is_group) return undefined;
+  const asking = reachSession(instanceId).then((session) => session?.contacts?.info(jid as Jid));
+  const told = await withinTime(
+    asking.catch(() => undefined),
+    PATIENCE_MS,
+  );
+  return told?.outcome === "done" ? (told.value.picture_url ?? undefined) : undefined;
+}
