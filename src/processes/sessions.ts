@@ -10,6 +10,7 @@ import { resumeSession } from "../features/instances/open-session.ts";
 import { createPairingVault } from "../features/instances/pairing-vault.ts";
 import { createConnectionRecorder } from "../features/instances/record-connection.ts";
 import { runControlJob } from "../features/instances/run-control-job.ts";
+import { dismissIntegrations } from "../features/integrations/dismiss-integrations.ts";
 import { MEDIA_GROUPS } from "../features/media/media.ts";
 import type { MediaParts } from "../features/media/media-parts.ts";
 import { createMediaRunner } from "../features/media/run-media-job.ts";
@@ -73,6 +74,7 @@ export function addSessions(parts: SessionParts): SessionHost {
     readInstance: createInstanceReader(db),
     messageOf: async (id) => (await live.of(id)).reject_message,
   });
+  const dismiss = (id: number) => dismissIntegrations(parts, id);
   const { files } = parts.media;
   const runMedia = createMediaRunner({ ...parts, files, connectedSession, maxBytes: config.mediaMaxBytes });
 
@@ -82,7 +84,7 @@ export function addSessions(parts: SessionParts): SessionHost {
     if (what === "act") return runAction(job);
     if (what === "refuse_call") return refuseCall(job);
     if (what === "media") return runMedia(job);
-    return runControlJob({ ...parts, recorder }, host, job);
+    return runControlJob({ ...parts, recorder, dismissIntegrations: dismiss }, host, job);
   }
 
   engine.register({

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Engine, Job, JobEnd } from "../../engine/engine.ts";
 import { heldLanes } from "../../engine/jobs.ts";
 import type { Trx } from "../../platform/db.ts";
+import { withinTime } from "../../platform/within-time.ts";
 import { changeStatus } from "./change-status.ts";
 import { type ControlRef, controlRef } from "./control-jobs.ts";
 import { eraseCredential } from "./credential-store.ts";
@@ -13,6 +14,8 @@ import { readSessionOptions } from "./session-options.ts";
 
 export interface ControlJobDeps extends OpenDeps {
   engine: Pick<Engine, "node" | "wake" | "tell" | "laneLost">;
+  /** Has other sides tell nothing more to an instance that is about to go. */
+  dismissIntegrations(instanceId: number): Promise<void>;
 }
 
 const LOGOUT_MS = 10_000;
@@ -79,7 +82,7 @@ async function runDelete(
   instance: Instance,
 ): Promise<JobEnd> {
   const { db, engine } = deps;
-  await unlink(deps, sessions, instance, LAST_LOGOUT_MS);
+  await Promise.all([unlink(deps, sessions, instance, LAST_LOGOUT_MS), dismiss(deps, instance)]);
   const lanes = await removeInstance(db, engine.node.id, lane);
   if (!lanes) {
     engine.laneLost(lane.id);
@@ -88,6 +91,14 @@ async function runDelete(
   engine.wake(lanes, { changed: true });
   engine.tell("instance", lane.key);
   return { end: "settled", deleted: true };
+}
+
+/** Best effort, and bounded: who cannot be reached hears later that nobody is here. */
+async function dismiss(deps: ControlJobDeps, { id }: Instance): Promise<void> {
+  const dismissing = deps.dismissIntegrations(id).catch((error: unknown) => {
+    deps.log.warn({ err: error, instance_id: id }, "an integration was not dismissed");
+  });
+  await withinTime(dismissing, LAST_LOGOUT_MS);
 }
 
 /** Best effort, and bounded: what the network does not confirm in time is forgotten on our side all the same. */
