@@ -52,7 +52,7 @@ const named = z.object({ id: instanceId, provider });
 const FIELDS = `Either \`{"enabled": true, "config": {...}}\` or the fields of \`config\` themselves.
 
 * **n8n**: \`webhook_url\`, \`token\`, \`auth\` (none, header, bearer, basic, jwt), \`header_name\`, \`events\`,
-  \`include_from_me\`, \`include_groups\`, \`timeout_ms\`, \`reply_mode\` (none, response), \`retry\`, \`media\` (url, none)
+  \`include_from_me\`, \`include_groups\`, \`timeout_ms\`, \`reply_mode\` (none, response), \`retry\`, \`media\` (url, base64, none)
 * **typebot**: \`base_url\`, \`public_id\`, \`api_token\`, \`trigger\`, \`trigger_operator\`, \`trigger_value\`, \`stop_keywords\`,
   \`restart_keywords\`, \`session_expiry_minutes\`, \`on_end\`, \`keep_closed_for_minutes\`, \`ignore_groups\`, \`ignore_jids\`,
   \`pause_on_human_minutes\`, \`debounce_ms\`, \`min_delay_ms\`, \`max_delay_ms\`, \`typing_presence\`, \`unsupported_message\`,

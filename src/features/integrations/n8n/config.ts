@@ -29,7 +29,7 @@ export const n8nConfig = z
     timeout_ms: z.number().int().min(1_000).max(60_000).optional(),
     reply_mode: z.enum(["none", "response"]).default("none"),
     retry: z.boolean().default(true),
-    media: z.enum(["url", "none"]).default("url"),
+    media: z.enum(["url", "base64", "none"]).default("url"),
   })
   .refine(({ auth, token }) => auth === undefined || auth === "none" || token !== undefined, {
     path: ["token"],

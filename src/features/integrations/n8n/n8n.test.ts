@@ -1,6 +1,7 @@
 import { createHmac } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { file, startFileServer } from "../../../../test/file-server.ts";
 import {
   type IntegrationStory,
   newPerson,
@@ -8,6 +9,7 @@ import {
   waitUntil,
 } from "../../../../test/integration-story.ts";
 import { type N8nServer, startN8n } from "../../../../test/n8n-server.ts";
+import { readReplies } from "./read-reply.ts";
 
 const TOKEN = "a-token-of-the-workflow";
 const BEARER = { name: "Authorization", value: `Bearer ${TOKEN}` };
@@ -98,6 +100,59 @@ describe("n8n", () => {
     expect([answer.status, answer.headers.get("content-type")]).toEqual([200, "image/png"]);
   });
 
+  test("files come in the event itself where that is wanted, unless they are large, or not at all", async () => {
+    n8n.activate("in");
+    await save("in", { media: "base64" });
+    const files = await startFileServer();
+    const say = (caption: string, bytes: Buffer) => {
+      const url = files.serve(`/${caption}.txt`, file(bytes, "text/plain"));
+      return story.say(newPerson(), "", { media: { url, mime_type: "text/plain", caption } });
+    };
+    const small = Buffer.from("name;amount\n");
+    await say("small", small);
+    await say("large", Buffer.alloc(5 * 1024 * 1024 + 1, "x"));
+    await executed(2);
+    const told = Object.fromEntries(n8n.executions.map(({ body }) => [body.chatInput, body]));
+    expect(Buffer.from(told.small.mediaBase64, "base64")).toEqual(small);
+    expect(told.large).toMatchObject({ mimetype: "text/plain", mediaUrl: expect.any(String) });
+    expect(told.large).not.toHaveProperty("mediaBase64");
+    await save("in", { media: "none" });
+    await say("none", small);
+    await executed(3);
+    await files.close();
+    expect(n8n.executions[2]?.body).not.toHaveProperty("mediaUrl");
+  });
+
+  test.each([
+    ["bearer", { token: "t-1" }, "authorization", "Bearer t-1"],
+    ["header", { token: "t-1", auth: "header", header_name: "X-Key" }, "x-key", "t-1"],
+    ["basic", { token: "ana:pass", auth: "basic" }, "authorization", "Basic YW5hOnBhc3M="],
+    ["jwt", { token: "a.b.c", auth: "jwt" }, "authorization", "Bearer a.b.c"],
+    ["none", { token: "t-1", auth: "none" }, "authorization", undefined],
+  ])("it is told who calls by: %s", async (kind, config, header, value) => {
+    n8n.activate(kind);
+    await save(kind, config);
+    expect(await tryOut()).toMatchObject({ success: true });
+    const execution = n8n.executions.find(({ path }) => path.endsWith(kind));
+    expect(execution?.headers[header]).toBe(value);
+  });
+
+  test.each([
+    [{ output: "a" }, ["a"]],
+    [{ answer: "b" }, ["b"]],
+    [
+      [{ text: "c" }, { message: "d" }],
+      ["c", "d"],
+    ],
+    [{ message: "Workflow was started" }, []],
+    [{ message: "Error in workflow" }, []],
+    ["plain words", []],
+    [{ data: [{ output: "too deep" }] }, []],
+  ])("the answer %j says %j", (said, texts) => {
+    const replies = readReplies(Buffer.from(JSON.stringify(said)));
+    expect(replies.map(({ text }) => text)).toEqual(texts);
+  });
+
   test("groups and own messages come only when they are asked for", async () => {
     n8n.activate("in");
     await save("in", { include_groups: false });
@@ -130,7 +185,7 @@ describe("n8n", () => {
     expect(answers.map(({ origin }) => origin)).toEqual(["chatbot", "chatbot"]);
   });
 
-  test("while n8n is away nothing is lost, and each chat keeps its order when it is back", async () => {
+  test("ten minutes without n8n: nothing is lost, nothing comes twice, and each chat keeps its order", async () => {
     n8n.activate("in");
     await save("in");
     await n8n.shut();
@@ -141,10 +196,18 @@ describe("n8n", () => {
     }
     const trouble = await status("failing");
     expect(trouble.last_error).toMatch(/refused/);
-    await n8n.open();
+    const { last_error_at } = await read();
     await story.gateway.advance(600_000);
-    await executed(6);
+    await waitUntil(async () => (await read()).last_error_at !== last_error_at);
+    // As it comes up again, what stands before it speaks first.
+    n8n.trouble({ status: 503 }, 4);
+    await n8n.open();
+    await waitUntil(async () => {
+      await story.gateway.advance(600_000);
+      return (await read()).waiting === 0;
+    });
     await story.settled();
+    expect(inputs()).toHaveLength(6);
     expect(inputs().filter((text) => text.startsWith("a"))).toEqual(["a1", "a2", "a3"]);
     expect(inputs().filter((text) => text.startsWith("b"))).toEqual(["b1", "b2", "b3"]);
     expect((await read()).status).toBe("ok");

@@ -12,6 +12,7 @@ import { settleJob } from "../settle-job.ts";
 import { N8N_ALIASES, type N8nConfig, n8nConfig } from "./config.ts";
 import { deliver } from "./deliver.ts";
 import { explain, isNotActive } from "./explain.ts";
+import { readInline } from "./inline-file.ts";
 import { toPayload } from "./payload.ts";
 import { readReplies, type WorkflowReply } from "./read-reply.ts";
 import { testWorkflow } from "./test-workflow.ts";
@@ -68,10 +69,12 @@ async function runDelivery(deps: IntegrationDeps, health: Health, work: EventWor
   const message = event.data.message;
   if (message?.from_me && !config.include_from_me && !config.events.includes("message.sent"))
     return { end: "done" };
+  const { instance_id: instanceId } = integration;
+  const file = await readInline(deps, event, config);
   const beganAt = performance.now();
   const outcome = await deliver(deps, integration, config, {
     ...{ event: event.event, event_id: event.event_id, attempt: job.attempts + 1 },
-    body: toPayload(event, integration.instance_id, config, deps.links),
+    body: toPayload(event, { instanceId, config, links: deps.links, file }),
   });
   faultPoint("n8n:after-response");
   const said = { status: statusOf(outcome), error: explain(outcome, config) };

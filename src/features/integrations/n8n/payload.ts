@@ -5,30 +5,31 @@ import type { N8nConfig } from "./config.ts";
 
 const LINK_SECONDS = 7 * 86_400;
 
+interface PayloadOptions {
+  instanceId: number;
+  config: N8nConfig;
+  links: MediaLinks;
+  /** The file itself, in base64. */
+  file: string | undefined;
+}
+
 /**
  * The body of the event, byte for byte as webhooks get it, with flat fields put in, so that a workflow finds what it needs
  * without digging. The same at every try, but for the signature of a file's link.
  */
-export function toPayload(
-  event: EventWork["event"],
-  instanceId: number,
-  config: N8nConfig,
-  links: MediaLinks,
-): Buffer {
-  const flat = JSON.stringify(flatFields(event, instanceId, config, links));
+export function toPayload(event: EventWork["event"], options: PayloadOptions): Buffer {
+  const flat = JSON.stringify(flatFields(event, options));
   const end = event.body.lastIndexOf("}");
   return Buffer.concat([event.body.subarray(0, end), Buffer.from(`,${flat.slice(1)}`)]);
 }
 
 function flatFields(
   { data, chat, recorded_at }: EventWork["event"],
-  instanceId: number,
-  config: N8nConfig,
-  links: MediaLinks,
+  { instanceId, config, links, file }: PayloadOptions,
 ) {
   const message = data.message ?? {};
   const jid: string = message.jid ?? data.jid ?? chat;
-  const media = config.media === "url" ? (message.media ?? undefined) : undefined;
+  const media = config.media === "none" ? undefined : (message.media ?? undefined);
   return {
     chatInput: message.text ?? message.caption ?? data.text ?? "",
     sessionId: `${instanceId}:${jid}`,
@@ -45,6 +46,7 @@ function flatFields(
     ...(media?.id && {
       mediaUrl: linkUntil(links, media.id, recorded_at),
       mimetype: media.mime_type,
+      ...(file !== undefined && { mediaBase64: file }),
     }),
   };
 }
