@@ -1,0 +1,407 @@
+import { describe, expect, test } from "vitest";
+import { tellChatwootStory } from "../../../../test/chatwoot-story.ts";
+import { FakeChatwoot, type FakeConversation } from "../../../../test/fake-chatwoot.ts";
+import { waitUntil } from "../../../../test/gateway.ts";
+import { inBase64, SAMPLE } from "../../../../test/sample-files.ts";
+import { ask, bubble, startTypebot } from "../../../../test/typebot-server.ts";
+
+const story = tellChatwootStory();
+const { chatwoot, receive, save } = story;
+const BIA = "5521977770031";
+const BIA_JID = `${BIA}@s.whatsapp.net`;
+const GROUP = "120363041234567891";
+
+const query = async (text: string, ...values: unknown[]) =>
+  (await story.gateway.database.pool.query(text, values)).rows;
+const read = async () =>
+  (await story.shop.client.getIntegration({ id: story.shop.id, provider: "chatwoot" })).data;
+const words = async () => (await story.sent()).map(({ content }) => content.text);
+const contents = ({ id }: FakeConversation) => chatwoot.of(id).map(({ content }) => content);
+
+/** Bia has written, and stands in the inbox. */
+async function open(fields: Record<string, unknown> = {}) {
+  await save(fields);
+  const id = await receive({ from: BIA, push_name: "Bia", text: "Hello" });
+  const conversation = await story.conversation(BIA);
+  await story.quiet();
+  return { conversation, id };
+}
+
+/** What waits is due, as often as it takes. */
+async function until(isDone: () => unknown): Promise<void> {
+  await waitUntil(async () => {
+    await story.gateway.advance(600_000);
+    return isDone();
+  });
+}
+
+describe("kinds of messages", () => {
+  test("voice notes, videos and stickers go up as what they are", async () => {
+    await save();
+    for (const [type, file, mime_type] of [
+      ["ptt", SAMPLE.opus, "audio/ogg; codecs=opus"],
+      ["video", SAMPLE.mp4, "video/mp4"],
+      ["sticker", SAMPLE.webp, "image/webp"],
+    ] as const)
+      await receive({ from: BIA, media: { base64: inBase64(file), type, mime_type } });
+    const conversation = await story.conversation(BIA);
+    await waitUntil(() => chatwoot.of(conversation.id).length === 3);
+    const shown = chatwoot.of(conversation.id).map(({ is_voice_message, attachments: [file] }) => ({
+      ...{ is_voice_message, file_type: file?.file_type, content_type: file?.content_type },
+      name: file?.file_name,
+    }));
+    expect(shown).toEqual([
+      { is_voice_message: true, file_type: "audio", content_type: "audio/ogg", name: "ptt.ogg" },
+      { is_voice_message: false, file_type: "video", content_type: "video/mp4", name: "video.mp4" },
+      { is_voice_message: false, file_type: "image", content_type: "image/webp", name: "sticker.webp" },
+    ]);
+  });
+
+  test("a sound of an agent goes as a voice note where it is one, a video as a video", async () => {
+    const { conversation } = await open();
+    const attachments = [
+      { bytes: SAMPLE.opus, type: "audio/ogg; codecs=opus", file_name: "note.ogg" },
+      { bytes: SAMPLE.mp4, type: "video/mp4", file_name: "film.mp4" },
+    ];
+    chatwoot.write(conversation.id, { attachments });
+    const sent = await story.waitForSent(2);
+    expect(sent.map(({ content }) => content.media_type)).toEqual(["ptt", "video"]);
+  });
+
+  test("a file that is too large for the proxy before Chatwoot is named in words", async () => {
+    await save();
+    chatwoot.faults.largestFile = 50;
+    const media = { base64: inBase64(SAMPLE.jpeg), type: "image" as const, caption: "look" };
+    await receive({ from: BIA, media });
+    const shown = await story.waitForMessage(({ content }) => content?.startsWith("look") ?? false);
+    expect(shown).toMatchObject({
+      content: "look\n[image.jpg: larger than Chatwoot takes]",
+      attachments: [],
+    });
+  });
+
+  test("a reply in a group quotes the one who wrote, and goes to the group", async () => {
+    await save({ groups: true });
+    const id = await receive({ from: BIA, group_jid: GROUP, push_name: "Bia", text: "who comes?" });
+    const asked = await story.waitForMessage(({ content }) => content?.includes("who comes?") ?? false);
+    const answer = chatwoot.write(asked.conversation_id, {
+      content: "I do",
+      content_attributes: { in_reply_to: asked.id },
+    });
+    const [sent] = await story.waitForSent(1);
+    expect(sent).toMatchObject({
+      jid: `${GROUP}@g.us`,
+      content: { text: "I do", quoted: { id, from_me: false, sender: BIA_JID, text: "who comes?" } },
+    });
+    await receive({ from: BIA, group_jid: GROUP, text: "good", reply_to: sent?.message_id });
+    const good = await story.waitForMessage(({ content }) => content?.endsWith("good") ?? false);
+    expect(good.content_attributes.in_reply_to).toBe(answer.id);
+  });
+
+  test("a deleted message stays, with a note, where that is wanted", async () => {
+    const { conversation, id } = await open({ keep_deleted: true });
+    await story.shop.client.sandboxDelete({ id: story.shop.id, from: BIA, message_id: id });
+    const note = await story.waitForMessage(({ content }) => content?.includes("was deleted") ?? false);
+    const [first] = chatwoot.of(conversation.id);
+    expect(first).toMatchObject({ content: "Hello", content_attributes: {} });
+    expect(note.content_attributes.in_reply_to).toBe(first?.id);
+  });
+
+  test("what the phone has sent can be deleted by an agent, and what is deleted on WhatsApp is not deleted twice", async () => {
+    const { conversation } = await open();
+    await receive({ from: BIA, from_me: true, text: "oops" });
+    await receive({ from: BIA, from_me: true, text: "kept" });
+    const oops = await story.waitForMessage(({ content }) => content === "oops");
+    const kept = await story.waitForMessage(({ content }) => content === "kept");
+    chatwoot.remove(oops);
+    const gone = "select 1 from message where content ->> 'text' = 'oops' and deleted_at is not null";
+    await waitUntil(async () => (await query(gone)).length > 0);
+    const message_id = kept.source_id?.split(":").at(-1) ?? "";
+    const { client, id } = story.shop;
+    await client.sandboxDelete({ id, from: BIA, message_id, from_me: true });
+    await waitUntil(() => kept.content_attributes.deleted === true);
+    await story.quiet();
+    expect(chatwoot.calls.filter((call) => call.startsWith("DELETE"))).toHaveLength(1);
+    const deletions = "select target_id from sandbox.ledger where action = 'delete' and chat = $1";
+    expect(await query(deletions, BIA_JID)).toHaveLength(1);
+    expect(contents(conversation)).toHaveLength(3);
+  });
+
+  test("a contact comes with its picture", async () => {
+    await save();
+    const picture_url = "https://pictures.example/bia.jpg";
+    await story.shop.client.sandboxContact({ id: story.shop.id, from: BIA, picture_url });
+    await receive({ from: BIA, text: "Hello" });
+    await story.conversation(BIA);
+    expect(chatwoot.contacts).toMatchObject([{ avatar_url: picture_url }]);
+  });
+});
+
+describe("contacts", () => {
+  test("a phone that somebody else has taken meanwhile is looked up, and the message comes in", async () => {
+    await save();
+    chatwoot.startConversation({ name: "Beatriz", identifier: null, phone_number: `+${BIA}` });
+    chatwoot.faults.takenPhones = 1;
+    await receive({ from: BIA, push_name: "Bia", text: "Hello" });
+    await story.waitForMessage(({ content }) => content === "Hello");
+    expect(chatwoot.contacts.map(({ name }) => name)).toEqual(["Beatriz"]);
+  });
+
+  test("two contacts under both spellings of a number become one where that is wanted", async () => {
+    await save({ merge_brazil_contacts: true });
+    chatwoot.startConversation({ name: "old", identifier: null, phone_number: "+552177770031" });
+    chatwoot.startConversation({ name: "new", identifier: null, phone_number: `+${BIA}` });
+    await receive({ from: BIA, text: "Hello" });
+    await story.waitForMessage(({ content }) => content === "Hello");
+    await waitUntil(() => chatwoot.contacts.length === 1);
+    expect(chatwoot.contacts[0]?.phone_number).toBe(`+${BIA}`);
+  });
+
+  test("an inbox that keeps one conversation for each contact is left to do so", async () => {
+    chatwoot.inbox.lock_to_single_conversation = true;
+    const { conversation } = await open({ reopen_conversation: false });
+    chatwoot.resolve(conversation);
+    await story.quiet();
+    await receive({ from: BIA, text: "again" });
+    const again = await story.waitForMessage(({ content }) => content === "again");
+    expect(again.conversation_id).toBe(conversation.id);
+  });
+});
+
+describe("an agent's Retry", () => {
+  const picture = { bytes: SAMPLE.jpeg, type: "image/jpeg", file_name: "photo.jpg" };
+  const paper = { bytes: SAMPLE.pdf, type: "application/pdf", file_name: "offer.pdf" };
+
+  test("sends only the parts that have failed", async () => {
+    const { conversation } = await open();
+    const answer = chatwoot.write(conversation.id, { content: "see", attachments: [picture, paper] });
+    const sent = await story.waitForSent(3);
+    await waitUntil(() => answer.status === "read");
+    await story.quiet();
+    const failed = sent.at(-1)?.message_id;
+    await query("update message set status = 'failed' where message_id = $1", failed);
+    await query("update integration_link set status = 'failed' where message_id = $1", failed);
+    chatwoot.retry(answer);
+    const all = await story.waitForSent(4);
+    await story.quiet();
+    expect(await story.sent()).toHaveLength(4);
+    expect(all.at(-1)?.content).toMatchObject({ media_type: "document", file_name: "offer.pdf" });
+  });
+
+  test("is asked for by a private note in a Chatwoot that cannot show that a message has failed", async () => {
+    chatwoot.version = "4.1.0";
+    await save();
+    const named = { name: "X", identifier: null, phone_number: "+5521977770001" };
+    const conversation = chatwoot.startConversation(named);
+    const answer = chatwoot.write(conversation.id, "hi");
+    const note = await story.waitForMessage(({ private: isPrivate }) => isPrivate);
+    expect(note).toMatchObject({
+      content: "⚠️ The network refused the message.",
+      content_attributes: { in_reply_to: answer.id },
+    });
+    await story.quiet();
+    expect(await story.sent()).toHaveLength(1);
+  });
+
+  test("does not send again what has arrived after it was given up", async () => {
+    await save();
+    const named = { name: "X", identifier: null, phone_number: "+5521977770001" };
+    const conversation = chatwoot.startConversation(named);
+    const answer = chatwoot.write(conversation.id, "hi");
+    await waitUntil(() => answer.status === "failed");
+    await story.quiet();
+    const late = "update message set status = 'delivered' where instance_id = $1 and origin = 'inbox'";
+    await query(late, story.shop.id);
+    // First as our own status comes back, then as the agent presses the button.
+    answer.content_attributes = { external_error: null };
+    await chatwoot.repeat(answer, "message_updated");
+    chatwoot.retry(answer);
+    await story.quiet();
+    expect(await story.sent()).toHaveLength(1);
+  });
+
+  test("of a message that a gateway out of order did not take sends it, and of one that it took in silence does not", async () => {
+    const { conversation } = await open();
+    const holder = await story.gateway.database.pool.connect();
+    await holder.query("begin; lock table integration_inbound in exclusive mode");
+    const refused = chatwoot.write(conversation.id, "not taken");
+    await waitUntil(() => refused.status === "failed");
+    await holder.query("rollback");
+    holder.release();
+    await chatwoot.settled();
+    expect(await words()).toEqual([]);
+    chatwoot.retry(refused);
+    await story.waitForSent(1);
+    chatwoot.retry(refused);
+    await story.quiet();
+    expect(await words()).toEqual(["not taken"]);
+  });
+
+  test("of an attachment that never came sends it once it is there", async () => {
+    const { conversation } = await open();
+    chatwoot.faults.missingFiles = 6;
+    const answer = chatwoot.write(conversation.id, { content: "see", attachments: [picture] });
+    await until(() => answer.status === "failed");
+    expect(answer.content_attributes.external_error).toMatch(/answered 404/);
+    chatwoot.retry(answer);
+    const [sent] = await story.waitForSent(1);
+    expect(sent?.content).toMatchObject({ media_type: "image", caption: "see" });
+  });
+});
+
+test("what a bot says stands in the inbox, and an agent who answers silences the bot", async () => {
+  const typebot = await startTypebot();
+  typebot.publish("shop", [bubble("a", "Welcome"), ask("q"), bubble("b", "Bye"), ask("r")]);
+  const { client, id } = story.shop;
+  const bot = { id, provider: "typebot" as const };
+  await client.saveIntegration({ ...bot, config: { base_url: typebot.url, public_id: "shop" } });
+  try {
+    await save();
+    await receive({ from: BIA, text: "Hello" });
+    const welcome = await story.waitForMessage(({ content }) => content === "Welcome");
+    expect(welcome).toMatchObject({ message_type: "outgoing", content_attributes: { external_echo: true } });
+    chatwoot.write(welcome.conversation_id, "I take over");
+    await story.waitForSent(1);
+    const paused = "select 1 from integration_chat where chat = $1 and state ? 'paused_until'";
+    await waitUntil(async () => (await query(paused, BIA_JID)).length > 0);
+    await receive({ from: BIA, text: "thank you" });
+    await story.waitForMessage(({ content }) => content === "thank you");
+    await story.quiet();
+    expect(typebot.said()).toEqual(["Hello"]);
+    expect(await words()).toEqual(["I take over"]);
+  } finally {
+    await client.deleteIntegration(bot);
+    await typebot.shut();
+  }
+});
+
+describe("webhooks", () => {
+  test("are answered before anything is sent or fetched", async () => {
+    const { conversation } = await open();
+    await story.shop.client.sandboxDrop({ id: story.shop.id });
+    chatwoot.faults.missingFiles = 2;
+    const file = { bytes: SAMPLE.jpeg, type: "image/jpeg", file_name: "photo.jpg" };
+    const answer = chatwoot.write(conversation.id, { content: "later", attachments: [file] });
+    await chatwoot.settled();
+    expect(chatwoot.hooks.filter(({ status }) => status !== 200)).toEqual([]);
+    await until(async () => (await story.sent()).length === 1);
+    await waitUntil(() => answer.status === "read");
+  });
+
+  test("name files by an address that only browsers reach, unless `files_from_url` is on", async () => {
+    const { conversation } = await open();
+    chatwoot.faults.frontend = "http://chat.invalid";
+    const file = { bytes: SAMPLE.jpeg, type: "image/jpeg", file_name: "photo.jpg" };
+    const lost = chatwoot.write(conversation.id, { attachments: [file] });
+    await until(() => lost.status === "failed");
+    await save({ files_from_url: true });
+    chatwoot.write(conversation.id, { content: "found", attachments: [file] });
+    const [sent] = await story.waitForSent(1);
+    expect(sent?.content.caption).toBe("found");
+  });
+});
+
+describe("changes while something waits", () => {
+  test.each([403, 404] as const)(
+    "a Chatwoot that answers %i loses nothing: it comes in after the next save",
+    async (status) => {
+      await open();
+      chatwoot.faults.status = status;
+      await receive({ from: BIA, text: "one" });
+      await receive({ from: BIA, text: "two" });
+      await waitUntil(async () => (await read()).last_error !== null);
+      expect((await read()).waiting).toBe(2);
+      chatwoot.faults.status = null;
+      await save({ sign_messages: true });
+      await story.waitForMessage(({ content }) => content === "two");
+      await story.quiet();
+      expect(contents(await story.conversation(BIA))).toEqual(["Hello", "one", "two"]);
+    },
+  );
+
+  test("in another Chatwoot the same ids are other messages", async () => {
+    const { conversation } = await open();
+    chatwoot.write(conversation.id, "from the old one");
+    await story.waitForSent(1);
+    await story.quiet();
+    const firstId = Math.min(...chatwoot.messages.map(({ id }) => id));
+    const other = await new FakeChatwoot(firstId - 4).start();
+    try {
+      await save({ url: other.url, access_token: other.token });
+      await receive({ from: BIA, text: "moved" });
+      await waitUntil(() => other.messages.some(({ content }) => content === "moved"));
+      const texts = ["answer 1", "answer 2", "answer 3"];
+      const [there] = other.conversations;
+      const known = new Set(chatwoot.messages.map(({ id }) => id));
+      const written = texts.map((text) => other.write(there?.id ?? 0, text));
+      expect(written.some(({ id }) => known.has(id))).toBe(true);
+      await story.waitForSent(4);
+      expect((await words()).toSorted()).toEqual(["from the old one", ...texts].toSorted());
+      expect(chatwoot.inbox.webhook_url).toBe("");
+      await waitUntil(() => written.every((message) => message.status === "read"));
+    } finally {
+      await story.remove();
+      await other.stop();
+    }
+  });
+
+  test("removed and added again, it sends nothing for the second time, and takes what it has missed", async () => {
+    const { conversation } = await open();
+    const answer = chatwoot.write(conversation.id, "before");
+    await story.waitForSent(1);
+    await waitUntil(() => answer.status === "read");
+    await story.quiet();
+    const { webhook_url } = chatwoot.inbox;
+    await story.remove();
+    expect(chatwoot.inbox.webhook_url).toBe("");
+    chatwoot.inbox.webhook_url = webhook_url;
+    const missed = chatwoot.write(conversation.id, "meanwhile");
+    await waitUntil(() => missed.status === "failed");
+    chatwoot.inbox.webhook_url = "";
+    await save();
+    await chatwoot.repeat(answer, "message_updated");
+    chatwoot.retry(missed);
+    await story.waitForSent(2);
+    await story.quiet();
+    expect(await words()).toEqual(["before", "meanwhile"]);
+  });
+
+  test("an instance that is removed takes its webhook out of the inbox, and what waits with it", async () => {
+    const { conversation } = await open();
+    chatwoot.messagesPerMinute = 0;
+    await receive({ from: BIA, text: "waits" });
+    await waitUntil(async () => (await read()).last_error !== null);
+    await story.gateway.owner.deleteInstance({ id: story.shop.id });
+    chatwoot.messagesPerMinute = 200;
+    expect(chatwoot.inbox.webhook_url).toBe("");
+    expect(await query("select 1 from integration where instance_id = $1", story.shop.id)).toEqual([]);
+    await story.gateway.advance(600_000);
+    await story.quiet();
+    expect(contents(conversation)).toEqual(["Hello"]);
+  });
+
+  test("of two instances only one has an inbox, and what the other one posts is no answer of an agent", async () => {
+    const { conversation } = await open();
+    const second = await story.gateway.connectInstance();
+    const config = {
+      ...{ url: chatwoot.url, access_token: chatwoot.token },
+      ...{ account_id: chatwoot.account_id, inbox_id: chatwoot.inbox.id },
+    };
+    const join = { id: second.id, provider: "chatwoot" as const };
+    await expect(second.client.saveIntegration({ ...join, config })).rejects.toMatchObject({
+      code: "CONFLICT",
+    });
+    await second.client.saveIntegration({ ...join, config: { ...config, force: true } });
+    const { data: report } = await story.shop.client.testIntegration({ ...join, id: story.shop.id });
+    expect(report.message).toMatch(/does not lead to this gateway/);
+    await receive({ from: BIA, from_me: true, text: "echo of the first" });
+    await story.waitForMessage(({ content }) => content === "echo of the first");
+    chatwoot.write(conversation.id, "by the second");
+    const sent = "select content ->> 'text' as text from message where origin = 'inbox' and instance_id = $1";
+    await waitUntil(async () => (await query(sent, second.id)).length > 0);
+    await story.quiet();
+    expect(await query(sent, second.id)).toEqual([{ text: "by the second" }]);
+    expect(await story.sent()).toEqual([]);
+    await second.client.deleteIntegration(join);
+  });
+});
