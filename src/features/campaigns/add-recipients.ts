@@ -1,33 +1,44 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { sql } from "kysely";
 import type { Engine } from "../../engine/engine.ts";
-import type { Db } from "../../platform/db.ts";
+import type { Db, Trx } from "../../platform/db.ts";
+import { invalidField } from "../../platform/errors.ts";
 import type { Handlers } from "../../platform/handler.ts";
+import type { OutputOf } from "../../platform/route.ts";
+import type { SecretBox } from "../../platform/secret-box.ts";
 import { requireUser } from "../accounts/accounts.ts";
 import type { Suppression } from "../consent/consent.ts";
-import { type CampaignRow, ENDED, getCampaign, lockCampaign, refuseState } from "./campaign-row.ts";
+import { answerOnce, findAnswer, repeated } from "../instances/instances.ts";
+import { type CampaignRow, ENDED, getCampaign, lockCampaign, onceOf, refuseState } from "./campaign-row.ts";
 import { type campaignsContract, MAX_LISTED } from "./contract.ts";
 import { type GivenRecipient, readCsv, readRecipient } from "./read-recipients.ts";
 
 export interface AddDeps {
   db: Db;
   engine: Engine;
+  box: SecretBox;
   suppression: Suppression;
   defaultCountry?: string;
 }
 
 type AddHandler = Handlers<typeof campaignsContract>["addRecipients"];
 type Given = Parameters<AddHandler>[0]["input"];
+type Added = OutputOf<typeof campaignsContract.addRecipients>;
 type Understood = Extract<GivenRecipient, { phone: string }>;
 
 const AT_ONCE = 1_000;
 
 /** Takes recipients in piece by piece, so that neither the memory nor a lock grows with their number. */
 export function createRecipientAdder(deps: AddDeps): AddHandler {
-  return async ({ input, caller }) => {
-    const { db } = deps;
-    const campaign = await getCampaign(db, requireUser(caller).account_id, input.id);
+  return async ({ input, caller, idempotencyKey }) => {
+    const { db, box } = deps;
+    const { account_id } = requireUser(caller);
+    const campaign = await getCampaign(db, account_id, input.id);
+    const once = onceOf("campaigns/recipients", account_id, input, idempotencyKey);
+    const earlier = once && (await findAnswer(db, box, once));
+    if (earlier) return repeated(earlier.answer as Added);
     requireOpen(campaign);
+    requireSome(input);
     const count = new Count();
     for await (const some of readAll(deps, campaign.account_id, input)) {
       const fresh = count.sort(some);
@@ -35,8 +46,18 @@ export function createRecipientAdder(deps: AddDeps): AddHandler {
       // Others have their turn between two pieces.
       await turn();
     }
-    return { ...count.answer(), total: await countAll(db, campaign.id) };
+    // Whoever comes again after a crash adds the rest: nobody is in a campaign twice.
+    return answerOnce(deps, once, async (trx) => ({
+      ...count.answer(),
+      total: await countAll(trx, campaign.id),
+    }));
   };
+}
+
+/** A misspelt field would add nobody and look like success. */
+function requireSome({ recipients, numbers, lead_ids, tags, file }: Given): void {
+  if (recipients ?? numbers ?? lead_ids ?? tags ?? file) return;
+  throw invalidField("recipients", "is required: recipients, numbers, lead_ids, tags or a file");
 }
 
 function requireOpen(campaign: CampaignRow): void {
@@ -176,7 +197,7 @@ async function insert(
   return { inserted: rows.length, skipped: rows.filter(({ is_skipped }) => is_skipped).length };
 }
 
-async function countAll(db: Db, id: number): Promise<number> {
+async function countAll(db: Trx, id: number): Promise<number> {
   const { count } = await db
     .selectFrom("campaign_recipient")
     .select((eb) => eb.fn.countAll<number>().as("count"))

@@ -2,7 +2,9 @@ import { type Selectable, sql } from "kysely";
 import type { z } from "zod";
 import type { Db, Trx } from "../../platform/db.ts";
 import { GatewayError } from "../../platform/errors.ts";
+import { fingerprint } from "../../platform/fingerprint.ts";
 import type { CampaignTable } from "../../tables.ts";
+import type { OnceRequest } from "../instances/instances.ts";
 import type { StoredMedia } from "../messages/messages.ts";
 import type { campaign, totals } from "./contract.ts";
 
@@ -27,14 +29,20 @@ export async function getCampaign(db: Db | Trx, accountId: number, id: number): 
 }
 
 /**
- * The campaign, locked against whoever would submit, plan, pause or end it meanwhile. Locks are taken in this order:
- * lane, campaign, message, recipient. Throws NOT_FOUND.
+ * The campaign, locked against whoever would plan, change or end it meanwhile; its sends go on. Locks are taken in this
+ * order: lane, campaign, message, recipient. Throws NOT_FOUND.
  */
 export async function lockCampaign(trx: Trx, accountId: number, id: number): Promise<CampaignRow> {
   const found = await selectCampaigns(trx, accountId)
     .where("id", "=", id)
     .forNoKeyUpdate()
     .executeTakeFirst();
+  return found ?? refuseUnknown();
+}
+
+/** As `lockCampaign`, and none of its sends is submitted before the commit. */
+export async function haltCampaign(trx: Trx, accountId: number, id: number): Promise<CampaignRow> {
+  const found = await selectCampaigns(trx, accountId).where("id", "=", id).forUpdate().executeTakeFirst();
   return found ?? refuseUnknown();
 }
 
@@ -49,27 +57,38 @@ export function refuseState({ status, status_reason }: CampaignRow, what: string
   });
 }
 
+/** A request that may come twice; undefined when it carries no key. */
+export function onceOf(
+  route: string,
+  account_id: number,
+  input: unknown,
+  key: string | undefined,
+): OnceRequest | undefined {
+  return key === undefined ? undefined : { account_id, route, key, fingerprint: fingerprint(input) };
+}
+
 /** Who waits in a campaign that has ended was cancelled with it; of a recipient `r` of the campaign `c`. */
 export const SHOWN_STATUS = sql<string>`case
   when r.status = 'pending' and c.status in ('cancelled', 'failed') then 'cancelled' else r.status end`;
 
 /** One pass over the recipients. */
 export async function countTotals(db: Db | Trx, campaignId: number): Promise<Totals> {
-  const { rows } = await sql<{ status: string; count: number }>`
-    select ${SHOWN_STATUS} as status, count(*) as count
-    from campaign_recipient r join campaign c on c.id = r.campaign_id
-    where r.campaign_id = ${campaignId} group by 1`.execute(db);
+  const { rows } = await sql<{ status: string; count: number; is_over: boolean }>`
+    select status, count(*) as count,
+      (select c.status in ('cancelled', 'failed') from campaign c where c.id = ${campaignId}) as is_over
+    from campaign_recipient where campaign_id = ${campaignId} group by status`.execute(db);
+  const isOver = rows.some(({ is_over }) => is_over);
   const of = (...names: string[]) =>
     rows.filter(({ status }) => names.includes(status)).reduce((sum, { count }) => sum + count, 0);
   return {
     total: rows.reduce((sum, { count }) => sum + count, 0),
-    pending: of("pending"),
+    pending: isOver ? 0 : of("pending"),
     queued: of("queued"),
     sent: of("sent", "delivered", "read"),
     delivered: of("delivered", "read"),
     read: of("read"),
     failed: of("failed"),
-    cancelled: of("cancelled"),
+    cancelled: isOver ? of("pending") : 0,
     skipped: of("skipped"),
   };
 }

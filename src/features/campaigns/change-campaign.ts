@@ -4,14 +4,19 @@ import { addLane } from "../../engine/lanes.ts";
 import type { Db, Trx } from "../../platform/db.ts";
 import { GatewayError, invalidField } from "../../platform/errors.ts";
 import { type Handlers, Reply } from "../../platform/handler.ts";
+import type { OutputOf } from "../../platform/route.ts";
+import type { SecretBox } from "../../platform/secret-box.ts";
 import { requireUser } from "../accounts/accounts.ts";
+import { answerOnce, findAnswer, type OnceRequest, repeated } from "../instances/instances.ts";
 import { queueUnavailable } from "../messages/messages.ts";
 import {
   type CampaignRow,
   type CampaignStatus,
   ENDED,
   getCampaign,
+  haltCampaign,
   lockCampaign,
+  onceOf,
   refuseState,
   selectCampaigns,
 } from "./campaign-row.ts";
@@ -23,6 +28,7 @@ import { recallQueued } from "./recall.ts";
 export interface ChangeDeps {
   db: Db;
   engine: Engine;
+  box: SecretBox;
   queue: "postgres" | "off";
 }
 
@@ -32,45 +38,74 @@ type ChangeHandlers = Pick<
 >;
 
 export function changeHandlers(deps: ChangeDeps): ChangeHandlers {
-  const { db, engine } = deps;
+  const { db, box } = deps;
   return {
-    async startCampaign({ input: { id, dry_run }, caller }) {
+    async startCampaign({ input: { id, dry_run }, caller, idempotencyKey }) {
       const { account_id } = requireUser(caller);
       const campaign = await getCampaign(db, account_id, id);
-      const about = await requireStartable(db, campaign);
+      const once = dry_run ? undefined : onceOf("campaigns/start", account_id, { id }, idempotencyKey);
+      const earlier = once && (await findAnswer(db, box, once));
+      if (earlier) return toStarted(repeated(earlier.answer as Start));
       const warnings = await findWarnings(db, campaign);
-      if (dry_run) return { id, ...about, warnings, dry_run };
+      const told = { id, ...(await requireStartable(db, campaign)), warnings, dry_run };
+      if (dry_run) return told;
       await requireQueue(deps);
-      const started = await db.transaction().execute(async (trx) => {
+      const started = await changeOnce(deps, once, async (trx) => {
         const locked = await lockCampaign(trx, account_id, id);
-        return start(trx, locked, (await requireStartable(trx, locked)).status);
+        const about = await requireStartable(trx, locked);
+        return { answer: { ...told, ...about }, lanes: [await start(trx, locked, about.status)] };
       });
-      engine.wake([started.lane], { changed: true });
-      const message = about.status === "scheduled" ? "Campaign scheduled" : "Campaign queued";
-      return new Reply({ id, ...about, warnings, dry_run }, { message });
+      return toStarted(started);
     },
 
-    async pauseCampaign({ input: { id }, caller }) {
-      const paused = await db.transaction().execute(async (trx) => {
-        const campaign = await lockCampaign(trx, requireUser(caller).account_id, id);
+    async pauseCampaign({ input: { id }, caller, idempotencyKey }) {
+      const { account_id } = requireUser(caller);
+      const once = onceOf("campaigns/pause", account_id, { id }, idempotencyKey);
+      return changeOnce(deps, once, async (trx) => {
+        const campaign = await haltCampaign(trx, account_id, id);
         if (!PAUSABLE.includes(campaign.status) && !isHeld(campaign)) refuseState(campaign, "paused");
-        return stop(trx, campaign, "paused");
+        const { lanes } = await stop(trx, campaign, "paused");
+        return { answer: { id, status: "paused" as const }, lanes };
       });
-      engine.wake(paused.lanes, { changed: true });
-      return { id, status: "paused" };
     },
 
-    async cancelCampaign({ input: { id }, caller }) {
-      const cancelled = await db.transaction().execute(async (trx) => {
-        const campaign = await lockCampaign(trx, requireUser(caller).account_id, id);
+    async cancelCampaign({ input: { id }, caller, idempotencyKey }) {
+      const { account_id } = requireUser(caller);
+      const once = onceOf("campaigns/cancel", account_id, { id }, idempotencyKey);
+      return changeOnce(deps, once, async (trx) => {
+        const campaign = await haltCampaign(trx, account_id, id);
         if (campaign.status === "completed" || campaign.status === "cancelled")
           refuseState(campaign, "cancelled");
-        return stop(trx, campaign, "cancelled");
+        const { lanes } = await stop(trx, campaign, "cancelled");
+        const handed_over = await findHandedOver(trx, id);
+        return { answer: { id, status: "cancelled" as const, handed_over }, lanes };
       });
-      engine.wake(cancelled.lanes, { changed: true });
-      return { id, status: "cancelled", handed_over: await findHandedOver(db, id) };
     },
   };
+}
+
+type Start = OutputOf<typeof campaignsContract.startCampaign>;
+
+function toStarted(started: Start | Reply<Start>): Reply<Start> {
+  const { data, options } = started instanceof Reply ? started : new Reply(started);
+  const message = data.status === "scheduled" ? "Campaign scheduled" : "Campaign queued";
+  return new Reply(data, { ...options, message });
+}
+
+/** The change and its answer in one commit; then the lanes hear of it. */
+async function changeOnce<Answer>(
+  deps: ChangeDeps,
+  once: OnceRequest | undefined,
+  change: (trx: Trx) => Promise<{ answer: Answer; lanes: number[] }>,
+): Promise<Answer | Reply<Answer>> {
+  const lanes: number[] = [];
+  const answer = await answerOnce(deps, once, async (trx) => {
+    const changed = await change(trx);
+    lanes.push(...changed.lanes);
+    return changed.answer;
+  });
+  deps.engine.wake(lanes, { changed: true });
+  return answer;
 }
 
 const PAUSABLE: readonly CampaignStatus[] = ["running", "scheduled", "queued"];
@@ -102,7 +137,7 @@ async function requireStartable(
   return { status: isLater ? "scheduled" : "queued", queued: pending };
 }
 
-async function start(trx: Trx, campaign: CampaignRow, status: CampaignStatus): Promise<{ lane: number }> {
+async function start(trx: Trx, campaign: CampaignRow, status: CampaignStatus): Promise<number> {
   const { id, scheduled_at } = campaign;
   const lane = campaign.lane ?? (await addLane(trx, "campaign", String(id)));
   const run_at = status === "scheduled" && scheduled_at ? scheduled_at : sql<Date>`now()`;
@@ -123,7 +158,7 @@ async function start(trx: Trx, campaign: CampaignRow, status: CampaignStatus): P
     .insertInto("job")
     .values({ lane, prio: 1, pos: 0, grp: "tick", run_at, ref: JSON.stringify({ do: "tick" }) })
     .execute();
-  return { lane };
+  return lane;
 }
 
 /** From the commit on nothing is submitted; what was queued is taken back in it. The lane's owner ends the lane. */
@@ -163,7 +198,7 @@ export async function cancelCampaigns(
     .where("status", "not in", ENDED)
     .orderBy("id")
     .limit(atMost)
-    .forNoKeyUpdate()
+    .forUpdate()
     .execute();
   const lanes: number[] = [];
   for (const campaign of open) lanes.push(...(await stop(trx, campaign, "cancelled")).lanes);
@@ -171,7 +206,7 @@ export async function cancelCampaigns(
 }
 
 /** What had left before the end and has no outcome yet. */
-async function findHandedOver(db: Db, id: number): Promise<{ phone: string; message_id: string }[]> {
+async function findHandedOver(db: Trx, id: number): Promise<{ phone: string; message_id: string }[]> {
   return db
     .selectFrom("campaign_recipient as r")
     .innerJoin("message as m", "m.id", "r.message")

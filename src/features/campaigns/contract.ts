@@ -28,7 +28,20 @@ export const RECIPIENT_STATUS = [
   "skipped",
 ] as const;
 
-const delay = z.coerce.number().int().min(0).max(DAY_MS, `is longer than ${DAY_MS} ms (a day)`);
+// Not coerced: null or an empty text would become 0, a campaign without pauses.
+const numeric = z.union(
+  [
+    z.number(),
+    z
+      .string()
+      .regex(/^\s*\d+(\.\d+)?\s*$/)
+      .transform(Number),
+  ],
+  "must be a number",
+);
+const delay = numeric.pipe(
+  z.number().int().min(0, "is negative").max(DAY_MS, `is longer than ${DAY_MS} ms (a day)`),
+);
 const clock = z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/, "must be a time such as 22:00");
 
 const quietHours = z
@@ -49,13 +62,21 @@ function isTimeZone(name: string): boolean {
 
 const moment = z.iso.datetime({ offset: true, error: "must be a moment such as 2026-11-20T12:00:00Z" });
 
-const mediaIn = z.object({
+const mediaFields = z.object({
   url: z.string().optional().describe("Address of the file, fetched once when it is saved; also a data URI."),
   base64: z.string().optional(),
   type: z.enum(["image", "video", "audio", "document", "sticker", "ptt"]).optional(),
   mime_type: z.string().max(127).optional(),
   file_name: z.string().max(255).optional(),
 });
+
+const mediaIn = z.union([
+  mediaFields,
+  z
+    .string()
+    .min(1)
+    .transform((url): z.output<typeof mediaFields> => ({ url })),
+]);
 
 const upload = z.custom<UploadedFile>(isUpload, "must be a file").optional();
 
@@ -66,30 +87,25 @@ const campaignFields = {
   message_template: template.describe(
     "The text, with variables such as `{{name}}`; with `media` it is the caption.",
   ),
-  media: mediaIn.nullable().describe("One file that goes to every recipient."),
+  media: mediaIn.nullable().describe("One file that goes to every recipient; a text is its `url`."),
   file: upload.describe("The same file, as a part of a multipart/form-data body."),
   min_delay_ms: delay.describe("Shortest pause between two recipients; 3000 unless told."),
   max_delay_ms: delay.describe("Longest pause between two recipients; 9000 unless told."),
   scheduled_at: moment.nullable().describe("Takes effect at the start of the campaign."),
   quiet_hours: quietHours.nullable().describe("Nothing goes out from `start` to `end` in the time zone."),
-  daily_limit: z.coerce
-    .number()
-    .int()
-    .min(1)
-    .max(1_000_000)
+  daily_limit: numeric
+    .pipe(z.number().int().min(1).max(1_000_000))
     .nullable()
     .describe("Recipients a day, counted in the time zone of `quiet_hours`, else in UTC."),
   consent_purpose: z
     .string()
     .trim()
     .min(1)
-    .max(100)
+    .max(64)
     .nullable()
     .describe("Only phones that have agreed to this purpose are written to."),
-  stop_on_error_rate: z
-    .number()
-    .gt(0)
-    .max(1)
+  stop_on_error_rate: numeric
+    .pipe(z.number().gt(0).max(1, "is a part of 1: 0.5 is half of them"))
     .nullable()
     .describe(
       "Pauses the campaign when this part of at least 10 recipients has failed since its last start.",
@@ -99,6 +115,7 @@ const campaignFields = {
 const campaignAliases = {
   instance_id: ["instanceId", "instance"],
   message_template: ["template", "message", "text"],
+  media: ["media_url", "mediaUrl"],
   min_delay_ms: ["minDelayMs", "min_delay"],
   max_delay_ms: ["maxDelayMs", "max_delay"],
   scheduled_at: ["scheduledAt", "schedule"],
@@ -227,7 +244,12 @@ export const campaignsContract = {
     http: "PATCH /api/campaigns/:id",
     summary: "Change a campaign that is created or paused; null takes a setting back",
     message: "Campaign updated",
-    input: z.object({ ...z.object(campaignFields).partial().shape, id: rowId }),
+    description: "With another `instance_id` whoever still waits is written to through that instance.",
+    input: z.object({
+      ...z.object(campaignFields).partial().shape,
+      id: rowId,
+      instance_id: rowId.optional(),
+    }),
     aliases: campaignAliases,
     upload: "file",
     output: campaign,
@@ -238,8 +260,9 @@ export const campaignsContract = {
     http: "POST /api/campaigns/:id/recipients",
     summary: "Add recipients: in the body, from leads, or as a CSV file",
     description:
-      "Takes up to 50,000 at once. A recipient is `{phone, variables}` or a bare number. The CSV (a form's `file`, or the whole body as `text/csv`) names its columns in the first line; one is `phone`, `number` or `whatsapp`, the others become variables. What cannot be read is listed in `invalid`, the rest is added. Phones that have opted out are added as `skipped`.",
+      "Takes up to 50,000 at once. A recipient is `{phone, variables}` or a bare number. The CSV (a form's `file`, or the whole body as `text/csv`) names its columns in the first line; one is `phone`, `number` or `whatsapp`, the others become variables. What cannot be read is listed in `invalid`, the rest is added. Phones that have opted out are added as `skipped`. A body has at most 32 MiB, as JSON also 1,000,000 values: 50,000 recipients with 16 variables each.",
     message: "Recipients added",
+    idempotent: true,
     input: z.object({
       id: rowId,
       recipients: z
@@ -260,6 +283,7 @@ export const campaignsContract = {
     upload: "file",
     uploadTypes: ["text/csv"],
     bodyLimitBytes: 33_554_432,
+    bodyLimitValues: 1_000_000,
     output: z.object({
       inserted: z.number(),
       duplicates: z.number(),
@@ -294,6 +318,7 @@ export const campaignsContract = {
     http: "POST /api/campaigns/:id/start",
     summary: "Start a campaign, or go on with a paused one; `scheduled` when its time is to come",
     message: "Campaign queued",
+    idempotent: true,
     input: z.object({
       id: rowId,
       dry_run: z.boolean().default(false).describe("true: only tell what would be done."),
@@ -307,6 +332,7 @@ export const campaignsContract = {
     http: "POST /api/campaigns/:id/pause",
     summary: "Pause a campaign: after the answer no further send begins",
     message: "Campaign paused",
+    idempotent: true,
     input: z.object({ id: rowId }),
     output: status,
   }),
@@ -316,6 +342,7 @@ export const campaignsContract = {
     http: "POST /api/campaigns/:id/cancel",
     summary: "Cancel a campaign for good; `handed_over` lists what had left already and may still arrive",
     message: "Campaign cancelled",
+    idempotent: true,
     input: z.object({ id: rowId }),
     output: status.extend({
       handed_over: z.array(z.object({ phone: z.string(), message_id: z.string() })),

@@ -1,12 +1,11 @@
 import { type Insertable, sql } from "kysely";
 import type { Db, Trx } from "../../platform/db.ts";
 import { GatewayError, invalidField } from "../../platform/errors.ts";
-import { fingerprint } from "../../platform/fingerprint.ts";
-import { type Handlers, Reply } from "../../platform/handler.ts";
+import type { Handlers } from "../../platform/handler.ts";
 import type { SecretBox } from "../../platform/secret-box.ts";
 import type { CampaignTable } from "../../tables.ts";
 import { requireUser } from "../accounts/accounts.ts";
-import { claimAnswer, keepAnswer } from "../instances/instances.ts";
+import { answerOnce } from "../instances/instances.ts";
 import { dropOutgoing, type MediaOptions, readMedia, type StoredMedia } from "../messages/messages.ts";
 import { requireRoom } from "../plans/plans.ts";
 import {
@@ -14,6 +13,7 @@ import {
   type CampaignView,
   getCampaign,
   lockCampaign,
+  onceOf,
   refuseState,
   toCampaignView,
 } from "./campaign-row.ts";
@@ -41,17 +41,9 @@ export function saveHandlers(options: SaveDeps): SaveHandlers {
       requireSense(settings);
       if (settings.message_template.trim() === "" && !media && !file) throw missingTemplate();
       await requireInstance(db, account_id, settings.instance_id);
-      const once = idempotencyKey && {
-        ...{ account_id, route: "campaigns", key: idempotencyKey, fingerprint: fingerprint(input) },
-      };
+      const once = onceOf("campaigns", account_id, input, idempotencyKey);
       return withFile(options, { media, file }, (stored) =>
-        db.transaction().execute(async (trx) => {
-          const earlier = once && (await claimAnswer(trx, options.box, once));
-          if (earlier) return new Reply(earlier.answer as CampaignView, { headers: REPLAYED });
-          const created = await create(trx, account_id, settings, stored);
-          if (once) await keepAnswer(trx, options.box, once, created);
-          return created;
-        }),
+        answerOnce(options, once, (trx) => create(trx, account_id, settings, stored)),
       );
     },
 
@@ -59,6 +51,7 @@ export function saveHandlers(options: SaveDeps): SaveHandlers {
       const { account_id } = requireUser(caller);
       // What can be refused without the file is refused before it is fetched.
       requireOpen(await getCampaign(db, account_id, id));
+      if (settings.instance_id !== undefined) await requireInstance(db, account_id, settings.instance_id);
       return withFile(options, { media, file }, (stored) =>
         db.transaction().execute(async (trx) => {
           const campaign = await lockCampaign(trx, account_id, id);
@@ -68,8 +61,6 @@ export function saveHandlers(options: SaveDeps): SaveHandlers {
     },
   };
 }
-
-const REPLAYED = { "idempotent-replayed": "true" };
 
 async function create(
   trx: Trx,

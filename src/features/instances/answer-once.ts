@@ -1,7 +1,8 @@
 import { deserialize, serialize } from "node:v8";
 import { sql } from "kysely";
-import type { Trx } from "../../platform/db.ts";
+import type { Db, Trx } from "../../platform/db.ts";
 import { GatewayError } from "../../platform/errors.ts";
+import { Reply } from "../../platform/handler.ts";
 import type { SecretBox } from "../../platform/secret-box.ts";
 
 /** A request of an account that may come twice: same route, key and body have one answer, for 24 hours. */
@@ -31,14 +32,27 @@ export async function claimAnswer(
       where i.created_at < now() - interval '24 hours'
     returning i.key`.execute(trx);
   if (claimed.rows.length > 0) return undefined;
-  const first = await trx
+  const earlier = await findAnswer(trx, box, { account_id, route, key, fingerprint });
+  if (!earlier) throw new Error("A claimed Idempotency-Key has gone.");
+  return earlier;
+}
+
+/** The answer that the key has by now; undefined: none. Throws IDEMPOTENCY_MISMATCH for another body. */
+export async function findAnswer(
+  db: Db | Trx,
+  box: SecretBox,
+  { account_id, route, key, fingerprint }: OnceRequest,
+): Promise<{ answer: unknown } | undefined> {
+  const first = await db
     .selectFrom("account_idempotency")
     .select(["fingerprint", "answer"])
     .where("account_id", "=", account_id)
     .where("route", "=", route)
     .where("key", "=", key)
-    .executeTakeFirstOrThrow();
-  if (!first.fingerprint.equals(digest)) {
+    .where("created_at", ">=", sql<Date>`now() - interval '24 hours'`)
+    .executeTakeFirst();
+  if (!first) return undefined;
+  if (!first.fingerprint.equals(Buffer.from(fingerprint, "hex"))) {
     throw new GatewayError("IDEMPOTENCY_MISMATCH", "The Idempotency-Key was used with another body.");
   }
   if (!first.answer) throw new Error("An answer was claimed and committed without being kept.");
@@ -59,4 +73,24 @@ export async function keepAnswer(
     .where("route", "=", route)
     .where("key", "=", key)
     .execute();
+}
+
+/** Does the work of a request with its answer in one commit, or repeats the answer that its key has already. */
+export async function answerOnce<Answer>(
+  { db, box }: { db: Db; box: SecretBox },
+  once: OnceRequest | undefined,
+  work: (trx: Trx) => Promise<Answer>,
+): Promise<Answer | Reply<Answer>> {
+  return db.transaction().execute(async (trx) => {
+    const earlier = once && (await claimAnswer(trx, box, once));
+    if (earlier) return repeated(earlier.answer as Answer);
+    const answer = await work(trx);
+    if (once) await keepAnswer(trx, box, once, answer);
+    return answer;
+  });
+}
+
+/** The answer of a request that came before. */
+export function repeated<Answer>(answer: Answer): Reply<Answer> {
+  return new Reply(answer, { headers: { "idempotent-replayed": "true" } });
 }

@@ -4,7 +4,14 @@ import { GatewayError } from "../../platform/errors.ts";
 import { type Caller, type Handlers, RawAnswer, Reply } from "../../platform/handler.ts";
 import type { InputOf } from "../../platform/route.ts";
 import { recordAudit } from "../audit/audit.ts";
-import { claimAnswer, keepAnswer } from "./answer-once.ts";
+import {
+  answerOnce,
+  claimAnswer,
+  findAnswer,
+  keepAnswer,
+  type OnceRequest,
+  repeated,
+} from "./answer-once.ts";
 import { rotateApiKey } from "./api-keys.ts";
 import { connectInstance, logoutInstance, reconnectInstance } from "./connect-instance.ts";
 import type { instancesContract } from "./contract.ts";
@@ -18,7 +25,7 @@ import { toPng } from "./qr-image.ts";
 import { requestRemoval } from "./remove-instance.ts";
 import { updateInstance } from "./update-instance.ts";
 
-export { claimAnswer, keepAnswer };
+export { answerOnce, claimAnswer, findAnswer, keepAnswer, type OnceRequest, repeated };
 
 export interface InstancesDeps extends CreateDeps {
   engine: Pick<Engine, "wake" | "tell" | "hear">;
