@@ -23,7 +23,7 @@ export interface MediaFacts {
   media_mime_type: string | null;
 }
 
-type Media = Omit<MediaContent, "bytes"> & { upload?: string };
+type Media = Omit<MediaContent, "bytes"> & { upload?: string; shared?: string };
 
 /** The file of a message as events and answers show it. */
 export function toMediaView(row: MediaFacts, media: Media) {
@@ -42,8 +42,8 @@ export function toMediaView(row: MediaFacts, media: Media) {
 }
 
 /** `remote`: only the network has it, such as that of a message from before the pairing; a download fetches it. */
-function statusWithoutRow({ upload, ref }: Media): "pending" | "remote" | "expired" {
-  if (upload !== undefined) return "pending";
+function statusWithoutRow({ upload, shared, ref }: Media): "pending" | "remote" | "expired" {
+  if ((upload ?? shared) !== undefined) return "pending";
   return ref === undefined ? "expired" : "remote";
 }
 

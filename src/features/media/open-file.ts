@@ -44,7 +44,7 @@ interface FileRow extends MediaFacts {
   status: MessageTable["status"];
   origin: MessageTable["origin"];
   outcome_at: Date | null;
-  content: (MediaContent & { upload?: string }) | { kind: "text" };
+  content: (MediaContent & { upload?: string; shared?: string }) | { kind: "text" };
   instance_status: InstanceStatus;
   upload: string | null;
   name: string | null;
@@ -107,7 +107,7 @@ async function open(deps: OpenFileDeps, row: FileRow): Promise<OpenedFile | unde
   if (media_status === "ready" && name !== null && sha256 !== null) {
     return { ...described, sha256, read: (range) => readStored(deps, row, name, sha256, range) };
   }
-  const upload = row.upload ?? content.upload;
+  const upload = row.upload ?? content.upload ?? content.shared;
   if (upload === undefined || !(await hasParts(deps.db, upload))) return undefined;
   const pieces = () => readWaiting(deps, row.id, upload, described.size);
   return { ...described, sha256: null, read: async () => Readable.from(pieces(), { objectMode: false }) };

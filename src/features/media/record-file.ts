@@ -32,10 +32,17 @@ export async function recordReady(db: Db, job: number, file: ReadyFile): Promise
       .where("id", "=", file.id)
       .where("status", "=", "pending")
       .execute();
-    if (upload !== null) await trx.deleteFrom("outgoing_media").where("id", "=", upload).execute();
+    if (upload !== null) await dropWaiting(trx, upload);
     await trx.deleteFrom("job").where("id", "=", job).execute();
     return upload === null ? tellReady(trx, file.id) : [];
   });
+}
+
+/** Others may wait for the file of a campaign: it goes with the orphans. */
+async function dropWaiting(trx: Trx, upload: string): Promise<void> {
+  await sql`
+    delete from outgoing_media where id = ${upload}
+      and not exists (select from campaign where media ->> 'shared' = ${upload})`.execute(trx);
 }
 
 /** Null for a file that has come in. */

@@ -10,7 +10,9 @@ import type {
   TextContent,
 } from "../../network/driver.ts";
 import type { Db, Trx } from "../../platform/db.ts";
+import { KEPT_PLAN } from "../../platform/kept-plans.ts";
 import type { MessageTable } from "../../tables.ts";
+import { INSTANCE_CARD, type InstanceCard } from "../events/events.ts";
 import { MEDIA_COLUMNS, type MediaFacts, toMediaView } from "../media/media.ts";
 
 /** Content as the message row keeps it: the driver's union without the bytes. */
@@ -22,9 +24,12 @@ export type StoredContent = (TextContent | StoredMedia | LocationContent | Conta
 export type StoredMedia = Omit<MediaContent, "bytes"> & {
   /** Outbound, until its outcome: where the file waits. */
   upload?: string;
-  /** Where the file of a campaign waits, for all of its messages. */
+  /** The same for a message of a campaign, all of which share their file. */
   shared?: string;
 };
+
+/** Of a message `m`: where the file that goes out with it waits. */
+export const WAITING_FILE = sql<string | null>`coalesce(m.content ->> 'upload', m.content ->> 'shared')`;
 
 /** A message with what its chat is known as. */
 export interface MessageRow
@@ -38,6 +43,8 @@ export interface MessageRow
   chat_phone: string | null;
   title: string | null;
   chat_type: "contact" | "group";
+  /** Only where it is read for an event. */
+  card?: InstanceCard;
 }
 
 /** The type of a message that could not be read yet. */
@@ -67,6 +74,24 @@ export function toKeptMessage(row: MessageRow) {
     edited_at: row.edited_at?.toISOString() ?? null,
     deleted_at: row.deleted_at?.toISOString() ?? null,
   };
+}
+
+/** Messages in the order of their numbers, with what their events tell beside them. */
+export function selectForEvents(trx: Trx) {
+  return selectMessages(trx)
+    .innerJoin("instance as i", "i.id", "m.instance_id")
+    .select(INSTANCE_CARD.as("card"))
+    .orderBy("m.id")
+    .$castTo<MessageRow>();
+}
+
+/** These messages as they are now. */
+export function readForEvents(trx: Trx, messages: readonly Pick<MessageRow, "id">[]): Promise<MessageRow[]> {
+  const ids = messages.map(({ id }) => id);
+  return selectForEvents(trx)
+    .modifyFront(KEPT_PLAN)
+    .where(sql<boolean>`m.id = any(${ids}::bigint[])`)
+    .execute();
 }
 
 /** The message as events and answers show it. */

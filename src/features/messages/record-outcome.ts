@@ -2,10 +2,12 @@ import { sql } from "kysely";
 import type { Engine } from "../../engine/engine.ts";
 import { createWriter } from "../../engine/writer.ts";
 import type { Db, Trx } from "../../platform/db.ts";
+import { fewRows, KEPT_PLAN } from "../../platform/kept-plans.ts";
 import { type EventDraft, recordEvents } from "../events/events.ts";
 import { keepSentFiles } from "../media/media.ts";
+import { tellDecided } from "./await-outcome.ts";
 import { failedEvent, sentEvent } from "./message-events.ts";
-import { type MessageRow, selectMessages } from "./message-view.ts";
+import { type MessageRow, readForEvents, selectForEvents, WAITING_FILE } from "./message-view.ts";
 import { dropOutgoing } from "./outgoing-media.ts";
 import type { SendError } from "./send-error.ts";
 
@@ -35,16 +37,24 @@ export type CampaignFollower = (trx: Trx, messageIds: readonly number[]) => Prom
 export function createOutcomeRecorder(db: Db, engine: Engine, follow: CampaignFollower): OutcomeRecorder {
   const writer = createWriter<Outcome, void>({
     async write(outcomes) {
-      const lanes = await db.transaction().execute((trx) => recordOutcomes(trx, outcomes, follow));
+      const { lanes, decided } = await db
+        .transaction()
+        .execute((trx) => recordOutcomes(trx, outcomes, follow));
       engine.wake(lanes);
-      for (const outcome of outcomes) engine.tell("outcome", String(outcome.id));
+      tellDecided(engine, decided);
       return outcomes.map(() => undefined);
     },
   });
   return { record: (outcome) => writer.write(outcome) };
 }
 
-async function recordOutcomes(trx: Trx, outcomes: Outcome[], follow: CampaignFollower): Promise<number[]> {
+interface Recorded {
+  lanes: number[];
+  /** Messages whose outcome this was. */
+  decided: MessageRow[];
+}
+
+async function recordOutcomes(trx: Trx, outcomes: Outcome[], follow: CampaignFollower): Promise<Recorded> {
   const changed = await decide(trx, outcomes);
   const ofCampaigns = changed.filter(({ origin }) => origin === "campaign");
   if (ofCampaigns.length > 0)
@@ -53,8 +63,8 @@ async function recordOutcomes(trx: Trx, outcomes: Outcome[], follow: CampaignFol
       ofCampaigns.map(({ id }) => id),
     );
   const decided = changed.filter(({ is_open }) => is_open);
-  const files = decided.flatMap(({ id, waiting_file: upload, status }) =>
-    upload === null ? [] : [{ id, upload, status }],
+  const files = decided.flatMap(({ id, waiting_file: upload, is_shared, status }) =>
+    upload === null ? [] : [{ id, upload, is_shared, status }],
   );
   const lanes = await keepSentFiles(
     trx,
@@ -62,15 +72,17 @@ async function recordOutcomes(trx: Trx, outcomes: Outcome[], follow: CampaignFol
   );
   await dropOutgoing(
     trx,
-    files.filter(({ status }) => status !== "sent").map(({ upload }) => upload),
+    files.filter(({ status, is_shared }) => status !== "sent" && !is_shared).map(({ upload }) => upload),
   );
-  const rows = files.length > 0 ? await readMessages(trx, decided) : decided;
-  return [...lanes, ...(await recordEvents(trx, rows.flatMap(outcomeEvent)))];
+  const rows = files.length > 0 ? await readForEvents(trx, decided) : decided;
+  return { decided: rows, lanes: [...lanes, ...(await recordEvents(trx, rows.flatMap(outcomeEvent)))] };
 }
 
 interface Decided extends MessageRow {
   /** The file that was to be sent with it. */
   waiting_file: string | null;
+  /** It is that of a campaign, and others wait for it. */
+  is_shared: boolean;
   /** Whether this was its outcome. */
   is_open: boolean;
 }
@@ -81,13 +93,15 @@ interface Decided extends MessageRow {
  */
 async function decide(trx: Trx, outcomes: Outcome[]): Promise<Decided[]> {
   // In there \`message\` is what was changed, not the table.
-  const ofChanged = selectMessages(trx).orderBy("m.id");
-  const { rows } = await sql<Decided>`
+  const ofChanged = selectForEvents(trx);
+  const { rows } = await sql<Decided>`${KEPT_PLAN}
     with input as (
       select * from jsonb_to_recordset(${JSON.stringify(outcomes)}::jsonb) as x (
         id bigint, status text, at timestamptz, error jsonb, job bigint, unless_begun boolean, media_ref jsonb)
+      ${fewRows(outcomes)}
     ), known as (
-      select m.id, m.outcome_at is null as is_open, m.content ->> 'upload' as upload,
+      select m.id, m.outcome_at is null as is_open, ${WAITING_FILE} as upload,
+        m.content ? 'shared' as is_shared,
         m.status = 'failed' and m.error ->> 'code' = 'UNKNOWN_OUTCOME' as is_unknown
       from message m where m.id in (select id from input) order by m.id for update
     ), finished as (
@@ -99,24 +113,27 @@ async function decide(trx: Trx, outcomes: Outcome[]): Promise<Decided[]> {
       outcome_at = coalesce(m.outcome_at, now()),
       sent_at = case when k.is_open and x.status = 'sent' then x.at else m.sent_at end,
       content = case when x.media_ref is null and k.upload is null then m.content
-        else m.content - 'upload' || jsonb_strip_nulls(jsonb_build_object('ref', x.media_ref)) end
+        else m.content - 'upload' - 'shared' || jsonb_strip_nulls(jsonb_build_object('ref', x.media_ref)) end
     from input x join known k on k.id = x.id
     where m.id = x.id and case when k.is_open then x.unless_begun is not true or m.submitted_at is null
       else x.status = 'sent' and (k.is_unknown or x.media_ref is not null) end
-      returning m.*, k.upload as waiting_file, k.is_open
+      returning m.*, k.upload as waiting_file, k.is_shared, k.is_open
     )
     ${ofChanged}`.execute(trx);
   return rows;
 }
 
-/** Once more, with their files. */
-function readMessages(trx: Trx, decided: readonly Decided[]): Promise<MessageRow[]> {
-  const ids = decided.map(({ id }) => id);
-  return selectMessages(trx).where("m.id", "in", ids).orderBy("m.id").execute();
+/** The events that tell how these sends have ended. */
+export async function outcomeEvents(
+  trx: Trx,
+  messages: readonly Pick<MessageRow, "id">[],
+): Promise<EventDraft[]> {
+  return messages.length === 0 ? [] : (await readForEvents(trx, messages)).flatMap(outcomeEvent);
 }
 
 /** A failed sync send answers its caller, who waits for it, and nobody else. */
 function outcomeEvent(row: MessageRow): EventDraft[] {
-  if (row.status === "failed") return row.mode === "sync" ? [] : [failedEvent(row)];
+  if (row.status === "failed" || row.status === "cancelled")
+    return row.mode === "sync" ? [] : [failedEvent(row)];
   return [sentEvent(row)];
 }

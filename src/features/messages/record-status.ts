@@ -3,10 +3,12 @@ import type { Engine } from "../../engine/engine.ts";
 import { createWriter } from "../../engine/writer.ts";
 import type { MessageStatus, NetworkEvent } from "../../network/driver.ts";
 import type { Db, Trx } from "../../platform/db.ts";
+import { fewRows, KEPT_PLAN } from "../../platform/kept-plans.ts";
 import { type EventDraft, recordEvents } from "../events/events.ts";
 import { keepSentFiles } from "../media/media.ts";
+import { tellDecided } from "./await-outcome.ts";
 import { messageEvent, sentEvent } from "./message-events.ts";
-import { type MessageRow, selectMessages } from "./message-view.ts";
+import { type MessageRow, readForEvents, selectForEvents, WAITING_FILE } from "./message-view.ts";
 import type { CampaignFollower } from "./record-outcome.ts";
 
 /** A receipt: how far some messages of a chat have come, of ours at the other end or of theirs at this one. */
@@ -18,7 +20,7 @@ export type Receipt = Omit<Extract<NetworkEvent, { type: "message_status" }>, "t
 export interface RecordedReceipts {
   lanes: number[];
   /** Messages whose outcome this was. */
-  decided: number[];
+  decided: MessageRow[];
   /** Session lanes in which a send in doubt has stopped waiting. */
   freed: number[];
 }
@@ -32,7 +34,7 @@ export function createReceiptRecorder(db: Db, engine: Engine, follow: CampaignFo
         .execute((trx) => recordReceipts(trx, receipts, follow));
       engine.wake(lanes);
       engine.wake(freed, { changed: true });
-      for (const id of decided) engine.tell("outcome", String(id));
+      tellDecided(engine, decided);
       return receipts.map(() => undefined);
     },
   });
@@ -47,26 +49,26 @@ export async function recordReceipts(
 ): Promise<RecordedReceipts> {
   const raised = await raiseStatuses(trx, receipts);
   if (raised.length === 0) return { lanes: [], decided: [], freed: [] };
-  const ids = raised.map((row) => row.id);
   const ofCampaigns = raised.filter(({ origin }) => origin === "campaign").map((row) => row.id);
   if (ofCampaigns.length > 0) await follow?.(trx, ofCampaigns);
   const decided = raised.filter((row) => row.is_outcome).map((row) => row.id);
   const freed = decided.length === 0 ? [] : await endSends(trx, decided);
-  const stored = decided.length === 0 ? [] : await keepFilesOf(trx, decided);
-  const rows = await selectMessages(trx).where("m.id", "in", ids).orderBy("m.id").execute();
+  const withFile = raised.filter((row) => row.is_outcome && row.waiting_file !== null).map((row) => row.id);
+  const stored = withFile.length === 0 ? [] : await keepFilesOf(trx, withFile);
+  const rows = withFile.length === 0 ? raised : await readForEvents(trx, raised);
   const byId = new Map(rows.map((row) => [row.id, row]));
-  const sent = rows.filter((row) => decided.includes(row.id)).map(sentEvent);
-  const lanes = await recordEvents(trx, [...sent, ...receiptEvents(receipts, raised, byId)]);
-  return { lanes: [...lanes, ...stored], decided, freed };
+  const sent = decided.flatMap((id) => byId.get(id) ?? []);
+  const lanes = await recordEvents(trx, [...sent.map(sentEvent), ...receiptEvents(receipts, raised, byId)]);
+  return { lanes: [...lanes, ...stored], decided: sent, freed };
 }
 
-interface Raised {
-  id: number;
+interface Raised extends MessageRow {
   /** Which of the receipts. */
   receipt: number;
   /** The receipt came before the acknowledgement, so it is also the outcome of the send. */
   is_outcome: boolean;
-  origin: string;
+  /** The file that went out with it. */
+  waiting_file: string | null;
 }
 
 /** Our own messages move on from status to status; theirs are received, and read at most once. */
@@ -74,15 +76,18 @@ async function raiseStatuses(trx: Trx, receipts: Receipt[]): Promise<Raised[]> {
   const input = receipts.flatMap(({ ids, ...receipt }, index) =>
     ids.map((message_id) => ({ ...receipt, message_id, receipt: index })),
   );
-  const { rows } = await sql<Raised>`
+  // In there `message` is what was changed, not the table.
+  const ofRaised = selectForEvents(trx);
+  const { rows } = await sql<Raised>`${KEPT_PLAN}
     with input as (
       select * from jsonb_to_recordset(${JSON.stringify(input)}::jsonb) as x (
         instance_id bigint, chat text, message_id text, from_me boolean, status text, at timestamptz, receipt int)
+      ${fewRows(input)}
     ), known as (
       select m.id, m.from_me, m.outcome_at, m.read_at, x.receipt, x.at, x.status as told,
         case when m.status = 'failed' and m.error ->> 'code' = 'UNKNOWN_OUTCOME' then 1 else ${rankOf(sql`m.status`)} end
           as old_rank,
-        ${rankOf(sql`x.status`)} as new_rank
+        ${rankOf(sql`x.status`)} as new_rank, ${WAITING_FILE} as waiting_file
       from input x
       join message m on m.instance_id = x.instance_id and m.message_id = x.message_id and m.jid = x.chat
         and m.from_me = x.from_me
@@ -91,14 +96,16 @@ async function raiseStatuses(trx: Trx, receipts: Receipt[]): Promise<Raised[]> {
       select distinct on (id) * from known
       where case when from_me then new_rank > old_rank else told in ('read', 'played') and read_at is null end
       order by id, new_rank desc
+    ), message as (
+      update message m set
+        status = case when b.from_me then b.told else m.status end,
+        error = null,
+        outcome_at = case when b.from_me then coalesce(m.outcome_at, now()) end,
+        read_at = case when b.told in ('read', 'played') then coalesce(m.read_at, b.at) else m.read_at end
+      from best b where m.id = b.id
+      returning m.*, b.receipt, b.from_me and b.outcome_at is null as is_outcome, b.waiting_file
     )
-    update message m set
-      status = case when b.from_me then b.told else m.status end,
-      error = null,
-      outcome_at = case when b.from_me then coalesce(m.outcome_at, now()) end,
-      read_at = case when b.told in ('read', 'played') then coalesce(m.read_at, b.at) else m.read_at end
-    from best b where m.id = b.id
-    returning m.id, m.origin, b.receipt, b.from_me and b.outcome_at is null as is_outcome`.execute(trx);
+    ${ofRaised}`.execute(trx);
   return rows;
 }
 
@@ -109,15 +116,18 @@ function rankOf(status: ReturnType<typeof sql>) {
 /** Files of sends that have an outcome now go where they stay. */
 async function keepFilesOf(trx: Trx, ids: number[]): Promise<number[]> {
   const { rows } = await sql<{ id: number; upload: string }>`
-    update message m set content = m.content - 'upload' from message old
-    where m.id = any(${ids}::bigint[]) and old.id = m.id and m.content ? 'upload'
-    returning m.id, old.content ->> 'upload' as upload`.execute(trx);
+    with file as (
+      select id, ${WAITING_FILE} as upload from message m where id = any(${ids}::bigint[])
+    )
+    update message m set content = m.content - 'upload' - 'shared' from file f
+    where m.id = f.id and f.upload is not null
+    returning m.id, f.upload`.execute(trx);
   return keepSentFiles(trx, rows);
 }
 
 /** Sends that have an outcome now wait for nothing more. */
 async function endSends(trx: Trx, ids: number[]): Promise<number[]> {
-  const { rows } = await sql<{ lane: number }>`
+  const { rows } = await sql<{ lane: number }>`${KEPT_PLAN}
     with decided as (
       select m.id, i.lane from message m join instance i on i.id = m.instance_id where m.id = any(${ids}::bigint[])
     ), ended as (
