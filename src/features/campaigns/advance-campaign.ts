@@ -3,19 +3,20 @@ import type { Job } from "../../engine/engine.ts";
 import { removeLane } from "../../engine/lanes.ts";
 import type { Trx } from "../../platform/db.ts";
 import { recordEvents } from "../events/events.ts";
-import type { CampaignRow } from "./campaign-row.ts";
+import type { CampaignRow, Totals } from "./campaign-row.ts";
 import { type InstanceState, judge, readInstanceState, type Verdict } from "./judge.ts";
 import type { Progress } from "./progress.ts";
 import { failLost, recallQueued } from "./recall.ts";
-import { holdUp, later, type Prepared, runCampaign, type Step } from "./run-campaign.ts";
+import { holdUp, later, runCampaign, type Seen, type Step } from "./run-campaign.ts";
 
 const AGAIN_MS = 5_000;
 
-export interface Turn {
+export interface Turn extends Seen {
   id: number;
   job: Job;
-  prepared: Prepared | undefined;
   progress: Progress;
+  /** What was counted before the campaign was locked. */
+  totals: Totals | undefined;
   now: Date;
 }
 
@@ -37,7 +38,7 @@ export async function advanceCampaign(trx: Trx, turn: Turn): Promise<TurnResult>
   if (step.next === null) await endJob(trx, turn);
   else await trx.updateTable("job").set({ run_at: step.next }).where("id", "=", turn.job.id).execute();
   const after = await select(trx, turn.id).executeTakeFirst();
-  const drafts = after ? await turn.progress.drafts(trx, after) : [];
+  const drafts = after ? await turn.progress.drafts(trx, after, turn.totals) : [];
   const eventLanes = await recordEvents(trx, drafts);
   const added = [...eventLanes, ...(instance ? [instance.lane] : [])];
   return { added, changed, isOver: step.next === null };

@@ -1,3 +1,4 @@
+import { sql } from "kysely";
 import type { Engine, Job, JobEnd, LaneKind } from "../../engine/engine.ts";
 import type { Db } from "../../platform/db.ts";
 import { faultPoint } from "../../platform/fault-point.ts";
@@ -9,7 +10,7 @@ import { chooseRecipients } from "./choose-recipients.ts";
 import { judge, readInstanceState } from "./judge.ts";
 import { createProgress, type Progress } from "./progress.ts";
 import { findChats } from "./queue-recipients.ts";
-import { AHEAD_MS, MOST_AHEAD, type Prepared } from "./run-campaign.ts";
+import { AHEAD_MS, hasTooManyErrors, MOST_AHEAD, type Seen } from "./run-campaign.ts";
 
 export interface CampaignLaneDeps {
   db: Db;
@@ -31,33 +32,44 @@ export function campaignLane(deps: CampaignLaneDeps): LaneKind {
 async function tick(deps: CampaignLaneDeps, progress: Progress, job: Job): Promise<JobEnd> {
   const { db, engine } = deps;
   const id = Number(job.lane.key);
-  const prepared = await prepare(deps, id);
+  const seen = await prepare(deps, id);
+  const totals = await progress.look(db, id);
+  const now = await readNow(db);
   faultPoint("campaign:before-queue");
   const done = await db
     .transaction()
-    .execute((trx) => advanceCampaign(trx, { id, job, prepared, progress, now: new Date() }));
+    .execute((trx) => advanceCampaign(trx, { id, job, ...seen, progress, totals, now }));
   faultPoint("campaign:after-queue");
   engine.wake(done.added);
   engine.wake(done.changed, { changed: true });
   return { end: "settled", deleted: done.isOver };
 }
 
-/** Everything that takes its time, before the campaign is locked. */
-async function prepare(deps: CampaignLaneDeps, id: number): Promise<Prepared | undefined> {
+/** Everything that takes its time, before the campaign is locked: a pause waits for that lock. */
+async function prepare(deps: CampaignLaneDeps, id: number): Promise<Seen> {
   const campaign = await findCampaign(deps.db, id);
-  const now = new Date();
+  const now = await readNow(deps.db);
   const instance = campaign && (await readInstanceState(deps.db, campaign.instance_id));
-  if (!campaign || !instance || judge(campaign, instance, now).what !== "run") return undefined;
-  if (campaign.next_at && campaign.next_at.getTime() > now.getTime() + AHEAD_MS) return undefined;
+  if (!campaign || !instance || judge(campaign, instance, now).what !== "run") return {};
+  const as_of = campaign.updated_at;
+  if (await hasTooManyErrors(deps.db, campaign)) return { failing: as_of };
+  const count = countNext(campaign, now);
+  if (count === 0) return {};
   const onlyKnownChats = instance.new_chats_locked_until !== null && instance.new_chats_locked_until > now;
-  const count = Math.min(MOST_AHEAD, Math.ceil(AHEAD_MS / Math.max(1, campaign.min_delay_ms)) + 1);
   const { ready, skipped } = await chooseRecipients(deps, campaign, { count, onlyKnownChats });
-  return {
-    as_of: campaign.updated_at,
-    ready: await findChats(deps, instance, ready),
-    skipped,
-    onlyKnownChats,
-  };
+  return { prepared: { as_of, ready: await findChats(deps, instance, ready), skipped, onlyKnownChats } };
+}
+
+/** What waits is due by the database's clock; a node's own may jump. */
+async function readNow(db: Db): Promise<Date> {
+  const { now } = await db.selectNoFrom(sql<Date>`clock_timestamp()`.as("now")).executeTakeFirstOrThrow();
+  return now;
+}
+
+/** So many at most can have their moment before the next look. */
+function countNext({ next_at, min_delay_ms }: CampaignRow, now: Date): number {
+  const aheadMs = AHEAD_MS - Math.max(0, (next_at?.getTime() ?? 0) - now.getTime());
+  return aheadMs < 0 ? 0 : Math.min(MOST_AHEAD, Math.ceil(aheadMs / Math.max(1, min_delay_ms)) + 1);
 }
 
 function findCampaign(db: Db, id: number): Promise<CampaignRow | undefined> {

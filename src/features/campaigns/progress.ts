@@ -1,5 +1,5 @@
 import { LRUCache } from "lru-cache";
-import type { Trx } from "../../platform/db.ts";
+import type { Db, Trx } from "../../platform/db.ts";
 import type { EventDraft } from "../events/events.ts";
 import { type CampaignRow, countTotals, type Totals } from "./campaign-row.ts";
 
@@ -7,7 +7,9 @@ const AT_MOST_EVERY_MS = 2_000;
 
 /** Tells the streams of the account how far campaigns are: when something has changed, and not too often. */
 export interface Progress {
-  drafts(trx: Trx, campaign: CampaignRow): Promise<EventDraft[]>;
+  /** Counts where it is time to tell something: while nobody waits for the campaign, since the count takes its time. */
+  look(db: Db, id: number): Promise<Totals | undefined>;
+  drafts(trx: Trx, campaign: CampaignRow, looked: Totals | undefined): Promise<EventDraft[]>;
 }
 
 interface Told {
@@ -19,11 +21,17 @@ interface Told {
 export function createProgress(): Progress {
   const told = new LRUCache<number, Told>({ max: 10_000 });
   return {
-    async drafts(trx, campaign) {
+    async look(db, id) {
+      const at = told.get(id)?.at ?? 0;
+      return performance.now() - at < AT_MOST_EVERY_MS ? undefined : countTotals(db, id);
+    },
+
+    async drafts(trx, campaign, looked) {
       const before = told.get(campaign.id);
       const isSameState = before?.status === stateOf(campaign);
-      if (isSameState && performance.now() - before.at < AT_MOST_EVERY_MS) return [];
-      const totals = await countTotals(trx, campaign.id);
+      if (isSameState && !looked) return [];
+      // What tells of another state must be exact.
+      const totals = isSameState && looked ? looked : await countTotals(trx, campaign.id);
       const now = { at: performance.now(), status: stateOf(campaign), totals: JSON.stringify(totals) };
       told.set(campaign.id, now);
       return isSameState && before.totals === now.totals ? [] : draftsOf(campaign, totals);

@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { Trx } from "../../platform/db.ts";
+import type { Db, Trx } from "../../platform/db.ts";
 import type { CampaignRow } from "./campaign-row.ts";
 import type { Choice } from "./choose-recipients.ts";
 import type { InstanceState } from "./judge.ts";
@@ -29,6 +29,13 @@ export interface Prepared {
   onlyKnownChats: boolean;
 }
 
+/** What was found before the campaign was locked. */
+export interface Seen {
+  prepared?: Prepared;
+  /** The version of the campaign in which too many sends have failed. */
+  failing?: Date;
+}
+
 /** When the campaign is looked at next, null for never; and the lanes from which something was taken back. */
 export interface Step {
   next: Date | null;
@@ -38,11 +45,11 @@ export interface Step {
 /** Queues who is due, and ends the campaign with its last outcome. */
 export async function runCampaign(
   trx: Trx,
-  turn: { prepared: Prepared | undefined; now: Date },
+  turn: Seen & { now: Date },
   campaign: CampaignRow,
   instance: InstanceState,
 ): Promise<Step> {
-  if (await hasTooManyErrors(trx, campaign))
+  if (turn.failing?.getTime() === campaign.updated_at.getTime())
     return { next: null, lanes: await holdUp(trx, campaign, "error_rate") };
   // What was prepared for an earlier version of the campaign may say something else.
   const isFresh = turn.prepared?.as_of.getTime() === campaign.updated_at.getTime();
@@ -77,7 +84,7 @@ export async function holdUp(trx: Trx, campaign: CampaignRow, reason: string): P
 }
 
 /** Whether those who still wait should not be written to: too many before them have failed. */
-async function hasTooManyErrors(trx: Trx, campaign: CampaignRow): Promise<boolean> {
+export async function hasTooManyErrors(db: Db, campaign: CampaignRow): Promise<boolean> {
   const { id, stop_on_error_rate: limit, resumed_at } = campaign;
   if (limit === null) return false;
   const { rows } = await sql<{ decided: number; failed: number }>`
@@ -86,7 +93,7 @@ async function hasTooManyErrors(trx: Trx, campaign: CampaignRow): Promise<boolea
     where campaign_id = ${id} and status in ('sent', 'delivered', 'read', 'failed')
       and decided_at >= ${resumed_at}::timestamptz
       and exists (select from campaign_recipient where campaign_id = ${id} and status in ('pending', 'queued'))`.execute(
-    trx,
+    db,
   );
   const { decided = 0, failed = 0 } = rows[0] ?? {};
   return decided >= FEWEST_FOR_RATE && failed / decided >= limit;
@@ -138,15 +145,29 @@ async function queueNext(
 }
 
 async function plan(trx: Trx, now: Date, campaign: CampaignRow, count: number): Promise<Plan> {
-  const from = campaign.next_at && campaign.next_at > now ? campaign.next_at : now;
+  const random = Math.random;
+  const earliest = campaign.next_at ?? (await afterTheLast(trx, campaign, random));
+  const from = earliest && earliest > now ? earliest : now;
   return planSends({
     rhythm: campaign,
     from,
     until: later(now, AHEAD_MS),
     count,
     plannedToday: campaign.daily_limit === null ? 0 : await countPlanned(trx, campaign, from),
-    random: Math.random,
+    random,
   });
+}
+
+/** A pause, however short, does not spare the campaign its own pause between two recipients. */
+async function afterTheLast(
+  trx: Trx,
+  { id, min_delay_ms, max_delay_ms }: CampaignRow,
+  random: () => number,
+): Promise<Date | undefined> {
+  const { rows } = await sql<{ last: Date | null }>`
+    select max(planned_at) as last from campaign_recipient where campaign_id = ${id}`.execute(trx);
+  const last = rows[0]?.last;
+  return last ? later(last, min_delay_ms + random() * (max_delay_ms - min_delay_ms)) : undefined;
 }
 
 /** Since the day began on which this moment lies. */
@@ -159,9 +180,11 @@ async function countPlanned(trx: Trx, campaign: CampaignRow, at: Date): Promise<
   return rows[0]?.count ?? 0;
 }
 
+/** The order leads through the index of those who wait, however many do not any more. */
 async function countWaiting(trx: Trx, id: number): Promise<{ pending: boolean; queued: number }> {
   const { rows } = await sql<{ pending: boolean; queued: number }>`
-    select exists (select from campaign_recipient where campaign_id = ${id} and status = 'pending') as pending,
+    select (select id from campaign_recipient where campaign_id = ${id} and status = 'pending' order by id limit 1)
+        is not null as pending,
       (select count(*) from campaign_recipient where campaign_id = ${id} and status = 'queued') as queued`.execute(
     trx,
   );
@@ -169,7 +192,7 @@ async function countWaiting(trx: Trx, id: number): Promise<{ pending: boolean; q
 }
 
 function nextLook(
-  { prepared: found, now }: { prepared: Prepared | undefined; now: Date },
+  { prepared: found, now }: Seen & { now: Date },
   isPending: boolean,
   nextAt: Date | null,
   prepared: Prepared | undefined,

@@ -2,6 +2,7 @@ import { sql } from "kysely";
 import type { Job } from "../../engine/engine.ts";
 import { heldLanes, type LaneClaim } from "../../engine/jobs.ts";
 import type { Db } from "../../platform/db.ts";
+import { KEPT_PLAN } from "../../platform/kept-plans.ts";
 import type { Conversation } from "../contacts/contacts.ts";
 import type { MessageRow } from "./message-view.ts";
 import { IS_NEW_CHAT } from "./new-chats.ts";
@@ -34,35 +35,71 @@ export interface SendRow
   /** The pause between two sends of the instance, in milliseconds. */
   pace_min: number;
   pace_max: number;
+  /** It was marked as submitted just now. */
+  has_begun: boolean;
   /** Where it goes in place of the address that it was taken with. */
   to?: Conversation;
 }
 
-/** The messages by row number, in that order; undefined for one that is gone. */
-export async function loadSends(db: Db, ids: number[]): Promise<(SendRow | undefined)[]> {
-  const rows = await db
-    .selectFrom("message as m")
-    .innerJoin("instance as i", "i.id", "m.instance_id")
-    .innerJoin("account as a", "a.id", "i.account_id")
-    .select(["m.id", "m.instance_id", "m.message_id", "m.jid", "m.origin", "m.content"])
-    .select(["m.submitted_at", "m.outcome_at", "m.delay_ms", "m.mode", "m.account_id", "m.conversation_id"])
-    .select([
-      sql<"resend" | "fail">`coalesce(i.settings ->> 'on_unknown', 'resend')`.as("on_unknown"),
-      sql<boolean>`coalesce(m.deadline < now(), false)`.as("is_overdue"),
-      sql<boolean>`account_state(a) not in ('active', 'trial')`.as("is_restricted"),
-      sql<number | null>`(extract(epoch from now() - m.submitted_at) * 1000)::float8`.as("doubt_ms"),
-      // The history of the chat is looked at only while there is a lock.
-      sql<number | null>`case when i.new_chats_locked_until > now() and ${IS_NEW_CHAT}
-        then (extract(epoch from i.new_chats_locked_until - now()) * 1000)::float8 end`.as("locked_ms"),
-      sql<number>`coalesce((i.settings ->> 'send_delay_min_ms')::int, 0)`.as("pace_min"),
-      sql<number>`coalesce((i.settings ->> 'send_delay_max_ms')::int, 0)`.as("pace_max"),
-    ])
-    .where("m.id", "in", ids)
-    .$castTo<SendRow>()
-    .execute();
+/** A send whose job has been picked. */
+export interface PickedSend {
+  id: number;
+  lane: LaneClaim;
+  /** Its session is connected, and it goes to the address that it was taken with. */
+  may_go: boolean;
+}
+
+/**
+ * What the jobs point at, in their order; undefined for one that is gone. Most sends have nothing to wait for: those are
+ * marked as submitted in the same statement, as `submitSends` does, and are told as they were before it.
+ */
+export async function pickSends(
+  db: Db,
+  node: string,
+  holdMs: number,
+  picked: PickedSend[],
+): Promise<(SendRow | undefined)[]> {
+  const lanes = [...new Map(picked.map(({ lane }) => [lane.id, lane])).values()];
+  const ids = picked.map(({ id }) => id);
+  const { rows } = await sql<SendRow>`${KEPT_PLAN}
+    with input as (
+      select * from unnest(${ids}::bigint[], ${picked.map(({ lane }) => lane.id)}::bigint[],
+        ${picked.map(({ may_go }) => may_go)}::boolean[]) as x (id, lane, may_go)
+    ), held as (${heldLanes(node, lanes)}),
+    picked as materialized (
+      select m.id, m.account_id, m.instance_id, m.conversation_id, m.message_id, m.jid, m.origin, m.mode, m.content,
+        m.submitted_at, m.outcome_at, m.delay_ms, coalesce(i.settings ->> 'on_unknown', 'resend') as on_unknown,
+        coalesce(m.deadline < now(), false) as is_overdue,
+        account_state(a) not in ('active', 'trial') as is_restricted,
+        (extract(epoch from now() - m.submitted_at) * 1000)::float8 as doubt_ms,
+        -- The history of the chat is looked at only while there is a lock.
+        case when i.new_chats_locked_until > now() and ${IS_NEW_CHAT}
+          then (extract(epoch from i.new_chats_locked_until - now()) * 1000)::float8 end as locked_ms,
+        coalesce((i.settings ->> 'send_delay_min_ms')::int, 0) as pace_min,
+        coalesce((i.settings ->> 'send_delay_max_ms')::int, 0) as pace_max
+      from message m join instance i on i.id = m.instance_id join account a on a.id = i.account_id
+      where m.id = any(${ids}::bigint[])
+    ), begun as (
+      update message m set submitted_at = now(), deadline = ${deadlineOf(holdMs)}
+      from input x join held h on h.id = x.lane join picked p on p.id = x.id
+      where m.id = x.id and x.may_go and m.submitted_at is null and ${isOpen}
+        and m.origin <> 'campaign' and m.delay_ms is null and m.content ->> 'kind' <> 'media'
+        and not p.is_restricted and p.locked_ms is null and p.pace_max <= 0
+      returning m.id
+    )
+    select p.*, b.id is not null as has_begun from picked p left join begun b on b.id = p.id`.execute(db);
   const byId = new Map(rows.map((row) => [row.id, row]));
   return ids.map((id) => byId.get(id));
 }
+
+/** From its submission on an async send has so long to be confirmed. */
+function deadlineOf(holdMs: number) {
+  return sql`case when m.mode = 'async' and m.submitted_at is null
+    then now() + ${holdMs} * interval '1 millisecond' else m.deadline end`;
+}
+
+/** Of a message `m`: it may still go out. A sync one that is past its deadline is not started. */
+const isOpen = sql`(m.status = 'pending' and m.outcome_at is null and (m.mode = 'async' or m.deadline > now()))`;
 
 export interface Submission {
   id: number;
@@ -76,7 +113,8 @@ export type SubmissionResult = "submitted" | "too_late" | "withheld" | "lane_los
 /**
  * Marks sends as submitted just before they go out, fenced by their lanes. From here on an async send has until its
  * deadline to be confirmed; a sync one that is past its deadline is not started. A campaign's is not once its campaign
- * has been paused or cancelled: whoever does that waits for the lock that is taken here.
+ * has been paused or cancelled: whoever does that waits for the lock that is taken here, and a tick of the campaign,
+ * which queues more, does not.
  */
 export async function submitSends(
   db: Db,
@@ -98,15 +136,13 @@ export async function submitSends(
       select c.id from campaign c
       where c.status = 'running'
         and c.id in (select r.campaign_id from campaign_recipient r join input x on x.id = r.message)
-      order by c.id for share
+      order by c.id for key share
     ), marked as (
       update message m set submitted_at = now(), jid = coalesce(x.jid, m.jid),
         conversation_id = coalesce(x.chat, m.conversation_id),
-        deadline = case when m.mode = 'async' and m.submitted_at is null
-          then now() + ${holdMs} * interval '1 millisecond' else m.deadline end
+        deadline = ${deadlineOf(holdMs)}
       from input x join held h on h.id = x.lane
-      where m.id = x.id and m.status = 'pending' and m.outcome_at is null
-        and (m.mode = 'async' or m.deadline > now())
+      where m.id = x.id and ${isOpen}
         and (m.origin <> 'campaign' or exists (
           select from campaign_recipient r join running c on c.id = r.campaign_id where r.message = m.id))
       returning m.id
