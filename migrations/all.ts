@@ -20,6 +20,7 @@ import * as backups from "./0019-backups.ts";
 import * as privacy from "./0020-privacy.ts";
 import * as integrations from "./0021-integrations.ts";
 import * as webhookFormat from "./0022-webhook-format.ts";
+import * as unlinkedLeads from "./0024-unlinked-leads.ts";
 
 /** Every migration in order; forward only. */
 export const migrations: Record<string, Migration> = {
@@ -44,4 +45,5 @@ export const migrations: Record<string, Migration> = {
   "0019-backups": backups,
   "0020-privacy": privacy,
   "0022-webhook-format": webhookFormat,
+  "0024-unlinked-leads": unlinkedLeads,
 };

@@ -10,6 +10,7 @@ import { campaignLane } from "../features/campaigns/campaign-lane.ts";
 import type { Suppression } from "../features/consent/consent.ts";
 import type { Conversations } from "../features/contacts/contacts.ts";
 import { moveStragglers } from "../features/contacts/move-messages.ts";
+import { linkLeads } from "../features/crm/link-leads.ts";
 import type { IntegrationParts } from "../features/integrations/integration-parts.ts";
 import type { MediaParts } from "../features/media/media-parts.ts";
 import { expireFiles } from "../features/media/retention.ts";
@@ -18,6 +19,7 @@ import { dropOrphans } from "../features/messages/outgoing-media.ts";
 import type { OutcomeRecorder } from "../features/messages/record-outcome.ts";
 import { forgetOldActions } from "../features/messages/run-action.ts";
 import { repeatErasure } from "../features/privacy/ask-anonymisation.ts";
+import { failLostExports } from "../features/privacy/export-account.ts";
 import { ERASED, FILES, privacyLane } from "../features/privacy/privacy-lane.ts";
 import { watchFailingWebhooks } from "../features/webhooks/disable-webhook.ts";
 import { finishRemovals } from "../features/webhooks/remove-webhook.ts";
@@ -92,11 +94,13 @@ export function addWorker(parts: WorkerParts): void {
     { name: "orphaned-media", everyMs: HOUR, run: () => dropOrphans(db) },
     { name: "actions", everyMs: HOUR, run: () => forgetOldActions(db) },
     { name: "integrations", everyMs: HOUR, run: () => parts.integrations.tidy() },
+    { name: "lost-exports", everyMs: HOUR, run: () => failLostExports(db) },
     { name: "trials", everyMs: MINUTE, run: () => endTrials(db) },
     { name: "message-tally", everyMs: MINUTE, run: () => tallyMessages(db) },
     { name: "audit-chain", everyMs: 5 * SECOND, run: () => sealAudit(db, box) },
     { name: "failing-webhooks", everyMs: MINUTE, run: () => watchFailingWebhooks(db, engine) },
     { name: "merged-conversations", everyMs: MINUTE, run: () => moveStragglers(db) },
+    { name: "linked-leads", everyMs: MINUTE, run: () => linkLeads(db, parts.suppression) },
     { name: "removed-webhooks", everyMs: MINUTE, run: () => finishRemovals(db) },
   ]);
 }

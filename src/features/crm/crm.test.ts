@@ -194,6 +194,75 @@ describe("who writes in", () => {
   });
 });
 
+describe("a lead by LID", () => {
+  let people = 0;
+
+  /** Somebody of whom only the LID is known, as a lead, and the phone that is theirs. */
+  async function addNameless(
+    row: string,
+  ): Promise<{ id: number; phone: string; learn: () => Promise<void> }> {
+    people += 1;
+    const [lid, phone] = [`9${String(people).padStart(14, "0")}@lid`, newPhone()];
+    const [{ id } = {}] = await rows(
+      `insert into lead (account_id, lid, ${row.split("=")[0]}) values (1, '${lid}', ${row.split("=")[1]}) returning id`,
+    );
+    const learn = async () => {
+      await rows(`insert into contact (account_id, instance_id, jid, lid, phone)
+        values (1, ${shop.id}, '${phone}@s.whatsapp.net', '${lid}', '${phone}')`);
+      await waitUntil(async () => {
+        await gateway.advance(60_000);
+        return (await rows(`select 1 from lead where lid = '${lid}' and phone is null`)).length === 0;
+      }, 60_000);
+    };
+    return { id: Number(id), phone, learn };
+  }
+
+  test("gets the phone as soon as a contact has it, and an opt-out counts for the phone", async () => {
+    const { id, phone, learn } = await addNameless("opted_out_at=now()");
+    await learn();
+    expect((await owner.getLeadDetails({ id })).data.phone).toBe(phone);
+    await owner.deleteLead({ id });
+    expect((await owner.createLead({ phone })).data.opted_out_at).not.toBeNull();
+  });
+
+  test("becomes one with the lead that has the phone already", async () => {
+    const { id: former, phone, learn } = await addNameless("name='Pushed'");
+    const { data } = await owner.createLead({ phone, tags: ["b"], custom_fields: { City: "Recife" } });
+    await owner.addLeadNote({ id: former, note: "Wrote first" });
+    await owner.updateLead({ id: former, tags: ["a", "b"], custom_fields: { City: "Olinda", Size: 3 } });
+    await learn();
+    const kept = (await owner.getLeadDetails({ id: data.id })).data;
+    expect(kept).toMatchObject({
+      ...{ phone, name: "Pushed", tags: ["a", "b"], custom_fields: { City: "Recife", Size: 3 } },
+    });
+    expect(kept.lid).toMatch(/@lid$/);
+    expect(kept.notes.map(({ note }) => note)).toEqual(["Wrote first"]);
+    await expect(owner.getLeadDetails({ id: former })).rejects.toMatchObject(MISSING);
+  });
+});
+
+test("who is opted out in the panel does not get what is queued for them", async () => {
+  const slow = await gateway.connectInstance({ name: "Slow" });
+  const { id: slowId } = slow;
+  // After the first send all others wait in the lane, however long this test takes.
+  const settings = { send_delay_min_ms: 60_000, send_delay_max_ms: 60_000 };
+  await slow.client.updateInstance({ id: slowId, settings });
+  const [first, leaving] = [newPhone(), newPhone()];
+  const lead = (await owner.createLead({ phone: leaving })).data;
+  const { data } = await owner.createCampaign({
+    ...{ name: "News", instance_id: slowId, message_template: "Hi", min_delay_ms: 0, max_delay_ms: 0 },
+  });
+  const { id } = data;
+  await owner.addRecipients({ id, numbers: [first, leaving] });
+  await owner.startCampaign({ id });
+  const totals = async () => (await owner.getCampaign({ id })).data.totals;
+  await waitUntil(async () => (await totals()).sent === 1);
+  expect(await totals()).toMatchObject({ sent: 1, queued: 1 });
+  await owner.updateLead({ id: lead.id, opted_out: true });
+  await waitUntil(async () => (await totals()).skipped === 1);
+  expect(await totals()).toMatchObject({ total: 2, sent: 1, skipped: 1 });
+});
+
 describe("a quick reply", () => {
   test("is saved under its shortcut, once, and used by a send", async () => {
     const first = await owner.saveQuickReply({ shortcut: "/Hours", content: "9 to 5" });

@@ -5,6 +5,7 @@ import { type Handlers, Reply } from "../../platform/handler.ts";
 import { readCursor, toPage } from "../../platform/paging.ts";
 import type { LeadTable } from "../../tables.ts";
 import { requireUser } from "../accounts/accounts.ts";
+import { recallFrom } from "../campaigns/campaigns.ts";
 import type { Suppression } from "../consent/consent.ts";
 import { readPhone } from "../contacts/contacts.ts";
 import { requireRoom } from "../plans/plans.ts";
@@ -51,10 +52,13 @@ export function leadHandlers(deps: LeadDeps): LeadHandlers {
     },
 
     async updateLead({ input: { id, ...change }, caller }) {
-      return db.transaction().execute(async (trx) => {
-        const lead = await lockLead(trx, requireUser(caller).account_id, id);
-        return changeLead(trx, deps, lead, change);
+      const { account_id } = requireUser(caller);
+      const lead = await db.transaction().execute(async (trx) => {
+        return changeLead(trx, deps, await lockLead(trx, account_id, id), change);
       });
+      // After the commit, so that whoever recalls while they hold messages never waits for the lead.
+      if (change.opted_out && lead.phone !== null) await recall(db, { account_id, phone: lead.phone });
+      return lead;
     },
 
     async deleteLead({ input: { id }, caller }) {
@@ -82,6 +86,11 @@ export function leadHandlers(deps: LeadDeps): LeadHandlers {
       });
     },
   };
+}
+
+/** What is queued for somebody who has just opted out does not go out any more. */
+function recall(db: Db, person: { account_id: number; phone: string }): Promise<void> {
+  return db.transaction().execute((trx) => recallFrom(trx, [person]));
 }
 
 interface LeadFilter {

@@ -1,0 +1,57 @@
+import { sql } from "kysely";
+import type { Db, Trx } from "../../platform/db.ts";
+import type { Suppression } from "../consent/consent.ts";
+
+const AT_ONCE = 500;
+
+/**
+ * Gives leads that were known by a LID alone the phone that a contact has learnt since; where a lead has that phone
+ * already, the two become one.
+ */
+export async function linkLeads(db: Db, suppression: Suppression): Promise<void> {
+  const { rows } = await sql<{ id: number; phone: string }>`
+    select distinct on (l.id) l.id, c.phone
+    from lead l
+    join instance i on i.account_id = l.account_id and i.removed_at is null
+    join contact c on c.instance_id = i.id and c.lid = l.lid and c.phone is not null
+    where l.phone is null and l.lid is not null
+    order by l.id, c.updated_at desc limit ${AT_ONCE}`.execute(db);
+  for (const { id, phone } of rows)
+    await db.transaction().execute((trx) => link(trx, suppression, id, phone));
+}
+
+interface Found {
+  id: number;
+  account_id: number;
+  opted_out_at: Date | null;
+  /** The one by LID. */
+  is_same: boolean;
+}
+
+async function link(trx: Trx, suppression: Suppression, id: number, phone: string): Promise<void> {
+  const { rows } = await sql<Found>`
+    select l.id, l.account_id, l.opted_out_at, l.id = ${id} as is_same from lead l, lead u
+    where u.id = ${id} and u.phone is null and l.account_id = u.account_id and (l.id = u.id or l.phone = ${phone})
+    order by l.id for update of l`.execute(trx);
+  const unlinked = rows.find((row) => row.is_same);
+  const other = rows.find((row) => !row.is_same);
+  if (!unlinked) return;
+  const { account_id, opted_out_at } = unlinked;
+  if (opted_out_at) await suppression.add(trx, [{ account_id, phone }], "keyword");
+  if (other) await absorb(trx, other.id, id);
+  else await trx.updateTable("lead").set({ phone, updated_at: sql`now()` }).where("id", "=", id).execute();
+}
+
+/** What both say of a person is what the lead with the phone says. */
+async function absorb(trx: Trx, id: number, other: number): Promise<void> {
+  await trx.updateTable("lead_note").set({ lead_id: id }).where("lead_id", "=", other).execute();
+  await sql`
+    with gone as (delete from lead where id = ${other} returning *)
+    update lead l set
+      lid = g.lid, name = coalesce(nullif(l.name, ''), g.name), email = coalesce(l.email, g.email),
+      kanban_status = coalesce(l.kanban_status, g.kanban_status),
+      tags = array(select distinct tag from unnest(l.tags || g.tags) as t (tag) order by tag),
+      custom_fields = g.custom_fields || l.custom_fields,
+      opted_out_at = coalesce(l.opted_out_at, g.opted_out_at), updated_at = now()
+    from gone g where l.id = ${id}`.execute(trx);
+}
