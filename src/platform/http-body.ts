@@ -15,7 +15,7 @@ export function addBodyParsers(app: FastifyInstance): void {
     async (request: FastifyRequest, body: Buffer) => {
       refuseOtherEncodings(request);
       if (request.routeOptions.config.keepBytes) request.bytes = body;
-      return parseJsonBody(body);
+      return parseJsonBody(body, request.routeOptions.config.bodyLimitValues);
     },
   );
   app.addContentTypeParser("multipart/form-data", async (request: FastifyRequest, body: Readable) =>

@@ -4,6 +4,7 @@ import { GatewayError } from "./errors.ts";
 import type { Caller } from "./handler.ts";
 import type { Log } from "./log.ts";
 import type { AnsweredRequest } from "./metrics.ts";
+import type { Pressure } from "./pressure.ts";
 import { toGatewayError } from "./to-gateway-error.ts";
 
 declare module "fastify" {
@@ -19,6 +20,9 @@ declare module "fastify" {
   }
   interface FastifyContextConfig {
     keepBytes?: boolean;
+    bodyLimitValues?: number;
+    /** Answered under any pressure, such as questions for the health. */
+    isNeverHeldUp?: boolean;
   }
 }
 
@@ -30,6 +34,7 @@ export interface HookOptions {
   onAnswer: (answered: AnsweredRequest) => void;
   allowedMethods: (path: string) => string[];
   isClosing: () => boolean;
+  pressure: Pressure;
 }
 
 /** What holds for every request: its id, the security headers, the one log line, refusals in one shape. */
@@ -44,12 +49,24 @@ export function addHooks(app: FastifyInstance, options: HookOptions): void {
     if (options.isClosing())
       throw new GatewayError("UNAVAILABLE", "The gateway is stopping.", { retryAfterSeconds: 5 });
     if (request.is404) refuseUnknown(request, reply, options.allowedMethods);
+    if (!request.routeOptions.config.isNeverHeldUp) requireCalm(options.pressure);
   });
   app.addHook("onSend", async (_request, reply) => {
     if (options.isClosing()) reply.header("connection", "close");
   });
   app.setErrorHandler((error, request, reply) => sendError(error, request, reply, options.log));
   app.setNotFoundHandler((request, reply) => refuseUnknown(request, reply, options.allowedMethods));
+}
+
+const CALM_AFTER_SECONDS = { least: 2, spread: 4 };
+
+function requireCalm(pressure: Pressure): void {
+  if (pressure.admits()) return;
+  // Not all of them come back in the same second.
+  const retryAfterSeconds = CALM_AFTER_SECONDS.least + Math.floor(Math.random() * CALM_AFTER_SECONDS.spread);
+  throw new GatewayError("UNAVAILABLE", "The gateway has too much to do just now. Try again soon.", {
+    retryAfterSeconds,
+  });
 }
 
 function setCommonHeaders(request: FastifyRequest, reply: FastifyReply): void {
@@ -110,7 +127,8 @@ function refuseUnknown(
 export function sendError(thrown: unknown, request: FastifyRequest, reply: FastifyReply, log: Log): void {
   const error = isCutOff(request) ? cutOff(thrown) : toGatewayError(thrown);
   request.refusal = error.code;
-  if (NOT_BY_THE_CALLER.has(error.code)) {
+  // A refusal without a cause is meant so, and under pressure a line for each of them would add to it.
+  if (NOT_BY_THE_CALLER.has(error.code) && (error.code !== "UNAVAILABLE" || error.cause !== undefined)) {
     const fields = { err: error.cause ?? error, request_id: request.id, route: request.routeOptions?.url };
     if (error.code === "UNAVAILABLE") log.warn(fields, error.message);
     else log.error(fields, error.message);

@@ -44,7 +44,11 @@ export function addRoute(
     url,
     exposeHeadRoute: method === "GET" && !isEndless,
     bodyLimit: bodyLimitOf(route, options),
-    config: { keepBytes: route.signed ?? false },
+    config: {
+      keepBytes: route.signed ?? false,
+      isNeverHeldUp: route.cost === 0,
+      ...(route.bodyLimitValues && { bodyLimitValues: route.bodyLimitValues }),
+    },
     onRequest: async (request, reply) => {
       await settleCaller(route, request, reply, options.authorise);
     },

@@ -1,15 +1,16 @@
 import { GatewayError } from "./errors.ts";
 
 const MAX_DEPTH = 64;
+/** What a body may be made of, unless its route takes more. */
 const MAX_VALUES = 500_000;
 const [QUOTE, BACKSLASH, COMMA] = [0x22, 0x5c, 0x2c];
 const OPENING = new Set([0x5b, 0x7b]);
 const CLOSING = new Set([0x5d, 0x7d]);
 
 /** Reads a JSON body; nothing at all is `{}`. Throws VALIDATION_ERROR when it is not JSON in UTF-8. */
-export function parseJsonBody(bytes: Buffer): unknown {
+export function parseJsonBody(bytes: Buffer, maxValues = MAX_VALUES): unknown {
   if (bytes.length === 0) return {};
-  checkShape(bytes);
+  checkShape(bytes, maxValues);
   try {
     return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
   } catch (cause) {
@@ -18,7 +19,7 @@ export function parseJsonBody(bytes: Buffer): unknown {
 }
 
 /** Bounds what the body would cost in memory, and how deep a walk through it goes, before it is parsed. */
-function checkShape(bytes: Buffer): void {
+function checkShape(bytes: Buffer, maxValues: number): void {
   let depth = 0;
   let values = 0;
   for (let at = 0; at < bytes.length; at++) {
@@ -30,7 +31,7 @@ function checkShape(bytes: Buffer): void {
       values++;
     } else if (CLOSING.has(byte)) depth--;
     if (depth > MAX_DEPTH) throw tooMuch(`nested deeper than ${MAX_DEPTH} levels`);
-    if (values > MAX_VALUES) throw tooMuch(`made of more than ${MAX_VALUES} values`);
+    if (values > maxValues) throw tooMuch(`made of more than ${maxValues} values`);
   }
 }
 

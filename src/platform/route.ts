@@ -87,6 +87,8 @@ export interface Route<Input extends z.ZodType = z.ZodType, Output extends z.Zod
   readonly signed?: boolean;
   /** Largest body; absent: that of the server, which is larger where a route takes files. */
   readonly bodyLimitBytes?: number;
+  /** How many values a JSON body may be made of, objects and lists counted in; absent: 500,000. */
+  readonly bodyLimitValues?: number;
 }
 
 /** A file of a form that has arrived whole and can be read once, while its request lasts. */

@@ -176,17 +176,26 @@ describe("recipients", () => {
     expect(await answer.json()).toMatchObject({ data: { inserted: 1, total: 3 } });
   });
 
-  test("are taken in by 50,000 in one request, and no more", async () => {
+  test("are taken in by 50,000 in one request, and no more; a send of the API does not wait for them", async () => {
     const id = await createCampaign();
-    const numbers = Array.from({ length: 50_000 }, (_, n) => `55118${String(n).padStart(8, "0")}`);
+    // From 10 on, past the numbers that the sandbox treats otherwise.
+    const numbers = Array.from({ length: 50_000 }, (_, n) => `55118${String(n + 10).padStart(8, "0")}`);
     expect((await owner.addRecipients({ id, numbers })).data).toMatchObject({
       inserted: 50_000,
       total: 50_000,
     });
     const tooMany = owner.addRecipients({ id, numbers: [...numbers, "5511999990000"] });
     await expect(tooMany).rejects.toMatchObject({ status: 400 });
+    await owner.startCampaign({ id });
+    await waitUntil(async () => (await totalsOf(id)).sent > 0);
+    const sent = await shop.client.sendText({ id: shop.id, number: newPhone(), text: "Now" });
+    expect(sent.data).toMatchObject({ status: "sent" });
+    expect((await totalsOf(id)).pending).toBeGreaterThan(0);
     await owner.cancelCampaign({ id });
-    expect(await totalsOf(id)).toMatchObject({ total: 50_000, pending: 0, cancelled: 50_000 });
+    await waitUntil(async () => (await totalsOf(id)).queued === 0);
+    const totals = await totalsOf(id);
+    expect(totals).toMatchObject({ total: 50_000, pending: 0 });
+    expect(totals.sent + totals.failed + totals.cancelled).toBe(50_000);
   });
 
   test("who have opted out, or have not agreed, are passed over and shown with the reason", async () => {
@@ -220,17 +229,20 @@ describe("recipients", () => {
   });
 
   test("who opt out while their message waits for its turn do not get it any more", async () => {
+    const slow = await gateway.connectInstance({ name: "Slow" });
+    // After the first send all others wait in the lane, however long this test takes.
+    const settings = { send_delay_min_ms: 60_000, send_delay_max_ms: 60_000 };
+    await slow.client.updateInstance({ id: slow.id, settings });
     const [first = "", leaving = ""] = newPhones(2);
-    const id = await createCampaign({ min_delay_ms: 8000, max_delay_ms: 8000 });
+    const id = await createCampaign({ instance_id: slow.id });
     await owner.addRecipients({ id, numbers: [first, leaving] });
     await owner.startCampaign({ id });
-    await waitUntil(async () => (await arrived([first])).length === 1 && (await totalsOf(id)).queued === 1);
-    await shop.client.sandboxReceive({ id: shop.id, from: leaving, text: "Stop" });
-    await waitUntil(async () => (await totalsOf(id)).queued === 0);
-    await gateway.advance(20_000);
+    await waitUntil(async () => (await totalsOf(id)).sent === 1);
+    expect((await totalsOf(id)).queued).toBe(1);
+    await slow.client.sandboxReceive({ id: slow.id, from: leaving, text: "Stop" });
+    await waitUntil(async () => (await totalsOf(id)).skipped === 1);
     await completed(id);
     expect(await totalsOf(id)).toMatchObject({ sent: 1, skipped: 1 });
-    expect(await arrived([leaving])).toEqual([]);
   });
 });
 
@@ -304,9 +316,9 @@ describe("a campaign under way", () => {
   test("pauses while its instance is away, and goes on by itself", async () => {
     const other = await gateway.connectInstance({ name: "Away" });
     const id = await createCampaign({
-      ...{ instance_id: other.id, min_delay_ms: 400, max_delay_ms: 400, message_template: "Hi" },
+      ...{ instance_id: other.id, min_delay_ms: 8_000, max_delay_ms: 8_000, message_template: "Hi" },
     });
-    await owner.addRecipients({ id, numbers: newPhones(12) });
+    await owner.addRecipients({ id, numbers: newPhones(4) });
     await owner.startCampaign({ id });
     await waitUntil(async () => (await totalsOf(id)).sent > 0);
     await other.client.logoutInstance({ id: other.id });
@@ -319,8 +331,8 @@ describe("a campaign under way", () => {
     await waitUntil(async () => {
       await gateway.advance(1_000);
       return (await statusOf(id)) === "completed";
-    });
-    expect(await totalsOf(id)).toMatchObject({ total: 12, sent: 12 });
+    }, 60_000);
+    expect(await totalsOf(id)).toMatchObject({ total: 4, sent: 4 });
   });
 
   test("stops when too many sends fail", async () => {
@@ -353,14 +365,15 @@ describe("a campaign under way", () => {
     expect((await arrived([known, stranger])).map(({ phone }) => phone)).toEqual([known, stranger]);
   });
 
-  test("keeps its daily limit", async () => {
-    const id = await createCampaign({ daily_limit: 2, message_template: "Hi" });
+  test("keeps its daily limit until the next day of its zone", async () => {
+    const zone = zoneAtNoon();
+    const quiet_hours = { start: "00:00", end: "00:01", tz: zone.name };
+    const id = await createCampaign({ daily_limit: 2, quiet_hours, message_template: "Hi" });
     await owner.addRecipients({ id, numbers: newPhones(5) });
     await owner.startCampaign({ id });
-    await waitUntil(async () => (await totalsOf(id)).sent === 2);
-    const [{ next_at } = {}] = await rows(`select next_at from campaign where id = ${id}`);
-    const tomorrow = new Date(Date.now() + 86_400_000).toISOString().slice(0, 10);
-    expect((next_at as Date).toISOString()).toBe(`${tomorrow}T00:00:00.000Z`);
+    const nextAt = async () => (await rows(`select next_at from campaign where id = ${id}`))[0]?.next_at;
+    await waitUntil(async () => (await totalsOf(id)).sent === 2 && (await nextAt()) !== null);
+    expect(await nextAt()).toEqual(zone.tomorrowAtOne);
     expect(await totalsOf(id)).toMatchObject({ queued: 0, pending: 3 });
     await owner.cancelCampaign({ id });
   });
@@ -426,6 +439,16 @@ describe("a campaign under way", () => {
     expect(progress.flatMap(({ deliveries }) => deliveries)).toEqual([]);
   });
 });
+
+/** A zone whose day is neither young nor old just now, and a minute past its next midnight. */
+function zoneAtNoon(): { name: string; tomorrowAtOne: Date } {
+  const ahead = 12 - new Date().getUTCHours();
+  const shown = new Date(Date.now() + (ahead + 24) * 3_600_000).toISOString().slice(0, 10);
+  return {
+    name: ahead === 0 ? "UTC" : `Etc/GMT${ahead > 0 ? "-" : "+"}${Math.abs(ahead)}`,
+    tomorrowAtOne: new Date(Date.parse(`${shown}T00:01:00Z`) - ahead * 3_600_000),
+  };
+}
 
 async function setLock(until: string): Promise<void> {
   await rows(`update instance set new_chats_locked_until = ${until} where id = ${shop.id}`);

@@ -98,4 +98,21 @@ describe("a daily limit", () => {
       plan("2026-11-20T21:00:00.000Z", { daily_limit: 1, quiet_hours }, { plannedToday: 1 }).nextAt,
     ).toBe("2026-11-21T08:00:00.000Z");
   });
+
+  test.each([
+    ["2026-10-24T23:30:00.000Z", "2026-10-25T23:00:00.000Z", "Europe/Berlin", "is an hour longer"],
+    ["2026-03-28T23:30:00.000Z", "2026-03-29T22:00:00.000Z", "Europe/Berlin", "is an hour shorter"],
+    [
+      "2026-03-28T12:00:00.000Z",
+      "2026-03-28T22:00:00.000Z",
+      "Asia/Beirut",
+      "is followed by one without a midnight",
+    ],
+  ])("from %s lasts until %s in %s: the day %s", (from, next, tz) => {
+    const quiet_hours = { start: "12:00", end: "12:01", tz };
+    expect(plan(from, { daily_limit: 1, quiet_hours }, { plannedToday: 1 })).toEqual({
+      moments: [],
+      nextAt: next,
+    });
+  });
 });

@@ -74,11 +74,9 @@ export function* readCsv(bytes: Uint8Array, defaultCountry?: string): Generator<
   const columns = parseRecord(lines[0] ?? "", delimiter)?.map((name) => name.trim().toLowerCase()) ?? [];
   const phoneAt = columns.findIndex((name) => PHONE_NAMES.includes(name));
   if (phoneAt < 0) throw invalidField("file", "the first line names no column phone, number or whatsapp");
+  requireFew(lines);
   let rows: GivenRecipient[] = [];
-  let count = 0;
   for (const { line, text } of records(lines)) {
-    count += 1;
-    if (count > MAX_RECIPIENTS) throw invalidField("file", `has more than ${MAX_RECIPIENTS} rows`);
     const cells = parseRecord(text, delimiter);
     rows.push(readRow(cells, { line, text, columns, phoneAt, defaultCountry }));
     if (rows.length < ROWS_AT_ONCE) continue;
@@ -86,6 +84,13 @@ export function* readCsv(bytes: Uint8Array, defaultCountry?: string): Generator<
     rows = [];
   }
   yield rows;
+}
+
+/** Before the first of them is taken. */
+function requireFew(lines: readonly string[]): void {
+  let count = 0;
+  for (const _ of records(lines)) count += 1;
+  if (count > MAX_RECIPIENTS) throw invalidField("file", `has more than ${MAX_RECIPIENTS} rows`);
 }
 
 /** UTF-8, else what spreadsheets write in the west. */
