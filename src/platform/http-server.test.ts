@@ -129,6 +129,7 @@ const failures: Record<string, () => unknown> = {
   bug: () => new Error("secret detail of a bug"),
   text: () => "not even an error",
   database: () => Object.assign(new Error("connect ECONNREFUSED 127.0.0.1:5432"), { code: "ECONNREFUSED" }),
+  lock: () => Object.assign(new Error("canceling statement due to lock timeout"), { code: "55P03" }),
   disk: () => Object.assign(new Error("could not extend file"), { code: "53100" }),
 };
 
@@ -640,11 +641,12 @@ describe("refusals", () => {
     ["text", 500, "INTERNAL"],
     ["unheard of", 500, "INTERNAL"],
     ["database", 503, "UNAVAILABLE"],
+    ["lock", 503, "UNAVAILABLE"],
     ["disk", 507, "STORAGE_FULL"],
   ])("of the kind %s show no detail", async (how, status, code) => {
     const answer = await post("/raise", { how });
     expect([answer.status, answer.body.code]).toEqual([status, code]);
-    expect(answer.text).not.toMatch(/secret|ECONN|extend|stack/);
+    expect(answer.text).not.toMatch(/secret|ECONN|extend|timeout|stack/);
   });
 
   test("a database that is away before anybody is known is told by what the body asks for", async () => {

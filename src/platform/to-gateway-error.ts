@@ -1,4 +1,4 @@
-import { isDatabaseAway } from "./db.ts";
+import { isDatabaseAway, isPassing } from "./db.ts";
 import { type ErrorCode, GatewayError } from "./errors.ts";
 
 const OF_THE_SERVER: Readonly<Record<string, readonly [ErrorCode, string]>> = {
@@ -20,11 +20,16 @@ export function toGatewayError(error: unknown): GatewayError {
   const known = OF_THE_SERVER[code];
   if (known) return new GatewayError(...known, { cause: error });
   if (DISK_FULL.has(code)) {
-    return new GatewayError("STORAGE_FULL", "The storage of the gateway is full.", { cause: error });
+    const sentence = "The storage of the gateway is full.";
+    return new GatewayError("STORAGE_FULL", sentence, { cause: error, retryAfterSeconds: 60 });
   }
   if (isDatabaseAway(error)) {
     const sentence = "The database cannot be reached just now. Try again soon.";
     return new GatewayError("UNAVAILABLE", sentence, { cause: error, retryAfterSeconds: 2 });
+  }
+  if (isPassing(error)) {
+    const sentence = "Too many requests want the same row just now. Try again soon.";
+    return new GatewayError("UNAVAILABLE", sentence, { cause: error, retryAfterSeconds: 1 });
   }
   return new GatewayError("INTERNAL", "Something went wrong on our side.", { cause: error });
 }
