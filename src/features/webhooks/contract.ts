@@ -199,6 +199,8 @@ const globalRoute = {
     url: z.string(),
     events: z.array(z.string()),
     max_attempts: z.number(),
+    format: z.enum(FORMATS),
+    format_token: z.string().nullable().describe("Masked."),
     secret: z
       .string()
       .nullable()
@@ -213,13 +215,19 @@ const setGlobal = {
   ...globalRoute,
   summary: "Set the webhook that gets the events of all instances; an empty address switches it off",
   message: "Global webhook saved",
-  aliases: { url: ["webhook_url", "webhookUrl"], max_attempts: ["maxAttempts"], enabled: ["is_active"] },
+  aliases: {
+    url: ["webhook_url", "webhookUrl"],
+    max_attempts: ["maxAttempts"],
+    enabled: ["is_active"],
+    format_token: ["formatToken"],
+  },
   input: z.object({
     enabled: z.boolean().optional().describe("Absent: on when an address is given, else as it was."),
     url: z.union([z.literal(""), httpUrl]).optional(),
     events: webhookFields.events.optional(),
     secret: webhookFields.secret.optional(),
     max_attempts: webhookFields.max_attempts.optional(),
+    ...shape,
     ...rotation,
   }),
 } as const;

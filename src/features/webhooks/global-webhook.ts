@@ -77,18 +77,8 @@ function findGlobal(db: Db | Trx): Promise<WebhookRow | undefined> {
 
 function toGlobal(row: WebhookRow | undefined, box: SecretBox, { revealSecret = false } = {}) {
   if (!row) return NOT_SET;
-  const { is_active, url, events, max_attempts, secret, last_delivery_at, last_status, disabled_reason } =
-    toWebhookRecord(row, box, { revealSecret });
-  return {
-    enabled: is_active,
-    url,
-    events,
-    max_attempts,
-    secret,
-    last_delivery_at,
-    last_status,
-    disabled_reason,
-  };
+  const { is_active: enabled, ...record } = toWebhookRecord(row, box, { revealSecret });
+  return { enabled, ...record };
 }
 
 const NOT_SET = {
@@ -96,6 +86,8 @@ const NOT_SET = {
   url: "",
   events: [],
   max_attempts: 10,
+  format: "native" as const,
+  format_token: null,
   secret: null,
   last_delivery_at: null,
   last_status: null,
