@@ -18,6 +18,7 @@ import { version } from "../platform/version.ts";
 import { toAnswerText } from "./answer-text.ts";
 import { askPatiently, type Refusal, toRefusal } from "./ask-gateway.ts";
 import { GROUP_TOOLS } from "./group-tools.ts";
+import { findOwnInstance } from "./own-instance.ts";
 import { PROMPTS } from "./prompts.ts";
 import { READ_TOOLS } from "./read-tools.ts";
 import { RESOURCES } from "./resources.ts";
@@ -34,7 +35,7 @@ const TOOLS: readonly Tool[] = [...SEND_TOOLS, ...GROUP_TOOLS, ...READ_TOOLS];
 export interface McpOptions {
   baseUrl: string;
   apiKey: string;
-  /** Which instance is meant when a call names none. */
+  /** Which instance is meant when a call names none; undefined: that of the key. */
   instanceId: number | undefined;
   /** Told of bugs, which the assistant learns nothing more of. */
   onBug(error: unknown): void;
@@ -61,7 +62,7 @@ function serveTools(server: Server, client: Client, options: McpOptions): void {
     const parsed = tool.input.safeParse(withoutNulls(params.arguments));
     if (!parsed.success) return toError(invalid(parsed.error), options);
     try {
-      const answer = await callTool(tool, parsed.data, { client, signal, standard: options.instanceId });
+      const answer = await callTool(tool, parsed.data, { ...options, client, signal });
       return { content: [{ type: "text", text: toAnswerText(answer, { ...options, ...tool }) }] };
     } catch (error) {
       return toError(explain(error, options), options);
@@ -87,20 +88,44 @@ function withoutNulls(given: Record<string, unknown> = {}): Record<string, unkno
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null));
 }
 
-function callTool(
+interface Question {
+  client: Client;
+  signal: AbortSignal;
+  apiKey: string;
+  instanceId: number | undefined;
+}
+
+async function callTool(
   tool: Tool,
   given: Record<string, unknown>,
-  { client, signal, standard }: { client: Client; signal: AbortSignal; standard: number | undefined },
+  { client, signal: asked, apiKey, instanceId: standard }: Question,
 ): Promise<object> {
-  const patience = patienceOf(signal);
+  const signal = patienceOf(asked);
+  const ask = (instance: number | undefined) => askWithInstance(tool, given, { client, signal, instance });
+  try {
+    return await ask(standard);
+  } catch (error) {
+    if (!(error instanceof MissingInstance)) throw error;
+    const look = () => findOwnInstance(client, { apiKey, options: { signal } });
+    const own = await askPatiently(look, { isRepeatable: true, signal });
+    if (own === undefined) throw error;
+    return ask(own);
+  }
+}
+
+function askWithInstance(
+  tool: Tool,
+  given: Record<string, unknown>,
+  { client, signal, instance }: { client: Client; signal: AbortSignal; instance: number | undefined },
+): Promise<object> {
   const call = {
     client,
-    standardInstance: standard,
-    instanceId: (id = standard) => id ?? missInstance(),
-    options: { signal: patience, ...(tool.kind === "send" && { idempotencyKey: `mcp-${randomUUID()}` }) },
+    standardInstance: instance,
+    instanceId: (id = instance) => id ?? missInstance(),
+    options: { signal, ...(tool.kind === "send" && { idempotencyKey: `mcp-${randomUUID()}` }) },
   };
   const isRepeatable = tool.kind === "read" || tool.kind === "send";
-  return askPatiently(() => tool.ask(call, given), { isRepeatable, signal: patience });
+  return askPatiently(() => tool.ask(call, given), { isRepeatable, signal });
 }
 
 /** Ends with the question, or when the gateway has had long enough. */
@@ -114,7 +139,9 @@ function missInstance(): never {
 
 function explain(error: unknown, { baseUrl, onBug }: McpOptions): Refusal {
   if (error instanceof MissingInstance) {
-    return refuseArguments([{ field: "instanceId", issue: "is required: WAYGATE_INSTANCE_ID is not set" }]);
+    return refuseArguments([
+      { field: "instanceId", issue: "is required: neither WAYGATE_INSTANCE_ID nor the key tells" },
+    ]);
   }
   const refusal = toRefusal(error, baseUrl);
   if (refusal) return refusal;

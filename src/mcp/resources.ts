@@ -1,4 +1,5 @@
 import type { CallOptions, Client } from "../client.ts";
+import { readPages } from "./read-pages.ts";
 
 /** Something that a host can show an assistant without a question. */
 export interface Resource {
@@ -9,29 +10,26 @@ export interface Resource {
   read(client: Client, options: CallOptions): Promise<object>;
 }
 
-/** As many as a page of the API has at most. */
-const NEWEST = { limit: 200 };
-
 export const RESOURCES: readonly Resource[] = [
   {
     uri: "waygate://conversations",
     name: "conversations",
-    description: "The conversations of all instances of the account, newest first, 200 at most.",
+    description: "The conversations of all instances of the account, newest first, 5,000 at most.",
     isForeign: true,
-    read: (client, options) => client.listConversations(NEWEST, options),
+    read: (client, options) => readPages((page) => client.listConversations(page, options)),
   },
   {
     uri: "waygate://instances",
     name: "instances",
     description: "The instances of the account with their status.",
     isForeign: false,
-    read: (client, options) => client.listAllInstances(NEWEST, options),
+    read: (client, options) => readPages((page) => client.listAllInstances(page, options)),
   },
   {
     uri: "waygate://messages",
     name: "messages",
-    description: "The messages of all instances of the account, newest first, 200 at most.",
+    description: "The newest 200 messages of all instances of the account; the tool get_messages reads on.",
     isForeign: true,
-    read: (client, options) => client.listAccountMessages(NEWEST, options),
+    read: (client, options) => client.listAccountMessages({ limit: 200 }, options),
   },
 ];

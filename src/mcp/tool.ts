@@ -12,7 +12,7 @@ export interface ToolCall {
   readonly options: CallOptions;
 }
 
-/** Neither the arguments nor the environment name an instance. */
+/** Neither the arguments nor the environment name an instance; thrown before anything was asked of the gateway. */
 export class MissingInstance extends Error {
   override readonly name = "MissingInstance";
 }
@@ -46,7 +46,9 @@ const { limit, cursor, instance_id } = contract.listConversations.input.shape;
 
 /** Every tool takes it. */
 export const instance = {
-  instanceId: instance_id.describe("Numeric instance id; absent: the one of WAYGATE_INSTANCE_ID."),
+  instanceId: instance_id.describe(
+    "Numeric instance id; absent: the one of WAYGATE_INSTANCE_ID, else of the key.",
+  ),
 };
 
 export const recipient = {

@@ -1,0 +1,35 @@
+import { expect, test } from "vitest";
+import { readPages } from "./read-pages.ts";
+
+/** A list of so many rows, told page by page; the cursor is the row to begin with. */
+function listOf(rows: number) {
+  const asked: (string | undefined)[] = [];
+  const list = async ({ limit, cursor }: { limit: number; cursor: string | undefined }) => {
+    asked.push(cursor);
+    const from = Number(cursor ?? 0);
+    const until = Math.min(rows, from + limit);
+    const has_more = until < rows;
+    const data = Array.from({ length: until - from }, (_, index) => from + index);
+    return { data, pagination: { has_more, next_cursor: has_more ? String(until) : null } };
+  };
+  return { asked, list };
+}
+
+test.each([
+  [0, 1],
+  [200, 1],
+  [201, 2],
+  [5000, 25],
+])("%i rows are read whole, with %i questions", async (rows, questions) => {
+  const { asked, list } = listOf(rows);
+  const { data, pagination } = await readPages(list);
+  expect(data).toEqual(Array.from({ length: rows }, (_, index) => index));
+  expect(pagination).toEqual({ has_more: false, next_cursor: null });
+  expect(asked).toHaveLength(questions);
+});
+
+test("a list that is too long says that there is more", async () => {
+  const { data, pagination } = await readPages(listOf(5001).list);
+  expect(data).toHaveLength(5000);
+  expect(pagination).toEqual({ has_more: true, next_cursor: "5000" });
+});

@@ -1,0 +1,24 @@
+/** More than this is not for an assistant to read at once. */
+const MOST_PAGES = 25;
+/** As many as the API gives at once. */
+const ROWS_PER_PAGE = 200;
+
+interface Listed<Row> {
+  data: Row[];
+  pagination: { has_more: boolean; next_cursor: string | null };
+}
+
+/** A whole list, up to 5,000 rows; `pagination` of the answer tells whether there are more. */
+export async function readPages<Row, Answer extends Listed<Row>>(
+  list: (page: { limit: number; cursor: string | undefined }) => Promise<Answer & Listed<Row>>,
+): Promise<Answer> {
+  const rows: Row[] = [];
+  let cursor: string | undefined;
+  for (let pages = 1; ; pages++) {
+    const answer = await list({ limit: ROWS_PER_PAGE, cursor });
+    rows.push(...answer.data);
+    const { has_more, next_cursor } = answer.pagination;
+    if (!has_more || next_cursor === null || pages === MOST_PAGES) return { ...answer, data: rows };
+    cursor = next_cursor;
+  }
+}
