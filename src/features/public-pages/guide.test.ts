@@ -15,10 +15,18 @@ describe.each(GUIDE)("the page $slug", ({ slug }) => {
 
   test("leads nowhere that is not served", async () => {
     const html = await guide(slug);
-    const links = [...html.matchAll(/href="([^"]+)"/g)].map(([, href = ""]) => href.split("#")[0] ?? "");
+    const links = [...html.matchAll(/href="([^"]+)"/g)].map(([, href = ""]) => href);
     const served = ["", "/", "/docs", "/terms", "/privacy", "/openapi.json", "/postman.json"];
     const known = new Set([...served, ...GUIDE.map((one) => guidePath(one.slug))]);
-    const dead = links.filter((href) => !known.has(href) && !/^https:|^\/docs\/assets\//.test(href));
+    const ours = links
+      .filter((href) => !/^https:|^\/docs\/assets\//.test(href))
+      .map((href) => href.split("#"));
+    const dead = [];
+    for (const [path = "", hash] of ours) {
+      const target = GUIDE.find((one) => guidePath(one.slug) === path)?.slug ?? slug;
+      const isThere = hash === undefined || (await guide(target)).includes(` id="${hash}"`);
+      if (!known.has(path) || !isThere) dead.push(`${path}#${hash ?? ""}`);
+    }
     expect(dead).toEqual([]);
   });
 });

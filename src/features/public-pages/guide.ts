@@ -9,13 +9,14 @@ import { escapeHtml, page } from "./layout.ts";
 export const GUIDE = [
   { slug: "quick-start", title: "Quick start" },
   { slug: "install", title: "Installing" },
-  { slug: "session-states", title: "Pairing and sessions" },
+  { slug: "pairing", title: "Pairing a phone" },
   { slug: "sending", title: "Sending" },
+  { slug: "asynchronous-sends", title: "Async and idempotency" },
   { slug: "media", title: "Media" },
   { slug: "contacts-and-chats", title: "Contacts and chats" },
   { slug: "webhooks", title: "Webhooks" },
   { slug: "verifying-webhooks", title: "Verifying webhooks" },
-  { slug: "campaign-states", title: "Campaigns" },
+  { slug: "campaigns", title: "Campaigns" },
   { slug: "integrations", title: "Integrations" },
   { slug: "assistant-tools", title: "Assistant tools" },
   { slug: "client", title: "Typed client" },
@@ -27,6 +28,8 @@ export const GUIDE = [
   { slug: "reliability", title: "Reliability" },
   { slug: "migration", title: "Coming from another gateway" },
   { slug: "sandbox", title: "The sandbox network" },
+  { slug: "session-states", title: "States of a session" },
+  { slug: "campaign-states", title: "States of a campaign" },
   { slug: "configuration", title: "Configuration" },
 ] as const;
 
@@ -86,11 +89,14 @@ export function toHtml(markdown: string): string {
       code: ({ text, lang }) =>
         `<pre tabindex="0"><code${lang ? ` class="language-${escapeHtml(lang)}"` : ""}>${escapeHtml(text)}</code></pre>\n`,
       table(token: Tokens.Table) {
-        const row = (cells: Tokens.TableCell[], open: string, close: string) =>
-          `<tr>${cells.map((cell) => `${open}${this.parser.parseInline(cell.tokens)}${close}`).join("")}</tr>`;
+        const row = (cells: Tokens.TableCell[], toCell: (html: string) => string) =>
+          `<tr>${cells.map(({ tokens }) => toCell(this.parser.parseInline(tokens))).join("")}</tr>`;
+        const td = (html: string) => `<td>${html}</td>`;
+        // An empty cell heads nothing.
+        const th = (html: string) => (html === "" ? td(html) : `<th scope="col">${html}</th>`);
         const hasHead = token.header.some(({ text }) => text !== "");
-        const head = hasHead ? row(token.header, '<th scope="col">', "</th>") : "";
-        const rows = token.rows.map((cells) => row(cells, "<td>", "</td>")).join("\n");
+        const head = hasHead ? row(token.header, th) : "";
+        const rows = token.rows.map((cells) => row(cells, td)).join("\n");
         return `<div class="wide" tabindex="0"><table>${head}${rows}</table></div>\n`;
       },
     },
