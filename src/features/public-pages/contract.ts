@@ -67,6 +67,15 @@ export const publicPagesContract = {
     output: z.never(),
     raw: "*/*",
   }),
+  favicon: route({
+    http: "GET /favicon.ico",
+    access: "public",
+    tag,
+    summary: "The icon that browsers look for beside pages without markup",
+    input: z.object({}),
+    output: z.never(),
+    raw: "image/png",
+  }),
   privacy: route({
     http: "GET /privacy",
     access: "public",

@@ -32,9 +32,9 @@ ${body}
 
 /** The style of every page, light and dark. */
 export const PAGE_STYLE = `:root { color-scheme: light dark; --ink: #1c1e21; --quiet: #4d5358; --paper: #fff; --shade: #f2f4f6;
-  --line: #cfd4d9; --link: #0b57d0; --go: #0b6b3a; }
+  --line: #cfd4d9; --link: #0b57d0; --go: #0b6b3a; --stop: #a31515; }
 @media (prefers-color-scheme: dark) { :root { --ink: #e6e6e6; --quiet: #b3bac0; --paper: #1c2022; --shade: #272c30;
-  --line: #444b51; --link: #8ab4f8; --go: #49cc90; } }
+  --line: #444b51; --link: #8ab4f8; --go: #49cc90; --stop: #ffb4b4; } }
 * { box-sizing: border-box; }
 body { margin: 0; background: var(--paper); color: var(--ink); font: 1rem/1.6 system-ui, sans-serif; }
 header, footer { display: flex; flex-wrap: wrap; gap: 0.4rem 1.2rem; padding: 0.8rem 1rem; }
@@ -72,10 +72,17 @@ noscript { display: block; padding: 1rem; }
   body:has(.guide) > nav ul { flex-direction: column; position: sticky; top: 0; }
   main.guide { margin: 0; max-width: 58rem; padding: 1rem 2rem; }
 }
-main.reference { max-width: none; padding: 0; }
+.unseen { clip-path: inset(50%); height: 1px; margin: 0; overflow: hidden; position: absolute; width: 1px; }
 .swagger-ui .info .title small, .swagger-ui .info .title small.version-stamp { background: #3d4349; }
 .swagger-ui .info .title small pre { background: none; color: #fff; padding: 0; }
 .swagger-ui .info a, .swagger-ui .info a .url { color: var(--link); }
+html body .swagger-ui .btn.try-out__btn.cancel { border-color: var(--stop); color: var(--stop); }
+html body .swagger-ui .header-col { color: var(--ink); }
+.swagger-ui .microlight span { color: #f0a5a5 !important; }
+.swagger-ui .opblock .opblock-summary-method { color: #10181f; text-shadow: none; }
+.swagger-ui .btn.execute { background: #1f5fae; border-color: #1f5fae; }
+.swagger-ui .download-contents { background: #3d4349; }
+html body .swagger-ui .parameter__in { color: var(--quiet); }
 .swagger-ui .btn.authorize { border-color: var(--go); color: var(--go); }
 .swagger-ui .btn.authorize svg { fill: var(--go); }
 @media (prefers-reduced-motion: reduce) { *, ::before, ::after { animation: none !important; transition: none !important; } }

@@ -25,10 +25,12 @@ then use its API key as <code>x-api-key</code>.</p>
 export const DOCS_PAGE = page({
   title: "Waygate: reference",
   head: '<link rel="stylesheet" href="/docs/assets/swagger-ui.css">\n',
-  body: `<main id="content" class="reference">
+  // The library brings a <main> of its own.
+  body: `<div id="content" class="reference">
+<section aria-label="About this page"><h1 class="unseen">Waygate: interactive reference</h1></section>
 <noscript>The interactive reference needs JavaScript. The description itself is <a href="/openapi.json">here</a>.</noscript>
 <div id="reference"></div>
-</main>
+</div>
 <script src="/docs/assets/swagger-ui-bundle.js"></script>
 <script src="/docs/assets/start.js"></script>`,
 });
@@ -37,6 +39,10 @@ export const START_SCRIPT = `const dark = matchMedia("(prefers-color-scheme: dar
 const follow = () => document.documentElement.classList.toggle("dark-mode", dark.matches);
 dark.addEventListener("change", follow);
 follow();
+// The library leaves the body that is to be sent without a name.
+new MutationObserver(() => {
+  for (const text of document.querySelectorAll("textarea:not([aria-label])")) text.setAttribute("aria-label", "Body");
+}).observe(document.getElementById("reference"), { childList: true, subtree: true });
 SwaggerUIBundle({
   url: "/openapi.json",
   dom_id: "#reference",
@@ -44,7 +50,16 @@ SwaggerUIBundle({
   docExpansion: "none",
   filter: true,
   validatorUrl: null,
-  // The library leaves its one list of choices without a name.
-  onComplete: () => document.getElementById("servers")?.setAttribute("aria-label", "Gateway"),
+  // What the library leaves without a name, or outside of every landmark.
+  onComplete: () => {
+    document.getElementById("servers")?.setAttribute("aria-label", "Gateway");
+    document.querySelector(".info .title")?.setAttribute("aria-level", "2");
+    const regions = { "information-container": "About", "schemes-server-container": "Gateway and key", "filter-container": "Filter" };
+    for (const [name, label] of Object.entries(regions)) {
+      const region = document.querySelector("." + name);
+      region?.setAttribute("role", "region");
+      region?.setAttribute("aria-label", label);
+    }
+  },
 });
 `;

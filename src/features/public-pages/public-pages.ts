@@ -57,6 +57,7 @@ export function publicPagesHandlers(
     guide: async () => toPage(await guide(GUIDE[0].slug)),
     guidePage: async ({ input }) => toPage(await guide(input.page)),
     docsAsset: async ({ input }) => readAsset(input.file),
+    favicon: async () => readAsset("favicon-32x32.png"),
     ...textHandlers({ dataDir, packageRoot: packageRoot() }),
   };
 }
