@@ -12,6 +12,7 @@ import (
 	"io"
 	"log"
 	"math"
+	"net"
 	"net/http"
 	"os"
 	"strconv"
@@ -88,6 +89,10 @@ func main() {
 		}
 		fmt.Println(told.Sequence, told.Event, text)
 	})
-	log.Printf("listening on http://127.0.0.1:%s", port)
-	log.Fatal(http.ListenAndServe("127.0.0.1:"+port, nil))
+	listener, err := net.Listen("tcp", "127.0.0.1:"+port)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("listening on http://%s\n", listener.Addr())
+	log.Fatal(http.Serve(listener, nil))
 }

@@ -2,7 +2,9 @@ import { type ChildProcess, execFile, spawn, spawnSync } from "node:child_proces
 import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { freePortsFor } from "../src/platform/free-port.ts";
 import { newPhone, startTestGateway, type TestGateway, type TestInstance, waitUntil } from "./gateway.ts";
 import { makeScratchDir } from "./scratch-dir.ts";
 import { ROOT } from "./source-files.ts";
@@ -13,10 +15,11 @@ const SIGN_IN = { WAYGATE_EMAIL: "owner@example.com", WAYGATE_PASSWORD: "correct
 let gateway: TestGateway;
 let shop: TestInstance;
 let env: Record<string, string>;
+let scratch: Awaited<ReturnType<typeof makeScratchDir>>;
 const running: ChildProcess[] = [];
 
 beforeAll(async () => {
-  gateway = await startTestGateway();
+  [gateway, scratch] = await Promise.all([startTestGateway(), makeScratchDir()]);
   shop = await gateway.connectInstance();
   env = {
     ...{ PATH: process.env.PATH ?? "", HOME: process.env.HOME ?? "", WAYGATE_BASE_URL: gateway.url },
@@ -27,6 +30,7 @@ beforeAll(async () => {
 afterAll(async () => {
   for (const child of running) child.kill();
   await gateway.stop();
+  await scratch.remove();
 });
 
 /** Runs an example to its end. */
@@ -39,20 +43,23 @@ function run(args: string[], more: Record<string, string> = {}): Promise<{ code:
 }
 
 /** Starts an example that listens, and lets a new webhook of the instance post to it. */
-async function listen(command: string, file: string) {
+async function listen(command: string, args: string[]) {
   const created = await shop.client.createWebhook({ id: shop.id, url: "http://127.0.0.1:1/" });
   const { id: webhookId, secret = "" } = created.data;
-  const child = spawn(command, [file], {
+  const child = spawn(command, args, {
     cwd: EXAMPLES,
     env: { ...env, WEBHOOK_SECRET: secret, PORT: "0" },
-    stdio: ["ignore", "pipe", "inherit"],
+    stdio: ["ignore", "pipe", "pipe"],
   });
   running.push(child);
   let said = "";
-  child.stdout.setEncoding("utf8").on("data", (text: string) => {
-    said += text;
-  });
-  const url = () => said.match(/^listening on (http:\S+)/m)?.[1];
+  // The server of PHP says everything on standard error.
+  for (const output of [child.stdout, child.stderr]) {
+    output.setEncoding("utf8").on("data", (text: string) => {
+      said += text;
+    });
+  }
+  const url = () => said.match(/(?:^listening on |Server \()(http:[^\s)]+)/m)?.[1];
   await waitUntil(() => url() ?? child.exitCode !== null);
   await shop.client.updateWebhook({ id: shop.id, webhookId, url: url() ?? "" });
   const stop = async () => {
@@ -75,35 +82,56 @@ describe("send-text.mjs", () => {
   });
 });
 
-const hasPython = spawnSync("python3", ["--version"]).status === 0;
+const isHere = (command: string, ...args: string[]) => spawnSync(command, args).status === 0;
 const RECEIVERS = [
-  { command: process.execPath, file: "receive-webhooks.mjs", isHere: true },
-  { command: "python3", file: "receive-webhooks.py", isHere: hasPython },
+  { file: "receive-webhooks.mjs", command: process.execPath, found: true },
+  { file: "receive-webhooks.py", command: "python3", found: isHere("python3", "--version") },
+  { file: "receive-webhooks.php", command: "php", found: isHere("php", "--version") },
+  { file: "receive-webhooks.go", command: "go", found: isHere("go", "version") },
 ];
 
-describe.each(RECEIVERS)("$file", ({ command, file, isHere }) => {
-  test.skipIf(!isHere)("takes what the gateway delivers and refuses the rest", async () => {
-    const receiver = await listen(command, file);
-    const text = `Olá 👋 ${file}`;
-    await write("5511988887777", text);
-    await waitUntil(() => receiver.said().includes(`message.received ${text}`));
-    const forged = await fetch(receiver.url, {
-      method: "POST",
-      body: "{}",
-      headers: {
-        "webhook-id": "evt_1",
-        "webhook-timestamp": String(Math.floor(Date.now() / 1000)),
-        "webhook-signature": "v1,AAAA",
-      },
-    });
-    expect(forged.status).toBe(401);
-    await receiver.stop();
-  });
+/** What starts a receiver that needs more than its name. */
+async function commandOf({ command, file }: { command: string; file: string }): Promise<[string, string[]]> {
+  if (command === "php") {
+    const { value: port } = await freePortsFor(`php ${process.pid}`).next();
+    return ["php", ["-S", `127.0.0.1:${port}`, file]];
+  }
+  if (command !== "go") return [command, [file]];
+  const program = join(scratch.path, "receive-webhooks");
+  await promisify(execFile)("go", ["build", "-o", program, file], { cwd: EXAMPLES });
+  return [program, []];
+}
+
+describe.each(RECEIVERS)("$file", ({ command, file, found }) => {
+  test.skipIf(!found)(
+    found
+      ? "takes what the gateway delivers and refuses the rest"
+      : `is not tried: skipped, no ${command} on this machine`,
+    async () => {
+      const receiver = await listen(...(await commandOf({ command, file })));
+      const text = `Olá 👋 ${file}`;
+      await write("5511988887777", text);
+      await waitUntil(() => receiver.said().includes(`message.received ${text}`));
+      const forged = await fetch(receiver.url, {
+        method: "POST",
+        body: "{}",
+        headers: {
+          "webhook-id": "evt_1",
+          "webhook-timestamp": String(Math.floor(Date.now() / 1000)),
+          "webhook-signature": "v1,AAAA",
+        },
+      });
+      expect(forged.status).toBe(401);
+      await receiver.stop();
+    },
+    // Go compiles its library at its first run on a machine.
+    180_000,
+  );
 });
 
 describe("echo-bot.mjs", () => {
   test("answers a text with the same text, quoting it", async () => {
-    const bot = await listen(process.execPath, "echo-bot.mjs");
+    const bot = await listen(process.execPath, ["echo-bot.mjs"]);
     const phone = newPhone();
     await write(phone, "Anybody there?");
     const messages = async () =>
@@ -118,8 +146,7 @@ describe("echo-bot.mjs", () => {
 
 describe("campaign-from-csv.mjs", () => {
   test("shows a campaign, and sends it when told to", async () => {
-    const { path, remove } = await makeScratchDir();
-    const file = join(path, "people.csv");
+    const file = join(scratch.path, "people.csv");
     const [ana, leo] = [newPhone(), newPhone()];
     await writeFile(file, `phone,name\n${ana},Ana\n${leo},Leo\n${ana},Ana\nnobody,Nobody\n`);
     const quick = { ...SIGN_IN, MIN_DELAY_MS: "0", MAX_DELAY_MS: "0" };
@@ -128,7 +155,6 @@ describe("campaign-from-csv.mjs", () => {
     expect(shown.said).toContain(`${ana} would read: Hello Ana`);
     expect(shown.said).toContain("not started");
     const sent = await run(["campaign-from-csv.mjs", file, "Hello {{name}}", "--start"], quick);
-    await remove();
     expect(sent.said).toContain("completed: 2 of 2 sent, 0 failed, 0 left out");
     const { data } = await shop.client.listChatMessages({ id: shop.id, jid: leo });
     expect(data.map(({ text }) => text)).toEqual(["Hello Leo"]);
