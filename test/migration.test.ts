@@ -69,6 +69,21 @@ const UNCHANGED: readonly (readonly [peer: string, route: Name, body: Body, read
   ],
   ["Evolution updateBlockStatus", "blockContact", { number: JID, status: "block" }, { action: "block" }],
   ["Evolution archiveChat", "setChatState", { chat: JID, archive: true }, { number: JID, archive: true }],
+  [
+    "Evolution archiveChat by its last message",
+    "setChatState",
+    {
+      lastMessage: { key: { remoteJid: JID, fromMe: false, id: "3A01" }, messageTimestamp: 1 },
+      archive: true,
+    },
+    { number: JID, archive: true },
+  ],
+  [
+    "Evolution getBase64FromMediaMessage",
+    "downloadMedia",
+    { message: { key: { id: "3A01" } }, convertToMp4: false },
+    { message_id: "3A01" },
+  ],
   ["Evolution fetchProfile", "contactInfo", { number: JID }, { number: JID }],
   ["Evolution updateProfileName", "setProfileName", { name: "Shop" }, { name: "Shop" }],
   ["Evolution updateProfileStatus", "setProfileStatus", { status: "Open" }, { text: "Open" }],
@@ -263,6 +278,13 @@ const UNCHANGED: readonly (readonly [peer: string, route: Name, body: Body, read
     { session: "s", chatId: CHAT, messageIds: [WAHA_ID] },
     { message_ids: ["3EB0AA"] },
   ],
+  [
+    "WAHA sendLocation",
+    "sendLocation",
+    { session: "default", chatId: CHAT, latitude: 1, longitude: 2, title: "Office" },
+    { latitude: 1, longitude: 2, name: "Office" },
+  ],
+  ["WAHA contacts/about", "contactInfo", { contactId: CHAT, session: "default" }, { number: CHAT }],
   ["WAHA presence", "setPresence", { presence: "offline" }, { presence: "unavailable" }],
   [
     "WAHA presence in a chat",

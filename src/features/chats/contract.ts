@@ -168,7 +168,7 @@ export const chatsContract = {
     summary: "Archive, mute, pin or mark a chat as read on the phone, or take it back",
     message: "Chat changed",
     aliases: {
-      number: [...targetAliases.number, "chat"],
+      number: [...targetAliases.number, "chat", "lastMessage.key.remoteJid"],
       duration_seconds: ["durationSeconds", "duration"],
     },
     input: z.object({

@@ -100,7 +100,7 @@ export const contactsContract = {
     tag,
     summary: "Read name, picture, about and business data of a contact from the network",
     message: "Contact",
-    aliases: targetAliases,
+    aliases: { number: [...targetAliases.number, "contactId"] },
     input: z.object({ id, ...target }),
     output: z.object({
       ...addresses,

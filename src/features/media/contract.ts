@@ -22,7 +22,7 @@ export const mediaContract = {
     tag: "Messages",
     summary: "Get the file of a message: its bytes, or with `return_base64` the envelope",
     message: "File",
-    aliases: { message_id: ["id", "messageId", "key.id"], return_base64: ["returnBase64"] },
+    aliases: { message_id: ["id", "messageId", "key.id", "message.key.id"], return_base64: ["returnBase64"] },
     input: z.object({
       id: instanceId,
       message_id: z.string().trim().min(1).max(128),

@@ -226,7 +226,10 @@ export const message = z.object({
 /** A message as reads show it: with what became of it since. */
 export const keptMessage = message.extend({
   edited_at: z.iso.datetime().nullable(),
-  deleted_at: z.iso.datetime().nullable().describe("When it was deleted for everyone; its words stay readable here."),
+  deleted_at: z.iso
+    .datetime()
+    .nullable()
+    .describe("When it was deleted for everyone; its words stay readable here."),
 });
 
 const tag = "Messages";
@@ -277,7 +280,7 @@ export const messagesContract = {
     http: "POST /api/v1/instances/:id/send-location",
     summary: "Send a place",
     ...send,
-    aliases: sendAliases,
+    aliases: { ...sendAliases, name: ["title"] },
     input: z.object({ id: instanceId, ...target, ...sendOptions, ...locationFields }),
   }),
   sendContact: route({
