@@ -16,6 +16,42 @@ function examples(...lines: string[]): string {
   return `\nExamples:\n${lines.map((line) => `  $ ${line}\n`).join("")}`;
 }
 
+const SERVE_HELP = `
+The first start makes ./data (WAYGATE_DATA_DIR) with a PostgreSQL and a secret key in it, and prints the owner's sign-in
+once. Then http://127.0.0.1:3000 has the guide and the reference. Ctrl-C or SIGTERM ends it in peace; what was accepted
+survives a kill -9 too.
+`;
+
+const DEMO_HELP = `
+Takes under a minute, needs no phone and no settings, and leaves nothing behind.
+`;
+
+const MCP_HELP = `
+Environment:
+  WAYGATE_API_KEY      the key of an instance; required
+  WAYGATE_BASE_URL     where the gateway is; http://127.0.0.1:3000 unless set
+  WAYGATE_INSTANCE_ID  the instance that is meant when a call names none; that of the key unless set
+
+It is started by an assistant's host, not by hand; docs/assistant-tools.md has a configuration to copy.
+`;
+
+const KEY_HELP = `
+Secrets in the database (sessions, webhook secrets, tokens) are sealed with WAYGATE_SECRET_KEY. To change it:
+  1. several nodes only: restart each with the new key as WAYGATE_SECRET_KEY_SECOND
+  2. restart with the new key as WAYGATE_SECRET_KEY and the old one as WAYGATE_SECRET_KEY_SECOND
+  3. run this command with these two settings; after an interruption run it again
+  4. when sign-ins of the old key have run out (WAYGATE_JWT_LIFETIME), restart without WAYGATE_SECRET_KEY_SECOND
+`;
+
+const RESTORE_HELP = `
+Set WAYGATE_BACKUP_KEY and WAYGATE_SECRET_KEY as they were in the gateway that made the backup. What was pending in it is
+held back until you decide: --release or --discard. docs/backups.md tells the whole way.
+`;
+
+const DOCTOR_HELP = `
+Each line is one check, with what to do where it is not well. Exit status 1 when something must be done.
+`;
+
 const program = new Command("waygate")
   .description("Self-hosted, multi-instance messaging gateway to WhatsApp Web sessions")
   .version(version())
@@ -33,11 +69,12 @@ program
   )
   .addHelpText(
     "after",
-    examples(
-      "waygate serve",
-      "WAYGATE_PORT=8080 WAYGATE_DATA_DIR=/var/lib/waygate waygate serve",
-      "DATABASE_URL=postgres://waygate:...@db/waygate WAYGATE_SECRET_KEY=... waygate serve",
-    ),
+    SERVE_HELP +
+      examples(
+        "waygate serve",
+        "WAYGATE_PORT=8080 WAYGATE_DATA_DIR=/var/lib/waygate waygate serve",
+        "DATABASE_URL=postgres://waygate:...@db/waygate WAYGATE_SECRET_KEY=... waygate serve",
+      ),
   )
   .action(async () => {
     const { serve } = await import("./processes/serve.ts");
@@ -49,7 +86,7 @@ program
   .description(
     "show the gateway at work on scratch data: two sandbox instances, signed webhooks, a kill -9 survived",
   )
-  .addHelpText("after", examples("waygate demo"))
+  .addHelpText("after", DEMO_HELP + examples("waygate demo"))
   .action(async () => {
     const { demo } = await import("./processes/demo.ts");
     await demo(process.env);
@@ -62,9 +99,10 @@ program
   )
   .addHelpText(
     "after",
-    examples(
-      "WAYGATE_BASE_URL=http://127.0.0.1:3000 WAYGATE_API_KEY=wg_... WAYGATE_INSTANCE_ID=1 waygate mcp",
-    ),
+    MCP_HELP +
+      examples(
+        "WAYGATE_BASE_URL=http://127.0.0.1:3000 WAYGATE_API_KEY=wg_... WAYGATE_INSTANCE_ID=1 waygate mcp",
+      ),
   )
   .action(async () => {
     const { serveMcp } = await import("./processes/mcp.ts");
@@ -108,7 +146,7 @@ program
   .description("seal every secret anew with WAYGATE_SECRET_KEY; the gateway may run meanwhile")
   .addHelpText(
     "after",
-    examples("WAYGATE_SECRET_KEY=<new> WAYGATE_SECRET_KEY_SECOND=<old> waygate key rotate"),
+    KEY_HELP + examples("WAYGATE_SECRET_KEY=<new> WAYGATE_SECRET_KEY_SECOND=<old> waygate key rotate"),
   )
   .action(async () => {
     const { rotateKeyByCommand } = await import("./processes/commands.ts");
@@ -147,11 +185,12 @@ program
   .option("--discard", "drop what was pending in the backup")
   .addHelpText(
     "after",
-    examples(
-      "DATABASE_URL=postgres://.../empty waygate restore waygate.backup",
-      "waygate restore --release",
-      "waygate restore --discard",
-    ),
+    RESTORE_HELP +
+      examples(
+        "DATABASE_URL=postgres://.../empty waygate restore waygate.backup",
+        "waygate restore --release",
+        "waygate restore --discard",
+      ),
   )
   .action(async (file: string | undefined, options: RestoreChoice, command: Command) => {
     const chosen = [file, options.release, options.discard].filter((one) => one !== undefined);
@@ -171,7 +210,7 @@ interface RestoreChoice {
 program
   .command("doctor")
   .description("check database, disk, clock, keys, media store, network and port; says what to do")
-  .addHelpText("after", examples("waygate doctor"))
+  .addHelpText("after", DOCTOR_HELP + examples("waygate doctor"))
   .action(async () => {
     const { doctor } = await import("./processes/doctor.ts");
     if (!(await doctor(process.env))) process.exitCode = 1;
