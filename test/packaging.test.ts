@@ -199,6 +199,21 @@ test("the workflow runs .ci/run on the three versions of Node", () => {
   expect(existsSync(join(ROOT, ".ci/run"))).toBe(true);
 });
 
-test("the package brings the documents that its pages show", () => {
-  expect(JSON.parse(read("package.json")).files).toEqual(expect.arrayContaining(["bin", "dist", "docs"]));
+describe("the npm package", () => {
+  const { files, scripts, bin, exports: doors } = JSON.parse(read("package.json"));
+
+  test("brings the program, the client and the documents that its pages show, and no tests or benchmarks", () => {
+    expect(files).toEqual(expect.arrayContaining(["bin", "dist/src", "dist/migrations", "docs", "examples"]));
+    expect(files).not.toContain("dist");
+    expect(existsSync(join(ROOT, bin.waygate))).toBe(true);
+    for (const { types, default: code } of Object.values<Json>(doors)) {
+      expect(code).toMatch(/^\.\/dist\/src\/\w+\.js$/);
+      expect(types).toBe(code.replace(/\.js$/, ".d.ts"));
+      expect(existsSync(join(ROOT, code.replace("/dist/", "/").replace(/\.js$/, ".ts")))).toBe(true);
+    }
+  });
+
+  test("is compiled before it is packed", () => {
+    expect(scripts.prepack).toContain("npm run --silent build");
+  });
 });
