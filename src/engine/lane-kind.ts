@@ -60,7 +60,7 @@ export interface LaneKind {
   prepare?(): Promise<void>;
   /** Throws only for a bug of ours: it is logged and the job tried again later. */
   run(job: Job): Promise<JobEnd>;
-  /** The lane is ours from now on; its jobs start when this resolves. A throw is logged and it is called again. */
+  /** The lane is ours from now on; its jobs start when this resolves. Sixteen at once per node at most. A throw is logged and it is called again. */
   taken?(lane: Lane): Promise<void>;
   /** The lane is ours no longer: stop acting for it at once. Can be called while `taken` still runs. */
   lost?(lane: Lane): Promise<void>;

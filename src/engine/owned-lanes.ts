@@ -1,10 +1,13 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { ByteBudget } from "../platform/byte-budget.ts";
 import type { Log } from "../platform/log.ts";
 import type { Lane } from "./lane-kind.ts";
 import { LaneWork } from "./lane-work.ts";
 import type { Picker } from "./picker.ts";
 
 const LONGEST_RETRY_MS = 30_000;
+/** A thousand lanes of a dead node must not ask the database all at once. */
+const OPENED_AT_ONCE = 16;
 
 /** The lanes that this node owns, from their taking to the last job that still runs after their loss. */
 export class OwnedLanes {
@@ -13,6 +16,7 @@ export class OwnedLanes {
   readonly #byId = new Map<number, LaneWork>();
   readonly #byKey = new Map<string, LaneWork>();
   readonly #closing = new Set<number>();
+  readonly #opening = new ByteBudget(OPENED_AT_ONCE);
 
   readonly #closed: () => void;
 
@@ -90,7 +94,7 @@ export class OwnedLanes {
   async #open(work: LaneWork): Promise<void> {
     for (let waitMs = 1_000; !work.isClosed; waitMs = Math.min(waitMs * 2, LONGEST_RETRY_MS)) {
       try {
-        await work.kind.taken?.(work.lane);
+        if (work.kind.taken) await this.#opening.use(1, () => this.#tellTaken(work));
         work.isOpen = true;
         return this.offer(work);
       } catch (error) {
@@ -98,6 +102,10 @@ export class OwnedLanes {
         await sleep(waitMs, undefined, { ref: false });
       }
     }
+  }
+
+  async #tellTaken({ kind, lane, isClosed }: LaneWork): Promise<void> {
+    if (!isClosed) await kind.taken?.(lane);
   }
 
   async #tellLost(work: LaneWork): Promise<void> {

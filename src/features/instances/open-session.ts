@@ -2,6 +2,7 @@ import { sql } from "kysely";
 import type { Lane } from "../../engine/engine.ts";
 import type { Session } from "../../network/driver.ts";
 import type { SessionOptions } from "../../network/sessions.ts";
+import { isPassing } from "../../platform/db.ts";
 import type { Log } from "../../platform/log.ts";
 import { CONTROL_GROUP } from "./control-jobs.ts";
 import type { ConnectionRecorder } from "./record-connection.ts";
@@ -41,7 +42,10 @@ function hasControlJob(lane: number) {
   return sql<boolean>`exists (select from job where lane = ${lane} and prio = 0 and pos < 0 and grp = ${CONTROL_GROUP})`;
 }
 
-/** Opens and connects; what comes of it arrives as events. A session that cannot be opened is told as failed. */
+/**
+ * Opens and connects; what comes of it arrives as events. A session that cannot be opened is told as failed; a database
+ * that is away for the moment is thrown, so that it is tried again.
+ */
 export async function openSession(
   deps: OpenDeps,
   sessions: OpenSessions,
@@ -53,6 +57,7 @@ export async function openSession(
     if (options) sessions.open(id, network, options).connect({ pairingPhone });
     else await deps.recorder.record(id, { type: "failed", reason: "proxy_not_allowed" });
   } catch (error) {
+    if (isPassing(error)) throw error;
     deps.log.error({ err: error, instance_id: id }, "the session could not be opened");
     await deps.recorder.record(id, { type: "failed", reason: "session_failed" });
   }

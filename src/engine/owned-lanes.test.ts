@@ -1,0 +1,25 @@
+import { afterAll, expect, it } from "vitest";
+import { createEngineStory, eventually } from "../../test/engine-story.ts";
+
+const story = await createEngineStory();
+afterAll(() => story.close());
+
+it("opens many lanes a few at a time, and all of them", async () => {
+  const keys = Array.from({ length: 50 }, (_, n) => String(n));
+  for (const key of keys) await story.lane("test", key);
+  const opened = new Set<string>();
+  let [opening, most] = [0, 0];
+  await story.start("a", [
+    {
+      ...{ kind: "test", role: "worker", width: 1, run: async () => ({ end: "done" }) },
+      async taken({ key }) {
+        most = Math.max(most, ++opening);
+        await new Promise((turn) => setTimeout(turn, 2));
+        opening -= 1;
+        opened.add(key);
+      },
+    },
+  ]);
+  await eventually(() => opened.size).toBe(keys.length);
+  expect(most).toBeLessThanOrEqual(16);
+});

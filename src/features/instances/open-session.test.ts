@@ -1,0 +1,41 @@
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { createTestDatabase, type TestDatabase } from "../../../test/database.ts";
+import { type Cable, layCable } from "../../../test/engine-story.ts";
+import { createLog } from "../../platform/log.ts";
+import { type OpenDeps, openSession } from "./open-session.ts";
+
+let store: TestDatabase;
+let cable: Cable;
+
+beforeAll(async () => {
+  store = await createTestDatabase();
+  cable = await layCable(store.url);
+});
+afterAll(async () => {
+  await cable.close();
+  await store.drop();
+});
+
+function createDeps() {
+  const told: unknown[] = [];
+  const recorder = { record: async (_: number, change: unknown) => void told.push(change) };
+  const deps = { db: cable.database.db, recorder, log: createLog("silent") } as unknown as OpenDeps;
+  return { told, deps };
+}
+
+const sessions = { open: () => expect.fail("there is nothing to open"), close: async () => {} };
+const instance = { id: 1, network: "sandbox" as const };
+
+it("is tried again, and not told as failed, while the database is away", async () => {
+  const { told, deps } = createDeps();
+  cable.cut();
+  await expect(openSession(deps, sessions, instance)).rejects.toThrow();
+  cable.mend();
+  expect(told).toEqual([]);
+});
+
+it("is told as failed when it can never be opened", async () => {
+  const { told, deps } = createDeps();
+  await openSession(deps, sessions, instance);
+  expect(told).toEqual([{ type: "failed", reason: "session_failed" }]);
+});
