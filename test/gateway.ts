@@ -12,7 +12,7 @@ import { type Gateway, startGateway } from "../src/processes/gateway.ts";
 import { createTestDatabase, type TestDatabase } from "./database.ts";
 
 export const ADMIN_TOKEN = "test-admin-token-that-is-long-enough";
-const OWNER = { email: "owner@example.com", password: "correct horse battery staple" };
+export const OWNER = { email: "owner@example.com", password: "correct horse battery staple" };
 
 /** One instance of a story, with a client that holds its key. */
 export interface TestInstance {
@@ -46,9 +46,13 @@ export interface TestGateway {
   stop(): Promise<void>;
 }
 
-export async function startTestGateway(env: Record<string, string> = {}): Promise<TestGateway> {
+/** Outside of a test run the database server must be told. */
+export async function startTestGateway(
+  env: Record<string, string> = {},
+  server?: string,
+): Promise<TestGateway> {
   const dataDir = await mkdtemp(join(tmpdir(), "waygate-test-"));
-  const store = await createTestDatabase();
+  const store = await createTestDatabase(server);
   const settings = { ...baseSettings(store, dataDir), ...env };
   const log = createLog((process.env.TEST_LOG as "info") ?? "silent");
   let gateway = await startGateway(readConfig(settings), { log });
@@ -131,6 +135,8 @@ function baseSettings(store: TestDatabase, dataDir: string): Record<string, stri
     WAYGATE_OWNER_EMAIL: OWNER.email,
     WAYGATE_OWNER_PASSWORD: OWNER.password,
     WAYGATE_BACKUP_AT: "off",
+    // The machine of the tests is late, not the gateway.
+    WAYGATE_MAX_LAG: "0s",
     WAYGATE_ALLOWED_HOSTS: "external,private,loopback",
   };
 }
@@ -167,7 +173,7 @@ async function advance({ db }: Database, engine: Engine, ms: number): Promise<vo
 /** Resolves as soon as the condition holds; asks every 20 ms. */
 export async function waitUntil(
   condition: () => Promise<unknown> | unknown,
-  timeoutMs = 15_000,
+  timeoutMs = 60_000,
 ): Promise<void> {
   const giveUpAt = performance.now() + timeoutMs;
   while (!(await condition())) {

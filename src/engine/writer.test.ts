@@ -56,6 +56,23 @@ describe("a writer", () => {
     expect(sizes).toEqual([3, 3, 1]);
   });
 
+  it("refuses what is more than may wait, and takes again when there is room", async () => {
+    const gate = createGate();
+    const writer = createWriter<number, number>({
+      maxWaiting: 2,
+      maxBatch: 1,
+      async write(items) {
+        await gate.opened;
+        return items;
+      },
+    });
+    const first = [writer.write(1), writer.write(2)];
+    await expect(writer.write(3)).rejects.toMatchObject({ code: "UNAVAILABLE", retryAfterSeconds: 2 });
+    gate.open();
+    expect(await Promise.all(first)).toEqual([1, 2]);
+    expect(await writer.write(4)).toBe(4);
+  });
+
   it("fails everybody with the same error when the database is away, without trying one by one", async () => {
     let writes = 0;
     const away = Object.assign(new Error("connect ECONNREFUSED"), { code: "ECONNREFUSED" });

@@ -1,11 +1,14 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { isDatabaseAway } from "../platform/db.ts";
+import { GatewayError } from "../platform/errors.ts";
 
 export interface WriterOptions<Item, Result> {
   /** Writes all items in one statement and answers with one result per item, in the same order. */
   write(items: Item[]): Promise<Result[]>;
   /** Most items of one statement; 100 unless said. */
   maxBatch?: number;
+  /** With so many waiting a further item is refused with UNAVAILABLE. Only where nothing else bounds what comes in. */
+  maxWaiting?: number;
   /** Whether one item may be the cause of this error; unless said, any error but an absent database. */
   isolate?(error: unknown): boolean;
 }
@@ -41,6 +44,8 @@ class BatchWriter<Item, Result> implements Writer<Item, Result> {
   }
 
   write(item: Item): Promise<Result> {
+    const { maxWaiting = Number.POSITIVE_INFINITY } = this.#options;
+    if (this.#waiting.length >= maxWaiting) return Promise.reject(tooMuch());
     return new Promise((resolve, reject) => {
       this.#waiting.push({ item, resolve, reject });
       this.#running ??= this.#drain();
@@ -91,6 +96,11 @@ class BatchWriter<Item, Result> implements Writer<Item, Result> {
   #mayIsolate(error: unknown): boolean {
     return this.#options.isolate ? this.#options.isolate(error) : !isDatabaseAway(error);
   }
+}
+
+function tooMuch(): GatewayError {
+  const sentence = "Too much waits to be written just now. Try again soon.";
+  return new GatewayError("UNAVAILABLE", sentence, { retryAfterSeconds: 2 });
 }
 
 function rejectAll<Item, Result>(batch: Waiting<Item, Result>[], error: unknown): void {

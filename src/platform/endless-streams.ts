@@ -8,6 +8,7 @@ export interface EndlessStreams {
   /** `check` rejects with a GatewayError when the caller may not listen any more. */
   add(stream: Readable, check: () => Promise<unknown>): void;
   closeAll(): void;
+  count(): number;
 }
 
 export function createEndlessStreams(): EndlessStreams {
@@ -24,6 +25,7 @@ export function createEndlessStreams(): EndlessStreams {
     closeAll() {
       for (const stream of open) stream.destroy();
     },
+    count: () => open.size,
   };
 }
 

@@ -1,20 +1,29 @@
 import type { Server } from "node:http";
 import type { Socket } from "node:net";
 
+export interface Connections {
+  closeUnused(): void;
+  /** Requests that are being answered, or are still arriving. */
+  requests(): number;
+}
+
 /**
  * Lets a server close without waiting for connections on which nothing is being answered, such as those that a browser
  * opens ahead of need; node itself would wait for their first request.
  */
-export function trackConnections(server: Server): { closeUnused(): void } {
+export function trackConnections(server: Server): Connections {
   const answering = new Map<Socket, number>();
   let isClosing = false;
+  let requests = 0;
   server.on("connection", (socket) => {
     answering.set(socket, 0);
     socket.once("close", () => answering.delete(socket));
   });
   server.on("request", ({ socket }, response) => {
     answering.set(socket, (answering.get(socket) ?? 0) + 1);
+    requests += 1;
     response.once("close", () => {
+      requests -= 1;
       const left = (answering.get(socket) ?? 1) - 1;
       if (!socket.destroyed) answering.set(socket, left);
       if (isClosing && left === 0) socket.end();
@@ -25,5 +34,6 @@ export function trackConnections(server: Server): { closeUnused(): void } {
       isClosing = true;
       for (const [socket, count] of answering) if (count === 0) socket.destroy();
     },
+    requests: () => requests,
   };
 }

@@ -14,6 +14,7 @@ import { addRoute } from "./http-routes.ts";
 import type { Log } from "./log.ts";
 import type { AnsweredRequest, Metrics } from "./metrics.ts";
 import { addNodeCallsRoute, type NodeCallsRouteOptions } from "./node-calls-route.ts";
+import { createPressure, type Gauge } from "./pressure.ts";
 import { requestIdOf } from "./request-id.ts";
 import type { Contract, Route } from "./route.ts";
 
@@ -40,6 +41,10 @@ export interface HttpServerOptions<C extends Contract> {
   /** How long a request may take to arrive whole; 120 s when absent. */
   requestTimeoutMs?: number;
   readiness?: Readiness;
+  /** Requests answered at the same time at most, endless streams apart; 0 or absent: no limit. */
+  maxRequests?: number;
+  /** What else shows that there is too much to do. */
+  gauges?: readonly Gauge[];
   /** What other nodes may ask of this one; absent: nothing. */
   nodeCalls?: NodeCallsRouteOptions | undefined;
   onAnswer?: (answered: AnsweredRequest) => void;
@@ -67,11 +72,17 @@ export async function createHttpServer<C extends Contract>(
     endless.closeAll();
     connections.closeUnused();
   });
+  const requests: Gauge = {
+    what: "requests",
+    limit: options.maxRequests ?? 0,
+    read: () => connections.requests() - endless.count(),
+  };
   addBodyParsers(app);
   addHooks(app, {
     log,
     allowedMethods: createAllowedMethods(contract),
     isClosing: () => isClosing,
+    pressure: createPressure([requests, ...(options.gauges ?? [])], log),
     onAnswer: (answered) => {
       metrics?.observe(answered);
       options.onAnswer?.(answered);
@@ -132,7 +143,7 @@ function handlerOf<C extends Contract>(handlers: Handlers<C>, name: string): Han
 }
 
 function addMetricsRoute(app: FastifyInstance, metrics: Metrics): void {
-  app.get("/metrics", async (request, reply) => {
+  app.get("/metrics", { config: { isNeverHeldUp: true } }, async (request, reply) => {
     const credential = readCredential(request.raw.rawHeaders);
     if (!credential) throw new GatewayError("AUTH_REQUIRED", "Send the metrics token as a bearer token.");
     if (!metrics.isToken(credential.value))

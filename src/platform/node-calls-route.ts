@@ -33,7 +33,9 @@ export async function addNodeCallsRoute(app: FastifyInstance, options: NodeCalls
       { parseAs: "string" },
       async (_request: unknown, body: string) => body,
     );
-    room.post(NODE_CALL_PATH, { bodyLimit: options.bodyLimitBytes }, async (request, reply) => {
+    // What another node asks was admitted there.
+    const config = { isNeverHeldUp: true };
+    room.post(NODE_CALL_PATH, { bodyLimit: options.bodyLimitBytes, config }, async (request, reply) => {
       const body = typeof request.body === "string" ? request.body : "";
       if (!isSigned(options.secret, body, headerOf(request.headers[NODE_HEADERS.signature]))) {
         return reply.code(401).send();

@@ -46,6 +46,7 @@ import { createHttpServer, type HttpServer, type Readiness } from "../platform/h
 import type { Log } from "../platform/log.ts";
 import { createMetrics } from "../platform/metrics.ts";
 import { openApiDocument } from "../platform/openapi.ts";
+import { startLagMeter } from "../platform/pressure.ts";
 import type { SafeFetch } from "../platform/safe-fetch.ts";
 import type { SecretBox } from "../platform/secret-box.ts";
 import type { OtherNodes } from "./other-nodes.ts";
@@ -77,6 +78,8 @@ const JSON_BODY_BYTES = 1_048_576;
 /** Base64 takes four bytes for three. */
 const BASE64_GROWTH = 1.4;
 const SANDBOX_MEDIA_MS = 30_000;
+/** Statements that wait for a connection before nothing new is taken; sessions that lose the network together add one each. */
+const MOST_WAITING_FOR_DATABASE = 1_000;
 
 export interface Api extends Omit<HttpServer, "close"> {
   /** Takes no more requests, and gives those under way `graceMs` for their answers. */
@@ -92,6 +95,7 @@ export async function createApi(parts: ApiParts): Promise<Api> {
   const access = createAccess(parts, tokens);
   const requests = createRequestLog({ db, log });
   const watch = createOutcomeWatch(db, engine);
+  const lag = startLagMeter({ ceilingMs: 2 * config.maxLagMs });
   const server = await createHttpServer({
     contract,
     handlers: {
@@ -104,15 +108,26 @@ export async function createApi(parts: ApiParts): Promise<Api> {
     metrics: createMetrics(config.metricsToken),
     strictOutput: !config.production,
     bodyLimitBytes: JSON_BODY_BYTES,
+    trustProxy: config.trustedProxies,
     uploadLimitBytes: Math.ceil(config.mediaMaxBytes * BASE64_GROWTH) + JSON_BODY_BYTES,
     readiness: parts.readiness,
     scratchDir: parts.media.scratchDir,
+    maxRequests: config.maxRequests,
+    gauges: [
+      { what: "lag in milliseconds", limit: config.maxLagMs, read: lag.read },
+      {
+        what: "waiting for the database",
+        limit: MOST_WAITING_FOR_DATABASE,
+        read: () => database.pool.waitingCount,
+      },
+    ],
     nodeCalls: parts.nodes.route,
     onAnswer: requests.note,
   });
   return {
     ...server,
     async close({ graceMs }) {
+      lag.stop();
       const closed = server.close();
       await Promise.race([closed, delay(graceMs, undefined, { ref: false })]);
       // Whoever still waits for an outcome is told that it is not known yet.
@@ -129,7 +144,7 @@ function createAccess({ config, database: { db }, engine }: ApiParts, tokens: To
     unknownPerMinute: config.unknownRate,
     shares: () => engine.countLive("api"),
   });
-  return createAuthorise({ db, tokens, adminTokens, engine, limits });
+  return createAuthorise({ db, tokens, adminTokens, adminFrom: config.adminFrom, engine, limits });
 }
 
 /** Accounts and instances: who may do what with which. */
@@ -219,7 +234,7 @@ function liveDeps({ config, database: { db }, conversations, sessions, nodes, ou
 function publicHandlers(parts: ApiParts) {
   return {
     ...healthHandlers(parts),
-    ...backupHandlers({ ...parts.backups, engine: parts.engine }),
+    ...backupHandlers({ ...parts.backups, engine: parts.engine, readFromNode: parts.nodes.readBackup }),
     ...publicPagesHandlers(openApiDocument(contract), parts),
   } satisfies Partial<Handlers<typeof contract>>;
 }

@@ -2,6 +2,7 @@ import { type RawBuilder, sql } from "kysely";
 import { createWriter, type Writer } from "../../engine/writer.ts";
 import type { Jid, MessageId } from "../../network/driver.ts";
 import type { Db, Trx } from "../../platform/db.ts";
+import { fewRows, KEPT_PLAN } from "../../platform/kept-plans.ts";
 import { thisMonth } from "../../platform/month.ts";
 import type { IdempotencyKey } from "./idempotency.ts";
 import { countedByQuota, type FullMonth, grantedByQuota, monthIsFull, openMonth } from "./message-quota.ts";
@@ -39,6 +40,9 @@ export type AcceptedId = number | undefined;
 
 export type MessageAcceptor = Pick<Writer<NewMessage, AcceptedId>, "write">;
 
+/** A second's work of a fast machine; who sends more is asked to come back. */
+const MOST_WAITING = 5_000;
+
 /**
  * Takes messages: idempotency row, message, job and the month's counter of all that wait in one statement and one commit.
  * A sync send draws the async sends of its chat that wait before it to the front, so that the chat keeps its order.
@@ -47,6 +51,7 @@ export type MessageAcceptor = Pick<Writer<NewMessage, AcceptedId>, "write">;
 export function createMessageAcceptor(db: Db): MessageAcceptor {
   const writer = createWriter<NewMessage, AcceptedId | FullMonth>({
     write: (messages) => acceptMessages(db, messages),
+    maxWaiting: MOST_WAITING,
   });
   return {
     async write(message) {
@@ -92,14 +97,14 @@ function acceptStatement(messages: NewMessage[], month: string | undefined): Raw
   const [granting, granted] = month
     ? [sql`, ${grantedByQuota(month)}`, sql`granted`]
     : [sql``, sql`numbered`];
-  return sql<Taken>`
+  return sql<Taken>`${KEPT_PLAN}
     with input as (
       select * from jsonb_to_recordset(${JSON.stringify(input)}::jsonb) as x (
         ord int, account_id bigint, instance_id bigint, lane bigint, conversation_id bigint, message_id text,
         job_id text, jid text, origin text, mode text, type text, content jsonb, client_message_id text,
         track_id text, metadata jsonb, delay_ms int, hold_ms int, run_at timestamptz, max_messages bigint, route text, key text,
         fingerprint text, words text[])
-      order by ord
+      order by ord ${fewRows(input)}
     ), numbered as materialized (
       select nextval('message_id_seq') as id, input.* from input
     )${granting}, claimed as (

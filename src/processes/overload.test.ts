@@ -1,0 +1,48 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { startTestGateway, type TestGateway, waitUntil } from "../../test/gateway.ts";
+
+const MOST = 5;
+
+let gateway: TestGateway;
+
+beforeAll(async () => {
+  gateway = await startTestGateway({ WAYGATE_MAX_REQUESTS: String(MOST), WAYGATE_ACK_TIMEOUT: "2m" });
+});
+
+afterAll(() => gateway.stop());
+
+test("with as much to do as it may have, a node refuses new work with 503 and Retry-After, and tells its health", async () => {
+  const { id, api_key, client } = await gateway.connectInstance();
+  const leave = new AbortController();
+  const headers = { "x-api-key": api_key, "content-type": "application/json" };
+  // The network never says a word about this number, so each send that is taken waits for its outcome.
+  const answers: Promise<number>[] = [];
+  const statuses: number[] = [];
+  const send = async () => {
+    const path = `/api/v1/instances/${id}/send-text`;
+    const body = JSON.stringify({ number: SILENT, text: "Hello" });
+    const answer = await fetch(`${gateway.url}${path}`, {
+      ...{ method: "POST", headers, signal: leave.signal, body },
+    });
+    return statuses.push(answer.status);
+  };
+  const ask = () => fetch(`${gateway.url}/api/v1/instances/${id}/status`, { headers });
+  await waitUntil(() => {
+    if (!statuses.includes(503)) answers.push(send().catch(() => 0));
+    return statuses.includes(503);
+  });
+  expect(new Set(statuses)).toEqual(new Set([503]));
+  const refused = await ask();
+  expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
+  expect(await refused.json()).toMatchObject({ success: false, code: "UNAVAILABLE" });
+  // What the checks find is another matter: on a slow machine the database may take long to answer.
+  for (const path of ["health", "health/ready", "health/live"]) {
+    expect(await (await fetch(`${gateway.url}/${path}`)).json()).toMatchObject({ name: "Waygate" });
+  }
+  leave.abort();
+  await Promise.all(answers);
+  await waitUntil(async () => (await ask()).status === 200);
+  expect((await client.getInstanceStatus({ id })).data.connected).toBe(true);
+});
+
+const SILENT = "5511999990002";
