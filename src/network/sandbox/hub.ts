@@ -1,4 +1,5 @@
 import type { Pool } from "pg";
+import { OpeningQueue } from "../opening-queue.ts";
 import type { Arrival } from "./arrival.ts";
 import { Batch } from "./batch.ts";
 import type { Connection } from "./connection.ts";
@@ -32,6 +33,7 @@ export class Hub implements WakeListener {
   readonly log: SandboxLog | undefined;
   readonly host: Host;
   readonly wakes: Wakes;
+  readonly opening: OpeningQueue;
   readonly arrivals: Batch<Arrival, Outcome>;
   readonly pages: Batch<PageRequest, Page>;
   readonly #taken: Batch<number[], undefined>;
@@ -49,6 +51,8 @@ export class Hub implements WakeListener {
     this.log = log;
     this.host = new Host(pool);
     this.wakes = wakesOf(pool);
+    const { openAtOnce: atOnce, openPerSecond: perSecond } = timing;
+    this.opening = new OpeningQueue({ atOnce, perSecond, jitterMs: 0, gatherMs: 0 });
     this.arrivals = new Batch({ run: (items) => this.#arrive(items), max: 200, isolate: isUnreadable });
     this.pages = new Batch({ run: (requests) => readPages(pool, requests), max: 100 });
     this.#taken = new Batch({ run: (mails) => this.#take(mails), max: TAKE_AT_ONCE });

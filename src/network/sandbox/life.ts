@@ -18,6 +18,7 @@ export class Life {
   readonly #credentials: CredentialStore;
   readonly #report: OpenOptions["report"];
   readonly #pairingPhone: string | undefined;
+  readonly #activeAt: Date | undefined;
   readonly #stop = new AbortController();
   readonly #ended: Promise<void>;
   #connection: Connection | undefined;
@@ -29,6 +30,7 @@ export class Life {
     this.#credentials = options.credentials;
     this.#report = options.report;
     this.#pairingPhone = pairingPhone;
+    this.#activeAt = options.activeAt;
     this.#ended = this.#run(after);
   }
 
@@ -132,7 +134,13 @@ export class Life {
 
   async #logIn(token: string): Promise<Next> {
     const session = randomUUID();
-    const answer = await logIn(this.#hub.pool, { token, session, host: this.#hub.host.id });
+    const leave = await this.#hub.opening.enter(this.#activeAt);
+    if (this.#isStopped()) {
+      leave();
+      return "end";
+    }
+    const login = { token, session, host: this.#hub.host.id };
+    const answer = await logIn(this.#hub.pool, login).finally(leave);
     if (answer.state === "open") return this.#stayOnline(answer.me, session);
     return this.#afterClose(answer.state);
   }

@@ -18,6 +18,9 @@ export interface SandboxTiming {
   redeliverMs: number;
   /** How long a closing session waits for reports in flight. */
   closeMs: number;
+  /** Sessions that log in at the same time, and in a second, at most. */
+  openAtOnce: number;
+  openPerSecond: number;
 }
 
 export const SANDBOX_TIMING: SandboxTiming = {
@@ -34,4 +37,6 @@ export const SANDBOX_TIMING: SandboxTiming = {
   pollMs: 500,
   redeliverMs: 1_000,
   closeMs: 2_000,
+  openAtOnce: 4,
+  openPerSecond: 50,
 };

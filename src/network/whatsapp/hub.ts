@@ -1,7 +1,7 @@
 import type { SocketConfig } from "baileys";
+import { OpeningQueue } from "../opening-queue.ts";
 import { SharedCaches } from "./key-cache.ts";
 import { type Library, loadLibrary } from "./load-library.ts";
-import { OpeningQueue } from "./opening-queue.ts";
 import type { WhatsAppTiming } from "./timing.ts";
 
 export interface WhatsAppLog {
@@ -44,7 +44,7 @@ export class Hub {
     this.log = log;
     this.socket = socket;
     const { openAtOnce: atOnce, openJitterMs: jitterMs, openGatherMs: gatherMs } = timing;
-    this.opening = new OpeningQueue({ atOnce, jitterMs, gatherMs });
+    this.opening = new OpeningQueue({ atOnce, jitterMs, gatherMs, perSecond: timing.openPerSecond });
   }
 
   /** Loaded when the first session connects. */

@@ -1,33 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { createDriver, keepInMemory, startWhatsAppStage } from "../../../test/whatsapp-stage.ts";
-import { eventually, Listener } from "../conformance.ts";
-import { OpeningQueue } from "./opening-queue.ts";
-
-const turn = () => new Promise((done) => setTimeout(done, 5));
+import { Listener } from "../conformance.ts";
 
 describe("connections that open together", () => {
-  it("begin with those that were used last, a few at a time", async () => {
-    const queue = new OpeningQueue({ atOnce: 2, jitterMs: 0, gatherMs: 5 });
-    const begun: (number | undefined)[] = [];
-    const leaves: (() => void)[] = [];
-    for (const at of [undefined, 1, 5, 3, 4]) {
-      void queue.enter(at === undefined ? undefined : new Date(at)).then((leave) => {
-        begun.push(at);
-        leaves.push(leave);
-      });
-    }
-    await eventually(() => expect(begun).toEqual([5, 4]));
-    leaves[0]?.();
-    leaves[0]?.();
-    await eventually(() => expect(begun).toEqual([5, 4, 3]));
-    void queue.enter(new Date(9)).then(() => begun.push(9));
-    leaves[1]?.();
-    await turn();
-    expect(begun).toEqual([5, 4, 3, 9]);
-    leaves[2]?.();
-    await eventually(() => expect(begun).toEqual([5, 4, 3, 9, 1]));
-  });
-
   it("log in in this order", async () => {
     const stage = await startWhatsAppStage();
     const people = [];

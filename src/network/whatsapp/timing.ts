@@ -30,6 +30,8 @@ export interface WhatsAppTiming {
   /** Connections that open at the same time, and how far apart they begin at most. */
   openAtOnce: number;
   openJitterMs: number;
+  /** Connections that begin in a second at most. */
+  openPerSecond: number;
   /** Before the first of many, so that the one used last goes first. */
   openGatherMs: number;
 }
@@ -52,5 +54,6 @@ export const WHATSAPP_TIMING: WhatsAppTiming = {
   phoneMs: 60_000,
   openAtOnce: 10,
   openJitterMs: 100,
+  openPerSecond: 50,
   openGatherMs: 50,
 };

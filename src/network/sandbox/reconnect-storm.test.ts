@@ -1,0 +1,29 @@
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { type SandboxNetwork, startSandboxNetwork } from "../../../test/sandbox-network.ts";
+import { eventually, type Listener } from "../conformance.ts";
+
+const SESSIONS = 6;
+const PER_SECOND = 4;
+
+let network: SandboxNetwork;
+
+beforeAll(async () => {
+  network = await startSandboxNetwork({ reconnectMs: 1, openPerSecond: PER_SECOND });
+});
+
+afterAll(() => network.stop());
+
+it("sessions that lose the network together come back one after the other", async () => {
+  const listeners: Listener[] = [];
+  for (let n = 0; n < SESSIONS; n++) listeners.push(await network.pair());
+  const phones = await Promise.all(
+    listeners.map(async (one) => (await one.heard("connected")).me.phone ?? ""),
+  );
+  const cutAt = performance.now();
+  await Promise.all(phones.map((phone) => network.control.drop(phone)));
+  await eventually(() => {
+    expect(listeners.map((one) => one.all("connected").length)).toEqual(Array(SESSIONS).fill(2));
+  });
+  // The first may come at once; each of the others has a place of its own in the second.
+  expect(performance.now() - cutAt).toBeGreaterThan(((SESSIONS - 1) * 1000) / PER_SECOND - 5);
+});
