@@ -114,10 +114,16 @@ describe("readConfig", () => {
     ["DATABASE_URL", "mysql://db/x"],
     ["DATABASE_URL", "not a url"],
     ["WAYGATE_ADMIN_TOKEN", "x".repeat(31)],
+    ["WAYGATE_ADMIN_FROM", "10.0.0.0/33"],
+    ["WAYGATE_TRUSTED_PROXIES", "proxy.example"],
     ["WAYGATE_METRICS_TOKEN", "short"],
     ["WAYGATE_ROLES", "api,boss"],
     ["WAYGATE_ROLES", ","],
     ["WAYGATE_NODE_URL", "node-1:3000"],
+    ["WAYGATE_DATABASE_DIRECT_URL", "http://10.0.0.5/waygate"],
+    ["WAYGATE_MAX_REQUESTS", "-1"],
+    ["WAYGATE_MAX_LAG", "2m"],
+    ["WAYGATE_LOGINS_PER_SECOND", "0"],
     ["WAYGATE_CLUSTER_SECRET", "short"],
     ["WAYGATE_BACKUP_KEY", "short"],
     ["WAYGATE_QUEUE", "redis"],
@@ -164,6 +170,15 @@ describe("readConfig", () => {
     const { whatsappVersion } = readConfig({ WAYGATE_WHATSAPP_VERSION: "2.3000.1027934701" });
     expect(whatsappVersion).toEqual([2, 3000, 1_027_934_701]);
     expect(readConfig({}).whatsappVersion).toBeUndefined();
+  });
+
+  it("takes a way past a pooler only beside the pooler's own", () => {
+    const direct = { WAYGATE_DATABASE_DIRECT_URL: "postgres://db:5432/waygate" };
+    expect(problemsOf(direct)).toEqual(["WAYGATE_DATABASE_DIRECT_URL needs DATABASE_URL beside it"]);
+    const pooled = { DATABASE_URL: "postgres://pooler:6432/waygate", WAYGATE_SECRET_KEY: OTHER_KEY };
+    expect(readConfig({ ...pooled, ...direct })).toMatchObject({
+      databaseDirectUrl: direct.WAYGATE_DATABASE_DIRECT_URL,
+    });
   });
 
   it("reports all problems together", () => {
@@ -275,6 +290,16 @@ describe("names", () => {
       WAYGATE_SERVICE_PORT_HTTP: "80",
     });
     expect(config.port).toBe(3000);
+  });
+
+  it("refuses a token that can be guessed in production, by its name alone", () => {
+    const env = { WAYGATE_ADMIN_TOKEN: "waygate-admin-token-change-me-please" };
+    expect(problemsOf(env)).toEqual([]);
+    expect(problemsOf({ ...env, NODE_ENV: "production" })).toEqual([
+      "WAYGATE_ADMIN_TOKEN can be guessed; make one with: openssl rand -base64 32",
+    ]);
+    const strong = { WAYGATE_ADMIN_TOKEN: "8fJ2mQ7vXc4RtY9wLp3ZsB6nHd1KgA5e", NODE_ENV: "production" };
+    expect(problemsOf(strong)).toEqual([]);
   });
 
   it("honours the fault point in tests only", () => {

@@ -1,6 +1,7 @@
 import type { z } from "zod";
 import { parseIp, reachOf } from "./ip-address.ts";
 import type { Secret } from "./secret.ts";
+import { isWeak } from "./setting-types.ts";
 import { SETTINGS } from "./settings.ts";
 
 type Env = Readonly<Record<string, string | undefined>>;
@@ -36,6 +37,7 @@ const SERVICE_LINK = /^WAYGATE_(SERVICE_(HOST|PORT)(_\w+)?|PORT_\d+_(TCP|UDP)(_\
 export function readConfig(env: Env): Config {
   const { values, problems } = readSettings(env);
   problems.push(...unknownNames(env), ...contradictions(values));
+  if (env.NODE_ENV === "production") problems.push(...guessableTokens(values));
   if (problems.length > 0) {
     throw new ConfigError(problems);
   }
@@ -122,6 +124,9 @@ function contradictions(values: Partial<Settings>): string[] {
       "WAYGATE_SECRET_KEY is required with DATABASE_URL; make one with: openssl rand -base64 32 (the same on every node)",
     );
   }
+  if (values.databaseDirectUrl !== undefined && "databaseUrl" in values && values.databaseUrl === undefined) {
+    problems.push("WAYGATE_DATABASE_DIRECT_URL needs DATABASE_URL beside it");
+  }
   if (isSame(values.secretKeySecond, values.secretKey)) {
     problems.push("WAYGATE_SECRET_KEY_SECOND must not be the same as WAYGATE_SECRET_KEY");
   }
@@ -137,6 +142,18 @@ function contradictions(values: Partial<Settings>): string[] {
     );
   }
   return problems;
+}
+
+/** One line each; elsewhere than in production they are a blocker of /health. */
+function guessableTokens(values: Partial<Settings>): string[] {
+  const tokens = {
+    WAYGATE_ADMIN_TOKEN: values.adminToken,
+    WAYGATE_ADMIN_TOKEN_SECOND: values.adminTokenSecond,
+    WAYGATE_METRICS_TOKEN: values.metricsToken,
+  };
+  return Object.entries(tokens)
+    .filter(([, token]) => token !== undefined && isWeak(token.reveal()))
+    .map(([name]) => `${name} can be guessed; make one with: openssl rand -base64 32`);
 }
 
 function isSame(one: Secret | undefined, other: Secret | undefined): boolean {

@@ -1,6 +1,7 @@
 import { Kysely, PostgresDialect, type Transaction } from "kysely";
 import pg from "pg";
 import type { Tables } from "../tables.ts";
+import { keepPlans } from "./kept-plans.ts";
 
 export type Db = Kysely<Tables>;
 export type Trx = Transaction<Tables>;
@@ -21,6 +22,8 @@ const IDLE_IN_TRANSACTION_MS = 9_000;
 const OID = { int8: 20, int8Array: 1016, textArray: 1009, numeric: 1700, numericArray: 1231 };
 
 export interface DatabaseOptions {
+  /** Where connections of their own go, past a pooler in front of `url`; the same unless told. */
+  directUrl?: string | undefined;
   /** Connections at most; 10 unless told. */
   max?: number;
   application_name?: string;
@@ -47,8 +50,11 @@ export function openDatabase(url: string, options: DatabaseOptions = {}): Databa
   pool.on("error", () => {});
   // A connection that dies between two statements of a transaction has no other listener, and Node would exit.
   pool.on("connect", (client) => client.on("error", () => {}));
-  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
-  return { db, pool, url, close: () => closePool(db, pool) };
+  // Behind a pooler a statement may meet another connection than the one that knows its plan.
+  const isPooled = options.directUrl !== undefined && options.directUrl !== url;
+  const dialect = new PostgresDialect({ pool: isPooled ? pool : keepPlans(pool) });
+  const db = new Kysely<Tables>({ dialect });
+  return { db, pool, url: options.directUrl ?? url, close: () => closePool(db, pool) };
 }
 
 // Kysely leaves a pool open that it has not used itself.
@@ -81,13 +87,22 @@ export function isDatabaseAway(error: unknown): boolean {
   return error.cause !== undefined && isDatabaseAway(error.cause);
 }
 
+const DISK_FULL_STATE = "53100";
 // A lock that was not to be had in time, a deadlock, a serialisation failure.
 const BUSY_STATES = /^(55P03|40P01|40001)$/;
 
-/** Whether the same statement may well succeed a moment later: the database is away, or others were in its way. */
+/** Whether the database has no room left to write; it reads as before, and writes again when there is room. */
+export function isDatabaseFull(error: unknown): boolean {
+  return stateOf(error) === DISK_FULL_STATE;
+}
+
+/** Whether the same statement may well succeed later: the database is away or full, or others were in its way. */
 export function isPassing(error: unknown): boolean {
-  const code = error instanceof Error && "code" in error ? String(error.code) : "";
-  return BUSY_STATES.test(code) || isDatabaseAway(error);
+  return BUSY_STATES.test(stateOf(error)) || isDatabaseFull(error) || isDatabaseAway(error);
+}
+
+function stateOf(error: unknown): string {
+  return error instanceof Error && "code" in error ? String(error.code) : "";
 }
 
 function numbersAsNumbers(): pg.CustomTypesConfig {

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { parseAllowRule, parseSingleAddress } from "./address-policy.ts";
+import { parseCidr } from "./ip-address.ts";
 import { Secret } from "./secret.ts";
 
 // Messages never repeat the value: some settings are secrets, and URLs carry passwords.
@@ -93,6 +94,12 @@ export function allowRules() {
   return list().refine((entries) => entries.length > 0 && entries.every((entry) => parseAllowRule(entry)), {
     error:
       "must list external, private, loopback, addresses, CIDRs, host or *.host, each host with an optional :port",
+  });
+}
+
+export function cidrs() {
+  return list().refine((entries) => entries.every((entry) => parseCidr(entry)), {
+    error: "must list addresses and CIDRs, such as 10.0.0.0/8 or 2001:db8::1",
   });
 }
 

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { Secret } from "./secret.ts";
+import { SECRET_SETTINGS } from "./secret-settings.ts";
 import * as type from "./setting-types.ts";
 
 /**
@@ -26,9 +27,30 @@ export const SETTINGS = z.object({
     .wholeNumber(0, 1_000_000)
     .prefault("600")
     .describe(
-      "Requests a minute of one address without a valid credential, such as sign-ins and public pages; 0: no limit. Behind a proxy all of them come from its address.",
+      "Requests a minute of one address without a valid credential, such as sign-ins and public pages; 0: no limit. Behind a proxy that `WAYGATE_TRUSTED_PROXIES` does not name all of them come from its address.",
     )
     .meta({ env: "WAYGATE_UNKNOWN_RATE" }),
+  trustedProxies: type
+    .cidrs()
+    .prefault("")
+    .describe(
+      "Addresses and CIDRs of the reverse proxies before this gateway: whom they name in `X-Forwarded-For` is taken for the caller, in limits, logs and `WAYGATE_ADMIN_FROM`. Others cannot say who they are.",
+    )
+    .meta({ env: "WAYGATE_TRUSTED_PROXIES", shown: "none" }),
+  maxRequests: type
+    .wholeNumber(0, 1_000_000)
+    .prefault("2000")
+    .describe(
+      "Requests that this node answers at the same time, server-sent streams apart. Beyond it, and until a fifth of them are done, new ones are refused with 503 and `Retry-After`; 0: no limit.",
+    )
+    .meta({ env: "WAYGATE_MAX_REQUESTS" }),
+  maxLagMs: type
+    .duration("0s", "1m")
+    .prefault("1s")
+    .describe(
+      "How late this node may be with its work, for longer than a moment, before new requests are refused so; 0: no limit.",
+    )
+    .meta({ env: "WAYGATE_MAX_LAG" }),
   dataDir: z
     .string()
     .prefault("./data")
@@ -41,6 +63,13 @@ export const SETTINGS = z.object({
       "PostgreSQL 15 or newer to use. Not set: Waygate starts its own PostgreSQL in the data directory.",
     )
     .meta({ env: "DATABASE_URL", shown: "the embedded database" }),
+  databaseDirectUrl: type
+    .urlOf("postgres", "postgresql")
+    .optional()
+    .describe(
+      "The same database past a pooler such as PgBouncer in transaction mode, for what needs a connection of its own: beats, hints, migrations, backups. See docs/scaling.md.",
+    )
+    .meta({ env: "WAYGATE_DATABASE_DIRECT_URL", shown: "`DATABASE_URL`" }),
   pgBinDir: z
     .string()
     .optional()
@@ -76,57 +105,7 @@ export const SETTINGS = z.object({
       "The program that makes voice notes of other audio. Not found: only Ogg Opus can go as a voice note.",
     )
     .meta({ env: "WAYGATE_FFMPEG" }),
-  secretKey: type
-    .strongSecret()
-    .optional()
-    .describe(
-      "Encrypts session credentials and webhook secrets; every node needs the same. 32 or more random characters (`openssl rand -base64 32`). Required with `DATABASE_URL`; made in the data directory on the first start of an embedded database.",
-    )
-    .meta({
-      section: "Secrets and sign-in",
-      env: "WAYGATE_SECRET_KEY",
-      shown: "generated when the database is embedded",
-    }),
-  secretKeySecond: type
-    .strongSecret()
-    .optional()
-    .describe(
-      "A second key that opens what was sealed with it, while `WAYGATE_SECRET_KEY` is being changed; see docs/accounts.md.",
-    )
-    .meta({ env: "WAYGATE_SECRET_KEY_SECOND" }),
-  adminToken: type
-    .secret(32)
-    .optional()
-    .describe("Token of the administrative routes, 32 characters or more. Not set: those routes are closed.")
-    .meta({ env: "WAYGATE_ADMIN_TOKEN" }),
-  adminTokenSecond: type
-    .secret(32)
-    .optional()
-    .describe("A second administrative token that is as good, while one takes the place of the other.")
-    .meta({ env: "WAYGATE_ADMIN_TOKEN_SECOND" }),
-  ownerEmail: z
-    .string()
-    .optional()
-    .describe("E-mail of the owner made on the first start. Read only while there is no owner.")
-    .meta({ env: "WAYGATE_OWNER_EMAIL" }),
-  ownerPassword: type
-    .secret(1)
-    .optional()
-    .describe("Password of the owner, 12 to 1024 characters. Not set: one is generated and printed once.")
-    .meta({ env: "WAYGATE_OWNER_PASSWORD", shown: "generated" }),
-  jwtLifetimeSeconds: type
-    .duration("1m", "30d")
-    .transform((ms) => Math.round(ms / 1000))
-    .prefault("12h")
-    .describe("How long a sign-in lasts.")
-    .meta({ env: "WAYGATE_JWT_LIFETIME" }),
-  backupKey: type
-    .strongSecret()
-    .optional()
-    .describe(
-      "Encrypts backups; every node needs the same, and it must not be `WAYGATE_SECRET_KEY`. 32 or more random characters. Keep it elsewhere than the backups: without it they cannot be restored. Not set: one is made in the data directory (`backup-key`); see docs/backups.md.",
-    )
-    .meta({ env: "WAYGATE_BACKUP_KEY", shown: "generated in the data directory" }),
+  ...SECRET_SETTINGS,
   backupDir: z
     .string()
     .optional()
@@ -209,6 +188,11 @@ export const SETTINGS = z.object({
     .prefault("whatsapp")
     .describe("Network of a new instance that names none.")
     .meta({ section: "Networks and sending", env: "WAYGATE_NETWORK" }),
+  loginsPerSecond: type
+    .wholeNumber(1, 10_000)
+    .prefault("50")
+    .describe("Sessions that this node signs in a second at most, after a start or a lost connection.")
+    .meta({ env: "WAYGATE_LOGINS_PER_SECOND" }),
   whatsappUrl: type
     .urlOf("ws", "wss")
     .optional()

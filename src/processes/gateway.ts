@@ -107,7 +107,7 @@ async function startServing(on: Foundation): Promise<{ engine: Engine; url: stri
   const { config, log, undo, dataDir, database, box } = on;
   const { db } = database;
   const version = readVersion();
-  const listeners = [listenerOf(database.url)];
+  const listeners = [database.url, config.databaseUrl ?? database.url].map(listenerOf);
   const outgoing = createSafeFetch({ ...config, ownListeners: () => listeners });
   undo.add(() => outgoing.close());
   const engine = engineOf(on);
@@ -169,9 +169,12 @@ function listen(api: Api, { host, port }: Config) {
 }
 
 function createDrivers({ config, sandbox, log }: Foundation): Driver[] {
+  const timing = { openPerSecond: config.loginsPerSecond };
+  const pictureBase = `${config.baseUrl}/sandbox/pictures/`;
   return [
-    createSandboxDriver({ pool: sandbox.pool, log, pictureBase: `${config.baseUrl}/sandbox/pictures/` }),
+    createSandboxDriver({ pool: sandbox.pool, log, pictureBase, timing }),
     createWhatsAppDriver({
+      timing,
       url: config.whatsappUrl,
       rootKey: config.whatsappRootKey,
       version: config.whatsappVersion,

@@ -1,3 +1,5 @@
+import { randomInt } from "node:crypto";
+import { sql } from "kysely";
 import { ensureOwner } from "../features/accounts/create-account.ts";
 import type { Config } from "../platform/config.ts";
 import { readOrMakeSecretKey } from "../platform/data-dir.ts";
@@ -24,9 +26,11 @@ export async function openStore(config: Config, dataDir: string, log: Log, undo:
   const { url, words } = config.databaseUrl
     ? { url: config.databaseUrl, words: describeExternal(config.databaseUrl) }
     : await startOwn(config, dataDir, log, undo);
-  const database = openDatabase(url, { lockTimeoutMs: LOCK_TIMEOUT_MS });
+  const directUrl = config.databaseDirectUrl;
+  const database = openDatabase(url, { directUrl, lockTimeoutMs: LOCK_TIMEOUT_MS });
   undo.add(() => database.close());
-  const sandbox = openDatabase(url, { max: 6, application_name: "waygate-sandbox" });
+  // The sandbox network knows by locks of connections which processes live.
+  const sandbox = openDatabase(database.url, { max: 6, application_name: "waygate-sandbox" });
   undo.add(() => sandbox.close());
   return { database, sandbox, words };
 }
@@ -46,13 +50,32 @@ function describeExternal(databaseUrl: string): string {
 export async function prepareStore(config: Config, dataDir: string, store: Store) {
   const patient = openDatabase(store.database.url, { max: 2, application_name: "waygate start" });
   try {
-    await migrateDatabase(patient.db).catch((error: unknown) => refuseDatabase(error, store.words));
+    await readyDatabase(config, patient.db, store).catch((error: unknown) =>
+      refuseDatabase(error, store.words),
+    );
     const { secretKey, box } = await openSecrets(config, dataDir, patient.db);
     const firstOwner = await ensureOwner(patient.db, config).catch(refuseSetting);
     return { secretKey, box, firstOwner };
   } finally {
     await patient.close();
   }
+}
+
+async function readyDatabase(config: Config, db: Db, store: Store): Promise<void> {
+  if (config.databaseDirectUrl !== undefined) await requireOneDatabase(db, store);
+  await migrateDatabase(db);
+}
+
+/** A lock that is taken past the pooler must be seen through it; else the two addresses name two databases. */
+async function requireOneDatabase(direct: Db, { database }: Store): Promise<void> {
+  const key = sql`${randomInt(2 ** 31)}, ${randomInt(2 ** 31)}`;
+  const isSeen = await direct.transaction().execute(async (trx) => {
+    await sql`select pg_advisory_xact_lock(${key})`.execute(trx);
+    const { rows } = await sql<{ is_free: boolean }>`
+      select pg_try_advisory_xact_lock(${key}) as is_free`.execute(database.db);
+    return rows[0]?.is_free === false;
+  });
+  if (!isSeen) throw new StartError("WAYGATE_DATABASE_DIRECT_URL is another database than DATABASE_URL.");
 }
 
 /** The key of the secrets in the database, which must be the one that they were sealed with. */

@@ -1,0 +1,51 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createTestDatabase, type TestDatabase } from "../../test/database.ts";
+import { type Cable, layCable } from "../../test/engine-story.ts";
+import { startTestGateway, type TestGateway, waitUntil } from "../../test/gateway.ts";
+
+let store: TestDatabase;
+/** Stands for the pooler. */
+let cable: Cable;
+let gateway: TestGateway;
+
+beforeAll(async () => {
+  store = await createTestDatabase();
+  cable = await layCable(store.url);
+  gateway = await startTestGateway({
+    DATABASE_URL: cable.database.url,
+    WAYGATE_DATABASE_DIRECT_URL: store.url,
+  });
+});
+
+afterAll(async () => {
+  await gateway.stop();
+  await cable.close();
+  await store.drop();
+});
+
+async function readBeat(): Promise<number> {
+  const { rows } = await store.database.pool.query("select max(beat)::int as beat from node where not dead");
+  return rows[0].beat;
+}
+
+test("a node beats past the pooler, and refuses with 503 at once while the pooler is away", async () => {
+  cable.cut();
+  const beat = await readBeat();
+  const answer = await fetch(`${gateway.url}/api/v1/instances`, {
+    headers: { authorization: "Bearer wrong" },
+  });
+  expect(answer.status).toBe(401);
+  const refused = await gateway.owner.listInstances().catch((error: unknown) => error);
+  expect(refused).toMatchObject({ status: 503, code: "UNAVAILABLE" });
+  await waitUntil(async () => (await readBeat()) > beat + 1);
+  expect(gateway.gateway.engine.isSafe()).toBe(true);
+  cable.mend();
+  await waitUntil(() => gateway.owner.listInstances().then(Boolean, () => false));
+});
+
+test("does not start when the two addresses are two databases", async () => {
+  const other = await createTestDatabase();
+  const start = gateway.addNode({ WAYGATE_DATABASE_DIRECT_URL: other.url });
+  await expect(start).rejects.toThrow("WAYGATE_DATABASE_DIRECT_URL is another database than DATABASE_URL.");
+  await other.drop();
+});
