@@ -2,11 +2,13 @@ import { cpus, totalmem } from "node:os";
 import { benchAccept } from "./accept.ts";
 import { benchBackup } from "./backup.ts";
 import { benchCampaigns } from "./campaigns.ts";
+import { benchChurn } from "./churn.ts";
 import { benchDeliveries } from "./deliveries.ts";
 import { benchExport } from "./export.ts";
 import { benchLists } from "./lists.ts";
 import { benchMedia } from "./media.ts";
 import { benchStart } from "./start.ts";
+import { benchTiming } from "./timing.ts";
 import { benchWhatsAppInbound } from "./whatsapp-inbound.ts";
 import { benchWhatsAppSends } from "./whatsapp-sends.ts";
 import { benchWhatsAppSessions } from "./whatsapp-sessions.ts";
@@ -16,10 +18,12 @@ const BENCHES: Record<string, () => Promise<void>> = {
   accept: benchAccept,
   deliveries: benchDeliveries,
   campaigns: benchCampaigns,
+  churn: benchChurn,
   media: benchMedia,
   lists: benchLists,
   backup: benchBackup,
   export: benchExport,
+  timing: benchTiming,
   "whatsapp-sends": benchWhatsAppSends,
   "whatsapp-sessions": benchWhatsAppSessions,
   "whatsapp-inbound": benchWhatsAppInbound,

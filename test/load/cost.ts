@@ -1,0 +1,76 @@
+import { readdir, readFile } from "node:fs/promises";
+import type { Database } from "../../src/platform/db.ts";
+import type { LoadStage } from "./load-stage.ts";
+
+/** What the node and its database have used so far. */
+export interface Meter {
+  nodeMs: number;
+  databaseMs: number;
+  walBytes: number;
+  keptBytes: number;
+}
+
+const TICK_MS = 10;
+const KB = 1024;
+
+export async function readMeter({ gateway, database: { pool } }: LoadStage): Promise<Meter> {
+  const { rows } = await pool.query<{ pid: number; wal: number; kept: number }>(
+    `select pg_backend_pid() as pid, pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')::float8 as wal,
+       pg_database_size(current_database())::float8 as kept`,
+  );
+  const { pid = 0, wal = 0, kept = 0 } = rows[0] ?? {};
+  return {
+    nodeMs: (await readProcess(gateway.pid)).ownMs,
+    databaseMs: await readTree((await readProcess(pid)).parent),
+    walBytes: wal,
+    keptBytes: kept,
+  };
+}
+
+/** What each of so many has cost, in words. */
+export function costOfEach(before: Meter, after: Meter, count: number): string {
+  const each = (of: keyof Meter) => (after[of] - before[of]) / count;
+  return `each costs ${each("nodeMs").toFixed(2)} ms of the node, ${each("databaseMs").toFixed(2)} ms of PostgreSQL, ${(each("walBytes") / KB).toFixed(1)} KiB of write-ahead log and ${(each("keptBytes") / KB).toFixed(1)} KiB of disk`;
+}
+
+/** The largest tables with their indexes, in bytes for each of so many. */
+export async function sizesOfEach({ pool }: Database, count: number): Promise<string> {
+  const { rows } = await pool.query<{ name: string; bytes: number }>(
+    `select coalesce(parent.relname, c.relname) as name, sum(pg_total_relation_size(c.oid))::float8 as bytes
+     from pg_class c
+     left join pg_inherits i on i.inhrelid = c.oid left join pg_class parent on parent.oid = i.inhparent
+     where c.relkind = 'r' and c.relnamespace::regnamespace::text in ('public', 'sandbox')
+     group by 1 order by 2 desc limit 10`,
+  );
+  return rows.map(({ name, bytes }) => `${name} ${(bytes / count).toFixed(0)}`).join(", ");
+}
+
+interface Times {
+  parent: number;
+  ownMs: number;
+  /** Of children that have ended. */
+  endedMs: number;
+}
+
+async function readProcess(pid: number): Promise<Times> {
+  const stat = await readFile(`/proc/${pid}/stat`, "utf8");
+  const fields = stat
+    .slice(stat.lastIndexOf(")") + 2)
+    .split(" ")
+    .map(Number);
+  const [user = 0, system = 0, endedUser = 0, endedSystem = 0] = fields.slice(11, 15);
+  const ownMs = (user + system) * TICK_MS;
+  return { parent: fields[1] ?? 0, ownMs, endedMs: (endedUser + endedSystem) * TICK_MS };
+}
+
+/** PostgreSQL is one process with a child for each connection. */
+async function readTree(postmaster: number): Promise<number> {
+  const root = await readProcess(postmaster);
+  let sum = root.ownMs + root.endedMs;
+  for (const name of await readdir("/proc")) {
+    if (!/^\d+$/.test(name)) continue;
+    const one = await readProcess(Number(name)).catch(() => undefined);
+    if (one?.parent === postmaster) sum += one.ownMs;
+  }
+  return sum;
+}

@@ -1,0 +1,120 @@
+import { readdir } from "node:fs/promises";
+import { type Client, createClient } from "../../src/client.ts";
+import { openDataDir } from "../../src/platform/data-dir.ts";
+import { type Database, openDatabase } from "../../src/platform/db.ts";
+import { startEmbeddedPostgres } from "../../src/platform/embedded-postgres.ts";
+import { createLog } from "../../src/platform/log.ts";
+import {
+  type BenchGateway,
+  makeDataDir,
+  removeDataDir,
+  residentMb,
+  startBenchGateway,
+} from "../bench/bench-gateway.ts";
+
+/** The built gateway in a process of its own, on a database that the load can look into. */
+export interface LoadStage {
+  readonly gateway: BenchGateway;
+  readonly database: Database;
+  /** Paired and connected. */
+  pair(name: string, webhookUrl?: string): Promise<LoadInstance>;
+  stopGateway(): Promise<void>;
+  startGateway(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface LoadInstance {
+  id: number;
+  api_key: string;
+  webhook_secret: string;
+  client: Client;
+}
+
+export async function startLoadStage(settings: Record<string, string> = {}): Promise<LoadStage> {
+  const [dataDir, storeDir] = [await makeDataDir(), await makeDataDir()];
+  const held = await openDataDir(storeDir);
+  const log = createLog("silent");
+  const postgres = await startEmbeddedPostgres({ dataDir: held.path, log });
+  const secret = { WAYGATE_SECRET_KEY: "c2VjcmV0IG9mIGEgbG9hZCB0ZXN0LCBub3RoaW5nIG1vcmU=" };
+  const start = () => startBenchGateway(dataDir, postgres.url, { ...secret, ...settings });
+  let gateway: BenchGateway | undefined = await start();
+  const database = openDatabase(postgres.url, { max: 4, application_name: "load" });
+  const running = () => {
+    if (!gateway) throw new Error("the gateway is stopped");
+    return gateway;
+  };
+  return {
+    get gateway() {
+      return running();
+    },
+    database,
+    pair: (name, webhookUrl) => pair(running(), name, webhookUrl),
+    async stopGateway() {
+      await gateway?.stop();
+      gateway = undefined;
+    },
+    async startGateway() {
+      gateway = await start();
+    },
+    async close() {
+      await gateway?.stop();
+      await database.close();
+      await postgres.stop();
+      await held.release();
+      for (const dir of [dataDir, storeDir]) await removeDataDir(dir);
+    },
+  };
+}
+
+async function pair(
+  { owner, url }: BenchGateway,
+  name: string,
+  webhookUrl: string | undefined,
+): Promise<LoadInstance> {
+  const webhook = webhookUrl && { webhook: { url: webhookUrl, events: ["message.received" as const] } };
+  const { data } = await owner.createInstance({ name, network: "sandbox", ...webhook });
+  const client = createClient({ baseUrl: url, apiKey: data.api_key });
+  await client.sandboxScan({ id: data.id });
+  return { id: data.id, api_key: data.api_key, webhook_secret: data.webhook_secret, client };
+}
+
+/** Waits for a condition, asked four times a second; false when it took too long. */
+export async function holdsWithin(ms: number, condition: () => Promise<boolean> | boolean): Promise<boolean> {
+  const giveUpAt = performance.now() + ms;
+  while (performance.now() < giveUpAt) {
+    if (await condition()) return true;
+    await new Promise((resolve) => setTimeout(resolve, 250));
+  }
+  return condition();
+}
+
+export interface Sample {
+  atMs: number;
+  residentMb: number;
+  files: number;
+}
+
+/** Looks at memory and open files of a process every so often, until it is stopped. */
+export function watchProcess(pid: () => number, everyMs: number): { samples: Sample[]; stop(): void } {
+  const samples: Sample[] = [];
+  const look = async () => {
+    const files = (await readdir(`/proc/${pid()}/fd`)).length;
+    samples.push({ atMs: performance.now(), residentMb: await residentMb(pid()), files });
+  };
+  const timer = setInterval(() => void look().catch(() => {}), everyMs);
+  return { samples, stop: () => clearInterval(timer) };
+}
+
+/** Growth by least squares, in units an hour. */
+export function slopeAnHour(samples: readonly Sample[], of: (sample: Sample) => number): number {
+  const hours = samples.map(({ atMs }) => atMs / 3_600_000);
+  const values = samples.map(of);
+  const mean = (numbers: number[]) => numbers.reduce((sum, one) => sum + one, 0) / numbers.length;
+  const [meanHours, meanValue] = [mean(hours), mean(values)];
+  let [over, under] = [0, 0];
+  for (const [index, hour] of hours.entries()) {
+    over += (hour - meanHours) * ((values[index] ?? 0) - meanValue);
+    under += (hour - meanHours) ** 2;
+  }
+  return over / under;
+}

@@ -1,0 +1,131 @@
+import { createSandboxControl } from "../../src/network/sandbox/control.ts";
+import type { Database } from "../../src/platform/db.ts";
+import { residentMb } from "../bench/bench-gateway.ts";
+import { costOfEach, readMeter } from "./cost.ts";
+import type { LoadOptions } from "./load.ts";
+import { holdsWithin, type LoadInstance, type LoadStage, startLoadStage } from "./load-stage.ts";
+import { offer, spread } from "./open-loop.ts";
+import { startReceivers } from "./receivers.ts";
+
+const STEPS = [100, 500, 1_000];
+const CUT_MS = 30_000;
+const BACK_WITHIN_MS = 180_000;
+const MESSAGES_A_SECOND_EACH = 0.2;
+const LOGINS_PER_SECOND = 50;
+
+/** P5: many sessions: memory of each, traffic, a start of all, and the return of all after a cut of the network. */
+export async function runSessions({ seconds = 60, sessions }: LoadOptions): Promise<boolean> {
+  const receivers = await startReceivers(1);
+  const stage = await startLoadStage({ WAYGATE_LOGINS_PER_SECOND: String(LOGINS_PER_SECOND) });
+  const instances: LoadInstance[] = [];
+  const alone = await residentMb(stage.gateway.pid);
+  let isGood = true;
+  for (const step of sessions === undefined ? STEPS : [sessions]) {
+    while (instances.length < step) {
+      const instance = await stage.pair(`P5 ${instances.length}`, receivers.urls[0]);
+      receivers.trust(instance.webhook_secret);
+      instances.push(instance);
+    }
+    isGood = (await runStep(stage, instances, seconds, alone)) && isGood;
+  }
+  const drained = await holdsWithin(BACK_WITHIN_MS, () => isDelivered(stage.database));
+  const found = await receivers.check(stage.database);
+  console.log(`P5: ${JSON.stringify(found)}`);
+  receivers.close();
+  await stage.close();
+  return isGood && drained && found.lost + found.duplicates + found.unexpected === 0;
+}
+
+async function isDelivered({ pool }: Database): Promise<boolean> {
+  const { rows } = await pool.query("select from delivery where status in ('pending', 'retrying') limit 1");
+  return rows.length === 0;
+}
+
+async function runStep(
+  stage: LoadStage,
+  instances: readonly LoadInstance[],
+  seconds: number,
+  alone: number,
+): Promise<boolean> {
+  const count = instances.length;
+  await stage.stopGateway();
+  const startedAt = performance.now();
+  await stage.startGateway();
+  const isUp = await holdsWithin(BACK_WITHIN_MS, async () => (await countOpen(stage.database)) === count);
+  const startS = (performance.now() - startedAt) / 1000;
+  await new Promise((resolve) => setTimeout(resolve, 5_000));
+  const idle = await residentMb(stage.gateway.pid);
+  const before = await readMeter(stage);
+  const said = await say(stage.database, await phonesOf(stage.database), { count, seconds });
+  const messages = Math.floor(count * MESSAGES_A_SECOND_EACH * seconds);
+  const cost = costOfEach(before, await readMeter(stage), messages);
+  const cut = await cutNetwork(stage.database, count);
+  console.log(
+    `P5: ${count} sessions: all back ${startS.toFixed(1)} s after a start (goal: 60), ${((idle - alone) / count).toFixed(2)} MB resident each; ${said}; ${cost}`,
+  );
+  console.log(
+    `P5: after a cut of ${CUT_MS / 1000} s all are back in ${cut.backS.toFixed(1)} s, ${cut.mostASecond} logins in a second at most (limit: ${LOGINS_PER_SECOND})`,
+  );
+  // A second of the ledger can hold those that waited for a lock of the second before.
+  return isUp && startS <= 60 && cut.isBack && cut.mostASecond <= LOGINS_PER_SECOND * 1.2;
+}
+
+/** Texts from outside through the network itself, since the HTTP side is not what is loaded here. */
+async function say(
+  { pool }: Database,
+  phones: readonly string[],
+  { count, seconds }: { count: number; seconds: number },
+): Promise<string> {
+  const control = createSandboxControl(pool);
+  const perSecond = count * MESSAGES_A_SECOND_EACH;
+  const offered = await offer({ perSecond, seconds }, (n) => {
+    const content = { kind: "text" as const, text: `load ${n}` };
+    return control.receive(phones[n % phones.length] ?? "", {
+      from: `5511955${100_000 + (n % 500)}`,
+      content,
+    });
+  });
+  return `${offered.count} texts in at ${perSecond}/s, into the network in ${spread(offered.latencies)}, failed ${offered.failed}`;
+}
+
+async function phonesOf({ pool }: Database): Promise<string[]> {
+  const { rows } = await pool.query<{ phone: string }>(
+    "select phone from sandbox.device where linked_at is not null order by id",
+  );
+  return rows.map(({ phone }) => phone);
+}
+
+/** As the network knows it: instances may still be called connected from before. */
+async function countOpen({ pool }: Database): Promise<number> {
+  const { rows } = await pool.query<{ count: number }>(
+    "select count(*)::int as count from sandbox.device where session is not null",
+  );
+  return rows[0]?.count ?? 0;
+}
+
+/** Closes all sockets at once and takes no login for a while, as an outage of the network does. */
+async function cutNetwork(database: Database, count: number) {
+  const { pool } = database;
+  await pool.query(`
+    create or replace function sandbox.refuse_login() returns trigger language plpgsql as
+      $$ begin raise exception 'the network is down'; end $$`);
+  await pool.query(`
+    create trigger network_is_down before update of session on sandbox.device for each row
+    when (new.session is not null) execute function sandbox.refuse_login()`);
+  await pool.query("update sandbox.device set session = null");
+  await new Promise((resolve) => setTimeout(resolve, CUT_MS));
+  const { rows: last } = await pool.query<{ id: number }>(
+    "select coalesce(max(id), 0) as id from sandbox.ledger",
+  );
+  await pool.query("drop trigger network_is_down on sandbox.device");
+  const mendedAt = performance.now();
+  const isBack = await holdsWithin(BACK_WITHIN_MS, async () => (await countOpen(database)) === count);
+  const backS = (performance.now() - mendedAt) / 1000;
+  const { rows } = await pool.query<{ most: number }>(
+    `select coalesce(max(logins), 0)::int as most from (
+       select count(*) as logins from sandbox.ledger where action = 'login' and id > $1
+       group by date_trunc('second', at)) as seconds`,
+    [last[0]?.id ?? 0],
+  );
+  return { isBack, backS, mostASecond: rows[0]?.most ?? 0 };
+}

@@ -1,0 +1,91 @@
+import { sql } from "kysely";
+import { readJobsOf } from "../../src/engine/jobs.ts";
+import type { Database } from "../../src/platform/db.ts";
+import { residentMb } from "../bench/bench-gateway.ts";
+import { startEventSource } from "./event-source.ts";
+import type { LoadOptions } from "./load.ts";
+import { holdsWithin, startLoadStage, watchProcess } from "./load-stage.ts";
+import { spread } from "./open-loop.ts";
+import { startReceivers } from "./receivers.ts";
+
+const RECEIVERS = 20;
+const SAMPLE_MS = 500;
+const GOAL_MS = 20;
+
+/** P6: a million deliveries wait when the gateway starts: how long it takes to find the next ones, and to drain. */
+export async function runBacklog({ jobs = 1_000_000 }: LoadOptions): Promise<boolean> {
+  const stage = await startLoadStage();
+  const receivers = await startReceivers(RECEIVERS);
+  const instances: number[] = [];
+  for (const [n, url] of receivers.urls.entries()) instances.push((await stage.pair(`P6 ${n}`, url)).id);
+  await stage.stopGateway();
+  const source = await startEventSource(stage.database);
+  const filledAt = performance.now();
+  await source.fill(instances, jobs);
+  console.log(`P6: ${jobs} events with their deliveries recorded in ${seconds(filledAt)} s`);
+  await source.stop();
+  await stage.startGateway();
+  const before = await residentMb(stage.gateway.pid);
+  const memory = watchProcess(() => stage.gateway.pid, 5_000);
+  const claims = sampleClaims(stage.database);
+  console.log(await explainClaim(stage.database));
+  const began = performance.now();
+  const drained = await holdsWithin(jobs * 4 + 60_000, () => receivers.count >= jobs);
+  const rate = (receivers.count * 1000) / (performance.now() - began);
+  const times = await claims.stop();
+  memory.stop();
+  await stage.stopGateway();
+  const found = await receivers.check(stage.database);
+  const most = Math.max(before, ...memory.samples.map(({ residentMb: mb }) => mb));
+  console.log(
+    `P6: drained at ${rate.toFixed(0)}/s; finding the next jobs of a lane ${spread(times)} (goal: p99 below ${GOAL_MS}); node ${before.toFixed(0)} MB before, ${most.toFixed(0)} MB at most`,
+  );
+  console.log(`P6: ${JSON.stringify(found)}`);
+  receivers.close();
+  await stage.close();
+  return drained && found.events === jobs && found.lost + found.duplicates + found.unexpected === 0;
+}
+
+function seconds(since: number): string {
+  return ((performance.now() - since) / 1000).toFixed(1);
+}
+
+/** What a lane asks that has four of its chats in flight. */
+function claimOf(lane: number) {
+  const skip = [0, 1, 2, 3].map((n) => `chat ${n}`);
+  return { lane, limit: 4, skip, only: null, lowest: false };
+}
+
+function sampleClaims({ db }: Database): { stop(): Promise<number[]> } {
+  const times: number[] = [];
+  let isOver = false;
+  const run = async () => {
+    const lanes = await db.selectFrom("lane").select("id").where("kind", "=", "webhook").execute();
+    for (let n = 0; !isOver; n++) {
+      const began = performance.now();
+      await readJobsOf(db, claimOf(lanes[n % lanes.length]?.id ?? 0));
+      times.push(performance.now() - began);
+      await new Promise((resolve) => setTimeout(resolve, SAMPLE_MS));
+    }
+    return times;
+  };
+  const running = run();
+  return {
+    stop() {
+      isOver = true;
+      return running;
+    },
+  };
+}
+
+/** The plan of the statement behind a claim: it must come from the index of the jobs. */
+async function explainClaim({ db }: Database): Promise<string> {
+  const [lane] = await db.selectFrom("lane").select("id").where("kind", "=", "webhook").limit(1).execute();
+  const { lane: id, skip, limit } = claimOf(lane?.id ?? 0);
+  const { rows } = await sql<Record<string, string>>`
+    explain (analyze, buffers) select id from job
+    where lane = ${sql.lit(id)} and grp <> all(${sql.lit(`{${skip.map((one) => `"${one}"`).join(",")}}`)}::text[])
+      and (run_at <= now() or grp not like 'job:%')
+    order by prio, pos limit ${sql.lit(limit)}`.execute(db);
+  return rows.map((row) => `P6:   ${row["QUERY PLAN"]}`).join("\n");
+}
