@@ -32,6 +32,7 @@ describe("a gateway that is killed while it anonymises everything", () => {
     key = story.clientOf(instance);
     await talk();
     await sell();
+    await integrate();
     await story.drained();
     story.receiver.answer(200);
     before = await count();
@@ -40,7 +41,7 @@ describe("a gateway that is killed while it anonymises everything", () => {
     await story.start();
     owner = await story.signIn();
     key = story.clientOf(instance);
-    await waitUntil(async () => (await owner.listDataRequests()).data[0]?.status === "completed");
+    await waitUntil(async () => (await owner.listDataRequests()).data[0]?.status === "completed", 60_000);
   }, 120_000);
   afterAll(() => story.end());
 
@@ -133,6 +134,20 @@ describe("a gateway that is killed while it anonymises everything", () => {
     await owner.startCampaign({ id: campaign });
     await waitUntil(async () => (await owner.getCampaign({ id: campaign })).data.status === "completed");
     await waitUntil(async () => (await owner.getCampaign({ id: campaign })).data.totals.read === 2);
+  }
+
+  /** As a chatbot that has talked with her leaves it. */
+  async function integrate(): Promise<void> {
+    const jid = `${ANA}@s.whatsapp.net`;
+    const config = { base_url: "http://127.0.0.1:9", public_id: "bot", ignore_jids: [jid] };
+    await owner.saveIntegration({ id: instance.id, provider: "typebot", enabled: false, config });
+    for (const insert of [
+      "integration_link (account_id, integration_id, chat, origin, error) select account_id, id, $1, 'whatsapp', $2",
+      "integration_chat (account_id, integration_id, chat, state) select account_id, id, $1, to_jsonb($2::text)",
+      "integration_inbound (account_id, integration_id, body) select account_id, id, jsonb_build_object('of', $1::text, 'text', $2::text)",
+    ])
+      await story.rows(`insert into ${insert} from integration`, jid, MARK);
+    await story.rows("update integration set last_error = $1", MARK);
   }
 
   async function count() {

@@ -1,5 +1,6 @@
 import type { Trx } from "../../platform/db.ts";
 import type { DataRequestTable } from "../../tables.ts";
+import type { EventDraft } from "../events/events.ts";
 import type { Asked, Part } from "./treatments.ts";
 
 /** One anonymisation, as each of its batches sees it. */
@@ -18,6 +19,8 @@ export interface Batch {
   after: unknown;
   /** Lanes whose jobs were removed, to be woken after the commit. */
   lanes?: readonly number[];
+  /** To be recorded last. */
+  events?: readonly EventDraft[];
 }
 
 /** One kind of rows, worked through in batches; each batch can be done again. */

@@ -4,6 +4,8 @@ import { cancelCampaigns } from "../campaigns/campaigns.ts";
 import { type Batch, ROWS_AT_ONCE, type Run, type Step } from "./anonymise-run.ts";
 
 const CAMPAIGNS_AT_ONCE = 10;
+/** Marks a message whose end is still to be told; it goes with the content. */
+const UNTOLD = '{"untold": true}';
 
 /** Nothing more goes to the people whom it is about, nor is anything more told of them. */
 export const CANCEL_STEPS: readonly Step[] = [
@@ -18,7 +20,10 @@ async function stopCampaigns(trx: Trx, run: Run): Promise<Batch> {
   return { rows: count, lanes, after: count < CAMPAIGNS_AT_ONCE ? null : count };
 }
 
-/** What may have left already is not called cancelled: nobody knows whether it has arrived. */
+/**
+ * What may have left already is not called cancelled: nobody knows whether it has arrived. What has become of each is
+ * told once nothing of it can be recognised any more.
+ */
 async function cancelSends(trx: Trx, run: Run): Promise<Batch> {
   const { rows } = await sql<{ lane: number }>`
     with open as materialized (
@@ -28,7 +33,7 @@ async function cancelSends(trx: Trx, run: Run): Promise<Batch> {
         and m.id <= ${run.until.message ?? 0}
       order by m.id limit ${ROWS_AT_ONCE} for update of m
     ), ended as (
-      update message m set outcome_at = now(),
+      update message m set outcome_at = now(), content = m.content || ${UNTOLD}::jsonb,
         status = case when o.submitted_at is null then 'cancelled' else 'failed' end,
         error = case when o.submitted_at is null
           then '{"code": "CANCELLED", "message": "The data was anonymised.", "retryable": false}'::jsonb
@@ -56,11 +61,18 @@ async function discardDeliveries(trx: Trx, run: Run): Promise<Batch> {
       union select inbound_lane from integration where account_id = ${run.account_id}
     ), held as materialized (
       select id from lane where id in (select lane from wanted) order by id for update
-    ), gone as (
+    ), unqueued as (
       delete from job where id in (
         select id from job where lane in (select id from held) and id <= ${run.until.job ?? 0}
         order by id limit ${ROWS_AT_ONCE})
-      returning lane, (ref ->> 'delivery')::bigint as delivery, (ref ->> 'at')::timestamptz as at
+      returning lane, ref
+    ), unheld as (
+      delete from held_job where id in (
+        select id from held_job where lane in (select id from held) order by id limit ${ROWS_AT_ONCE})
+      returning lane, ref
+    ), gone as (
+      select lane, (ref ->> 'delivery')::bigint as delivery, (ref ->> 'at')::timestamptz as at
+      from (select * from unqueued union all select * from unheld) g
     ), discarded as (
       update delivery d set status = 'discarded', next_retry_at = null
       from gone g where d.id = g.delivery and d.created_at = g.at and d.status in ('pending', 'retrying', 'parked')

@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 import type { Db, Trx } from "../../platform/db.ts";
 import { doomFiles } from "../media/media.ts";
+import { outcomeEvents } from "../messages/messages.ts";
 import { type Batch, ROWS_AT_ONCE, type Run, type Step } from "./anonymise-run.ts";
 import { PERSONAL_DATA } from "./personal-data.ts";
 import { changeRows } from "./sweep-tables.ts";
@@ -27,7 +28,7 @@ export function eraseMessageSteps(deps: EraseDeps): Step[] {
       take: eraseMessages,
     },
     { name: "message_search", parts: ["messages"], take: eraseWords },
-    { name: "event", parts: ["messages"], take: eraseEvents },
+    { name: "event", parts: ["messages", "account"], take: eraseEvents },
   ];
 }
 
@@ -58,11 +59,14 @@ function toBatch(rows: readonly Found[], run: Run, place: Place): Batch {
 interface FoundMessage extends Found {
   message_id: string;
   writer: string | null;
+  /** It was cancelled on the way here. */
+  is_untold: boolean;
 }
 
 async function findMessages(db: Db | Trx, run: Run, { nth, at, id }: Place): Promise<FoundMessage[]> {
   const { rows } = await sql<FoundMessage>`
     select m.id, (extract(epoch from m.sent_at) * 1000000)::bigint as at, m.message_id,
+      m.content ? 'untold' as is_untold,
       case when m.from_me then i.jid else coalesce(m.sender ->> 'jid', m.jid) end as writer
     from message m join instance i on i.id = m.instance_id
     where m.instance_id = ${run.instances[nth] ?? 0}
@@ -107,7 +111,8 @@ async function eraseMessages(trx: Trx, run: Run, after: unknown): Promise<Batch>
     files.flatMap(({ blob }) => blob ?? []),
   );
   await changeRows(trx, run, "message", ids);
-  return toBatch(found, run, place);
+  const untold = found.filter(({ is_untold }) => is_untold);
+  return { ...toBatch(found, run, place), events: await outcomeEvents(trx, untold) };
 }
 
 /** What is found by these words is no more. */
@@ -133,10 +138,11 @@ async function eraseEvents(trx: Trx, run: Run, after: unknown): Promise<Batch> {
       and id <= ${run.until.event ?? 0}
     order by sequence limit ${ROWS_AT_ONCE}`.execute(trx);
   const ids = rows.map(({ id }) => id);
-  await sql`
-    update delivery d set error = null from event e
-    where e.id = any(${ids}::bigint[]) and d.event_id = e.event_id and d.created_at = e.created_at
-      and d.error is not null`.execute(trx);
+  if (run.parts.has("messages"))
+    await sql`
+      update delivery d set error = null from event e
+      where e.id = any(${ids}::bigint[]) and d.event_id = e.event_id and d.created_at = e.created_at
+        and d.error is not null`.execute(trx);
   await changeRows(trx, run, "event", ids);
   return toBatch(rows, run, place);
 }

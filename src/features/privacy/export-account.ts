@@ -50,6 +50,17 @@ export async function exportAccount(db: Db, by: Call<typeof privacyContract.expo
   );
 }
 
+/** Says of exports whose process was killed that they have failed; one that ends after all says so itself. */
+export async function failLostExports(db: Db): Promise<void> {
+  await db
+    .updateTable("data_request")
+    .set({ status: "failed", processed_at: sql<Date>`now()` })
+    .where("request_type", "=", "export")
+    .where("status", "=", "processing")
+    .where("created_at", "<", sql<Date>`now() - interval '1 hour'`)
+    .execute();
+}
+
 async function* write({ db, log, ...about }: Source, exportedAt: string): AsyncGenerator<string> {
   const counts: Record<string, number> = {};
   let isWhole = false;
@@ -106,6 +117,8 @@ const LISTS: Readonly<Record<string, { table: DeclaredTable; pages: Pages }>> = 
   campaigns: { table: "campaign", pages: byNumber },
   campaignRecipients: { table: "campaign_recipient", pages: byNumber },
   webhooks: { table: "webhook", pages: byNumber },
+  integrations: { table: "integration", pages: byNumber },
+  integrationLinks: { table: "integration_link", pages: byNumber },
   dataRequests: { table: "data_request", pages: byNumber },
 };
 
@@ -179,7 +192,7 @@ function toJson(table: DeclaredTable): RawBuilder<unknown> {
     select to_jsonb(f) - ${hiddenOf("media")}::text[] from media f where f.message = t.id)))`;
 }
 
-const INNER = ["at", "lane", "global_lane", "inbound_lane", "progress", "until", "blob", "upload"];
+const INNER = ["at", "lane", "global_lane", "inbound_lane", "config", "progress", "until", "blob", "upload"];
 
 function hiddenOf(table: DeclaredTable): string[] {
   return [...INNER, ...(dataOf(table).secret?.split(" ") ?? [])];

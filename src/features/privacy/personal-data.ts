@@ -239,8 +239,14 @@ export const PERSONAL_DATA = {
   integration: {
     plain:
       "id account_id instance_id provider enabled lane inbound_lane event_names exclude status last_error_at last_success_at paused_until created_at updated_at",
-    secret: "config secret state",
-    personal: { last_error: nothing("messages") },
+    secret: "secret state",
+    personal: {
+      config: always(
+        sql`config || case when config ? 'ignore_jids' then '{"ignore_jids": []}'::jsonb else '{}' end`,
+        "conversations",
+      ),
+      last_error: nothing("messages"),
+    },
   },
   integration_link: {
     plain:

@@ -3,6 +3,7 @@ import { sql } from "kysely";
 import type { Engine, Job, JobEnd, LaneKind } from "../../engine/engine.ts";
 import type { Db, Trx } from "../../platform/db.ts";
 import { faultPoint } from "../../platform/fault-point.ts";
+import { recordEvents } from "../events/events.ts";
 import { type Batch, PARTS, type Run, type Scope, type Step } from "./anonymise-run.ts";
 import { PRIVACY, readLastRows } from "./ask-anonymisation.ts";
 import { CANCEL_STEPS } from "./cancel-waiting.ts";
@@ -102,7 +103,7 @@ async function takeBatch(deps: PrivacyLaneDeps, steps: readonly Step[], request:
     );
     if (rows.length === 0) return [];
     await sql`set local waygate.erasing = 'on'`.execute(trx);
-    const batch = step?.take && isAsked ? await step.take(trx, run, at.after) : { rows: 0, after: null };
+    const batch: Batch = step?.take && isAsked ? await step.take(trx, run, at.after) : NOTHING;
     const next =
       batch.after === null ? { step: at.step + 1, after: null } : { step: at.step, after: batch.after };
     await sql`
@@ -112,12 +113,14 @@ async function takeBatch(deps: PrivacyLaneDeps, steps: readonly Step[], request:
         status = case when ${next.step >= steps.length} then 'completed' else status end,
         processed_at = case when ${next.step >= steps.length} then now() end
       where id = ${request}`.execute(trx);
-    return batch.lanes ?? [];
+    return [...(batch.lanes ?? []), ...(await recordEvents(trx, [...(batch.events ?? [])]))];
   });
   faultPoint("privacy:after-batch");
   engine.wake(lanes, { changed: true });
   return true;
 }
+
+const NOTHING: Batch = { rows: 0, after: null };
 
 interface Progress {
   step: number;

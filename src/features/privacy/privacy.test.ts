@@ -1,19 +1,26 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startTestGateway, type TestGateway, type TestInstance, waitUntil } from "../../../test/gateway.ts";
 import { createRawCall, type RawCall } from "../../../test/raw-call.ts";
+import { type Receiver, startReceiver } from "../../../test/receiver.ts";
 import { type Client, createClient } from "../../client.ts";
 import { repeatErasure } from "./ask-anonymisation.ts";
+import { failLostExports } from "./export-account.ts";
 
 const PASSWORD = "correct horse battery staple";
 
 let test: TestGateway;
 let call: RawCall;
+let receiver: Receiver;
 
 beforeAll(async () => {
   test = await startTestGateway();
   call = createRawCall(() => test.url);
+  receiver = await startReceiver();
 });
-afterAll(() => test.stop());
+afterAll(async () => {
+  await test.stop();
+  await receiver.close();
+});
 
 let accounts = 0;
 
@@ -60,6 +67,14 @@ async function exportOf({ token }: Pick<Tenant, "token">) {
   return call("POST /api/data/export", undefined, { authorization: `Bearer ${token}` });
 }
 
+/** Asks for it and waits for its end, which a busy machine reaches after the answer. */
+async function anonymise({ client }: Tenant, scope: Parameters<Client["anonymizeData"]>[0]["scope"]) {
+  const { requestId } = (await client.anonymizeData({ scope })).data;
+  const find = async () => (await client.listDataRequests()).data.find(({ id }) => id === requestId);
+  await waitUntil(async () => (await find())?.status === "completed", 60_000);
+  return find();
+}
+
 describe("an export", () => {
   it("holds everything that the account holds, and no secret", async () => {
     const tenant = await makeTenant();
@@ -69,6 +84,10 @@ describe("an export", () => {
     const lead = await tenant.client.createLead({ phone: "5511987651011", name: "Ana" });
     await tenant.client.addLeadNote({ id: lead.data.id, note: "likes tea" });
     await tenant.client.recordConsent({ purpose: "news", consent_type: "opt_in", granted: true });
+    await tenant.client.saveIntegration({
+      ...{ id: instance.id, provider: "n8n", enabled: false },
+      config: { webhook_url: "http://127.0.0.1:9/hidden-path", token: "hidden-token", auth: "bearer" },
+    });
     const { status, headers, body } = await exportOf(tenant);
     expect([status, headers.get("content-type")]).toEqual([200, "application/json; charset=utf-8"]);
     expect(body).toMatchObject({ success: true, requestId: expect.any(Number) });
@@ -84,9 +103,10 @@ describe("an export", () => {
     expect(data.leads).toMatchObject([{ name: "Ana" }]);
     expect(data.leadNotes).toMatchObject([{ note: "likes tea" }]);
     expect(data.consentRecords).toMatchObject([{ purpose: "news", granted: true }]);
+    expect(data.integrations).toMatchObject([{ provider: "n8n", enabled: false }]);
     const text = JSON.stringify(body);
-    for (const secret of ["password_hash", "webhook_secret", "digest", "proxy", instance.api_key])
-      expect(text).not.toContain(secret);
+    const secrets = ["password_hash", "webhook_secret", "digest", "proxy", "hidden-", instance.api_key];
+    for (const secret of secrets) expect(text).not.toContain(secret);
     expect((await tenant.client.listDataRequests()).data).toMatchObject([
       { id: body.requestId, request_type: "export", status: "completed", affected: { message: 2 } },
     ]);
@@ -111,26 +131,39 @@ describe("an export", () => {
   });
 });
 
+describe("an export whose process was killed", () => {
+  it("has failed, and one that goes on has not", async () => {
+    const tenant = await makeTenant();
+    const { db } = test.database;
+    for (const hours of [2, 0]) {
+      const created_at = new Date(Date.now() - hours * 3_600_000);
+      const request = { account_id: tenant.id, request_type: "export", until: "{}", created_at } as const;
+      await db.insertInto("data_request").values(request).execute();
+    }
+    await failLostExports(db);
+    const { data } = await tenant.client.listDataRequests();
+    expect(data.map(({ status }) => status)).toEqual(["processing", "failed"]);
+  });
+});
+
 describe("anonymising", () => {
-  it.each([{}, { scope: null }, { scope: "everything" }, { scope: ["all"] }])(
-    "needs one of its scopes, and changes nothing without: %j",
-    async (body) => {
-      const tenant = await makeTenant();
+  it("needs one of its scopes, and changes nothing without", async () => {
+    const tenant = await makeTenant();
+    for (const body of [{}, { scope: null }, { scope: "everything" }, { scope: ["all"] }]) {
       const answer = await call("POST /api/data/anonymize", body, {
         authorization: `Bearer ${tenant.token}`,
       });
       expect([answer.status, answer.body.code]).toEqual([400, "VALIDATION_ERROR"]);
       expect(answer.body.details.fields).toMatchObject([{ field: "scope" }]);
-      expect((await tenant.client.listDataRequests()).data).toEqual([]);
-    },
-  );
+    }
+    expect((await tenant.client.listDataRequests()).data).toEqual([]);
+  });
 
   it("makes one other person of the same person in chat, contact and message", async () => {
     const tenant = await makeTenant();
     const instance = await connect(tenant);
     const messageId = await receive(instance, "5511987651013", "I am Ana, call me on 5511987651013");
-    const { data } = await tenant.client.anonymizeData({ scope: "conversations" });
-    expect(data).toMatchObject({
+    expect(await anonymise(tenant, "conversations")).toMatchObject({
       scope: "conversations",
       status: "completed",
       affected: { message: 1, contact: 1 },
@@ -157,7 +190,7 @@ describe("anonymising", () => {
     const tenant = await makeTenant();
     const instance = await connect(tenant);
     await receive(instance, "5511987651014", "Before");
-    await tenant.client.anonymizeData({ scope: "all" });
+    await anonymise(tenant, "all");
     await receive(instance, "5511987651014", "After");
     const { data } = await instance.client.listChats({ id: instance.id });
     expect(data.map(({ phone }) => phone).filter((phone) => phone === "5511987651014")).toHaveLength(1);
@@ -182,7 +215,7 @@ describe("anonymising", () => {
         opted_out: true,
       });
     await tenant.client.saveQuickReply({ shortcut: "hi", content: "Hello, this is Ana" });
-    await tenant.client.anonymizeData({ scope: "leads" });
+    await anonymise(tenant, "leads");
     const { data } = await tenant.client.listLeads();
     expect(data).toMatchObject([
       { phone: expect.stringMatching(/^anon-/), email: null, opted_out_at: expect.any(String) },
@@ -190,7 +223,7 @@ describe("anonymising", () => {
     expect(data[0]?.name).toMatch(/^anon-\d+$/);
     expect((await tenant.client.listQuickReplies()).data).toMatchObject([{ content: "Hello, this is Ana" }]);
     expect((await other.client.listLeads()).data).toMatchObject([{ phone: "5511987651015", name: "Ana" }]);
-    await tenant.client.anonymizeData({ scope: "leads" });
+    await anonymise(tenant, "leads");
     expect((await tenant.client.listLeads()).data).toEqual(data);
     const suppressed = await test.database.pool.query("select from suppression where account_id = $1", [
       tenant.id,
@@ -198,29 +231,72 @@ describe("anonymising", () => {
     expect(suppressed.rows).toHaveLength(1);
   });
 
-  it("cancels first what waits to be sent", async () => {
+  it("cancels first what waits to be sent, and tells once that it came to nothing, without what it said", async () => {
     const tenant = await makeTenant();
     const { id, client } = await connect(tenant);
-    const sent = await client.sendText({
-      id,
-      number: "5511987651016",
-      text: "Later",
-      delay: 60_000,
-      async: true,
-    });
-    const { affected } = (await tenant.client.anonymizeData({ scope: "messages" })).data;
-    expect(affected).toMatchObject({ cancelled_sends: 1, message: 1 });
-    const message = await client.getMessage({ id, messageId: sent.data.pendingMessageId ?? "" });
+    await client.createWebhook({ id, name: "W", url: receiver.url, events: ["message.failed"] });
+    const order = { id, number: "5511987651016", text: "Later", delay: 60_000, async: true } as const;
+    const messageId = (await client.sendText(order)).data.pendingMessageId ?? "";
+    const done = await anonymise(tenant, "all");
+    expect(done?.affected).toMatchObject({ cancelled_sends: 1, message: 1 });
+    const message = await client.getMessage({ id, messageId });
     expect(message.data).toMatchObject({ status: "cancelled", text: null, error: { code: "CANCELLED" } });
     const jobs = await test.database.pool.query("select from job where ref ->> 'do' = 'send'");
     expect(jobs.rows).toEqual([]);
+    const isAboutIt = ({ body }: { body: { data?: { pendingMessageId?: string } } }) =>
+      body.data?.pendingMessageId === messageId;
+    const [told] = await receiver.waitFor(isAboutIt);
+    expect(told?.body).toMatchObject({ event: "message.failed", data: { error: { code: "CANCELLED" } } });
+    expect(told?.raw.toString()).not.toMatch(/Later|5511987651016|Sales/);
+    await anonymise(tenant, "all");
+    const events = await client.listEvents({ id, event: "message.failed" });
+    expect(events.data).toHaveLength(1);
+  });
+
+  it("of the account alone takes its names out of what was told before, and leaves the rest of it", async () => {
+    const tenant = await makeTenant();
+    const { id, client } = await connect(tenant);
+    await tenant.client.updateInstance({ id, metadata: { shop: "Ana's" } });
+    await receive({ id, client }, "5511987651018", "Hello there");
+    await anonymise(tenant, "account");
+    const { rows } = await test.database.pool.query<{ body: string }>(
+      "select convert_from(body, 'UTF8') as body from event where instance_id = $1 order by sequence",
+      [id],
+    );
+    for (const { body } of rows) {
+      expect(JSON.parse(body).instance).toMatchObject({ id, name: `anon-${id}`, metadata: {} });
+      expect(body).not.toMatch(/Sales|Ana's/);
+    }
+    expect(rows.filter(({ body }) => body.includes('"text":"Hello there"'))).toHaveLength(1);
+  });
+
+  it("drops what a restored gateway holds back, and the people that integrations are told to ignore", async () => {
+    const tenant = await makeTenant();
+    const { id, client } = await connect(tenant);
+    const { db } = test.database;
+    const lane = (await db.selectFrom("instance").select("global_lane").where("id", "=", id).execute())[0];
+    const held = { id: 1, lane: lane?.global_lane ?? 0, kind: "webhook", prio: 1, pos: 1, grp: "x" };
+    await db
+      .insertInto("held_job")
+      .values({ ...held, ref: "{}", run_at: new Date(), attempts: 0, max_attempts: 9 })
+      .execute();
+    const config = {
+      base_url: "http://127.0.0.1:9",
+      public_id: "x",
+      ignore_jids: ["5511987651019@s.whatsapp.net"],
+    };
+    await tenant.client.saveIntegration({ id, provider: "typebot", enabled: false, config });
+    await anonymise(tenant, "conversations");
+    expect(await db.selectFrom("held_job").selectAll().execute()).toEqual([]);
+    const saved = await client.getIntegration({ id, provider: "typebot" });
+    expect(saved.data.config).toMatchObject({ public_id: "x", ignore_jids: [] });
   });
 });
 
 describe("an erasure", () => {
   it("is noted by ids only, and done again where a backup has brought the data back", async () => {
     const tenant = await makeTenant();
-    await tenant.client.anonymizeData({ scope: "leads" });
+    await anonymise(tenant, "leads");
     const noted = await test.database.db
       .selectFrom("erasure_log")
       .selectAll()
@@ -242,8 +318,7 @@ describe("an erasure", () => {
 describe("the history of requests", () => {
   it("is read page by page, newest first, each account its own", async () => {
     const tenant = await makeTenant();
-    for (const scope of ["leads", "messages", "account"] as const)
-      await tenant.client.anonymizeData({ scope });
+    for (const scope of ["leads", "messages", "account"] as const) await anonymise(tenant, scope);
     const first = await tenant.client.listDataRequests({ limit: 2 });
     expect(first.data.map(({ scope }) => scope)).toEqual(["account", "messages"]);
     expect(first.data[0]).toMatchObject({ status: "completed", requested_by: tenant.user_id });

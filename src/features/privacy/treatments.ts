@@ -111,9 +111,10 @@ export const ERROR: Treatment = {
 
 /** Still a body that can be delivered again, under its own id and number. */
 export const EVENT_BODY: Treatment = {
-  parts: ["messages"],
-  to: (column) => {
+  parts: ["messages", "account"],
+  to: (column, { parts }) => {
     const body = sql`convert_from(${sql.ref(column)}, 'UTF8')::json`;
+    if (!parts.has("messages")) return renamed(body);
     const kept = [
       "event_id",
       "event",
@@ -130,3 +131,12 @@ export const EVENT_BODY: Treatment = {
       'data', json_build_object('anonymized', true))::text, 'UTF8')`;
   },
 };
+
+/** The same body of an instance that is called by its number now; in it each value stays as it was written. */
+function renamed(body: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`convert_to((
+    select json_object_agg(key, case when key = 'instance' then json_build_object(
+      'id', instance_id, 'name', 'anon-' || instance_id, 'phone', value -> 'phone', 'metadata', '{}'::json)
+      else value end)
+    from json_each(${body}))::text, 'UTF8')`;
+}
