@@ -16,6 +16,7 @@ import { createSecretBox } from "../platform/secret-box.ts";
 import { ulid } from "../platform/ulid.ts";
 import { backupDirectory, openBackups } from "./backup-parts.ts";
 import { type CommandStore, withStore } from "./command-store.ts";
+import { startProgress } from "./progress.ts";
 import { refuseDatabase, refuseStart, StartError } from "./start-error.ts";
 import { openStore } from "./store.ts";
 import { UndoList } from "./undo-list.ts";
@@ -38,7 +39,10 @@ export async function backupByCommand(env: Env, output: string | undefined): Pro
 
 function commandDeps({ config, database: { db, url } }: CommandStore): Promise<BackupDeps> {
   const dataDir = resolve(config.dataDir);
-  return openBackups({ config, dataDir, db, url, node: "command", log: createLog("silent") });
+  return openBackups({
+    ...{ config, dataDir, db, url, node: "command", log: createLog("silent") },
+    tell: startProgress().add,
+  });
 }
 
 async function backUp(deps: BackupDeps): Promise<void> {
@@ -72,16 +76,19 @@ export interface RestoreOptions {
 
 /** Brings a backup into an empty database. Throws StartError, and has changed nothing then. */
 export async function restoreByCommand(env: Env, file: string, options: RestoreOptions): Promise<void> {
-  const config = readConfig(options.databaseUrl ? { ...env, DATABASE_URL: options.databaseUrl } : env);
+  // The way past a pooler belongs to the database of the settings.
+  const other = { DATABASE_URL: options.databaseUrl, WAYGATE_DATABASE_DIRECT_URL: undefined };
+  const config = readConfig(options.databaseUrl ? { ...env, ...other } : env);
   const dataDir = resolve(config.dataDir);
   const path = resolve(file);
   if (!(await stat(path).catch(() => undefined))?.isFile()) throw new StartError(`There is no file ${path}.`);
   const backupKey = await requireKey(config.backupKey?.reveal(), dataDir, "backup-key", "WAYGATE_BACKUP_KEY");
-  const head = await checkBackup({ path, backupKey }).catch(refuseStart);
+  const order = { path, backupKey, tell: startProgress().add };
+  const head = await checkBackup(order).catch(refuseStart);
   await requireSecretKeyOf(head.secretCheck, config, dataDir);
   const erasures = await gatherErasures(config, path, options.erasures).catch(refuseStart);
   await withEmptyStore(config, async (url, words) => {
-    await restoreBackup(url, { path, backupKey }, erasures).catch((error: unknown) => {
+    await restoreBackup(url, order, erasures).catch((error: unknown) => {
       if (isOurWord(error)) refuseStart(error);
       return refuseDatabase(error, words);
     });
@@ -153,7 +160,7 @@ async function tellRestored(url: string, words: string, made_at: string): Promis
     const held = await readHeldWork(database.db);
     const { rows } = await sql<{ files: number }>`
       select count(*) as files from blob where status = 'kept'`.execute(database.db);
-    console.log(`${words} holds the backup of ${made_at} now.`);
+    console.log(`Restored: ${words} holds the backup of ${made_at} now.`);
     console.log("Every instance is disconnected: connect the ones you want. Everybody signs in anew.");
     if (held && held.sends + held.deliveries + held.others > 0) {
       console.log(

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import type { BackupDeps } from "../features/backups/run-backup.ts";
+import { systemClock } from "../platform/clock.ts";
 import type { Config } from "../platform/config.ts";
 import { readOrMakeBackupKey } from "../platform/data-dir.ts";
 import type { Db } from "../platform/db.ts";
@@ -16,6 +17,7 @@ export interface BackupPartsOptions {
   url: string;
   node: string;
   log: Log;
+  tell?: BackupDeps["tell"];
 }
 
 /** Where and with what this node makes backups. Throws StartError when the key in the data directory is broken. */
@@ -26,6 +28,7 @@ export async function openBackups({ config, dataDir, ...rest }: BackupPartsOptio
     backupKey: config.backupKey?.reveal() ?? (await readOrMakeBackupKey(dataDir).catch(refuseStart)),
     version: version(),
     settings: openSettings(config),
+    clock: systemClock,
   };
 }
 

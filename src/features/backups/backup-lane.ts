@@ -52,8 +52,8 @@ export function backupSchedules(deps: BackupScheduleDeps): Schedule[] {
   ];
 }
 
-async function makeBackupOfTheDay({ db, engine, quietHourMs }: BackupScheduleDeps): Promise<void> {
-  if (quietHourMs === undefined || !(await isBackupDue(db, quietHourMs, new Date()))) return;
+async function makeBackupOfTheDay({ db, engine, quietHourMs, clock }: BackupScheduleDeps): Promise<void> {
+  if (quietHourMs === undefined || !(await isBackupDue(db, quietHourMs, clock.now()))) return;
   try {
     const { lane } = await requestBackup(db, { caller: { kind: "system" } }, "schedule");
     engine.wake([lane]);

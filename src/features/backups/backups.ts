@@ -1,6 +1,6 @@
-import { createReadStream } from "node:fs";
-import { stat } from "node:fs/promises";
+import { open } from "node:fs/promises";
 import { join } from "node:path";
+import type { Readable } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
 import { create as contentDisposition } from "content-disposition";
 import type { Selectable } from "kysely";
@@ -25,6 +25,8 @@ export interface BackupHandlerDeps {
   engine: Pick<Engine, "wake" | "liveWorkers">;
   /** Where this node finds backup files. */
   directory: string;
+  /** A file in the backup directory of another node; undefined when that one cannot be asked or does not have it. */
+  readFromNode: (node: string, file: string) => Promise<Readable | undefined>;
 }
 
 /** Backups, and what a restored gateway holds back, for whoever runs the gateway. */
@@ -93,30 +95,30 @@ function toBackup(row: Selectable<BackupTable>) {
 }
 
 /** The path comes from the row, never from the request. */
-async function download(
-  { db, directory }: BackupHandlerDeps,
-  id: string,
-  by: AuditActor,
-): Promise<RawAnswer> {
+async function download(deps: BackupHandlerDeps, id: string, by: AuditActor): Promise<RawAnswer> {
+  const { db } = deps;
   const row = await findBackup(db, id);
   if (!row?.file) throw new GatewayError("NOT_FOUND", "There is no such backup.");
-  const path = join(directory, row.file);
-  const found = await stat(path).catch(() => undefined);
-  if (!found) {
-    throw new GatewayError(
-      "CONFLICT",
-      `The file is not in the backup directory of this node; ${row.node} made it.`,
-      {
-        details: { node: row.node },
-      },
-    );
-  }
+  const stream = await openFile(deps, row.file, row.node);
   await recordAudit(db, { by, action: "backup.download", target: { type: "backup", id }, account_id: null });
-  return new RawAnswer("application/octet-stream", createReadStream(path), 200, {
-    "content-length": String(found.size),
+  return new RawAnswer("application/octet-stream", stream, 200, {
+    ...(row.size !== null && { "content-length": String(row.size) }),
     "content-disposition": contentDisposition(row.file),
     "cache-control": "no-store",
   });
+}
+
+/** From the directory of this node, which several may share, or from the node that made it. */
+async function openFile(
+  { directory, readFromNode }: BackupHandlerDeps,
+  file: string,
+  node: string | null,
+): Promise<Readable> {
+  const handle = await open(join(directory, file)).catch(() => undefined);
+  const stream = handle?.createReadStream() ?? (node === null ? undefined : await readFromNode(node, file));
+  if (stream) return stream;
+  const sentence = `The file is not in the backup directory of this node, and ${node}, which made it, cannot be asked.`;
+  throw new GatewayError("CONFLICT", sentence, { details: { node } });
 }
 
 const NOTHING_HELD = {

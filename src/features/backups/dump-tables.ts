@@ -108,11 +108,18 @@ export function dumpRows(client: pg.ClientBase, { name, columns }: CopiedTable):
 }
 
 /** Counts and hashes every row. */
-export async function tallyTables(client: pg.ClientBase, tables: readonly CopiedTable[]): Promise<Tally> {
+export async function tallyTables(
+  client: pg.ClientBase,
+  tables: readonly CopiedTable[],
+  tell?: (rows: number, words: string) => void,
+): Promise<Tally> {
   const tally: Tally = {};
   for (const table of tables) {
     const digest = new RowDigest();
-    for await (const rows of dumpRows(client, table)) for (const row of rows) digest.add(row);
+    for await (const rows of dumpRows(client, table)) {
+      for (const row of rows) digest.add(row);
+      tell?.(rows.length, "rows compared");
+    }
     tally[table.name] = { rows: digest.rows, digest: digest.hex() };
   }
   return tally;

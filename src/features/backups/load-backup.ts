@@ -8,6 +8,7 @@ import type { Tables } from "../../tables.ts";
 import { type BackupHead, readBackup, type TableRows } from "./backup-text.ts";
 import { EXACT_SESSION, quoteColumns, quoteName } from "./dump-tables.ts";
 import { BackupFileError } from "./sealed-stream.ts";
+import type { TellRows } from "./write-backup.ts";
 
 /** So far the numbers of a restored database jump: what was made after the backup is known elsewhere by its number. */
 const NUMBERS_SKIPPED = 1_000_000;
@@ -15,12 +16,14 @@ const NUMBERS_SKIPPED = 1_000_000;
 export interface LoadOrder {
   path: string;
   backupKey: string;
+  tell?: TellRows;
 }
 
 /** Reads the whole file and nothing else: throws BackupFileError unless it is whole, unaltered and of a known schema. */
 export async function checkBackup({
   path,
   backupKey,
+  tell,
 }: LoadOrder): Promise<BackupHead & { secretCheck?: Buffer }> {
   let head: BackupHead | undefined;
   let secretCheck: Buffer | undefined;
@@ -30,7 +33,10 @@ export async function checkBackup({
       requireKnownSchema(part);
       continue;
     }
-    for await (const [row] of part.rows) if (part.table === "secret_check") secretCheck = sealedIn(part, row);
+    for await (const rows of part.rows) {
+      if (part.table === "secret_check") secretCheck = sealedIn(part, rows[0]);
+      tell?.(rows.length, "rows of the file checked");
+    }
   }
   if (!head) throw new BackupFileError("The backup is empty.");
   return { ...head, ...(secretCheck && { secretCheck }) };
@@ -88,12 +94,16 @@ export async function loadBackup(
   }
 }
 
-async function loadTables(client: pg.Client, db: Db, { path, backupKey }: LoadOrder): Promise<BackupHead> {
+async function loadTables(
+  client: pg.Client,
+  db: Db,
+  { path, backupKey, tell }: LoadOrder,
+): Promise<BackupHead> {
   let head: BackupHead | undefined;
   for await (const part of readBackup(path, backupKey)) {
     if ("rows" in part) {
       const columns = quoteColumns(part.columns);
-      await copyIn(client, `copy ${quoteName(part.table)} (${columns}) from stdin`, joined(part.rows));
+      await copyIn(client, `copy ${quoteName(part.table)} (${columns}) from stdin`, joined(part.rows, tell));
       continue;
     }
     head = part;
@@ -106,8 +116,11 @@ async function loadTables(client: pg.Client, db: Db, { path, backupKey }: LoadOr
   return head;
 }
 
-async function* joined(rows: AsyncIterable<Buffer[]>): AsyncGenerator<Buffer> {
-  for await (const some of rows) yield Buffer.concat(some);
+async function* joined(rows: AsyncIterable<Buffer[]>, tell?: TellRows): AsyncGenerator<Buffer> {
+  for await (const some of rows) {
+    tell?.(some.length, "rows restored");
+    yield Buffer.concat(some);
+  }
 }
 
 /** The schema of the backup, without the rows that its migrations bring along. */

@@ -2,13 +2,15 @@ import { mkdir, readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { sql } from "kysely";
 import type pg from "pg";
+import type { Clock } from "../../platform/clock.ts";
 import type { Db } from "../../platform/db.ts";
+import { faultPoint } from "../../platform/fault-point.ts";
 import type { Log } from "../../platform/log.ts";
 import { isFull } from "../../platform/scratch-file.ts";
 import { chooseExpired } from "./retention.ts";
 import { backupKeyId } from "./sealed-stream.ts";
 import { type Verdict, verifyBackup } from "./verify-backup.ts";
-import { type WrittenBackup, withConnection, writeBackup } from "./write-backup.ts";
+import { type TellRows, type WrittenBackup, withConnection, writeBackup } from "./write-backup.ts";
 
 /** Where and with what this node makes backups. */
 export interface BackupDeps {
@@ -22,6 +24,9 @@ export interface BackupDeps {
   /** Those that are no secrets. */
   settings: Readonly<Record<string, unknown>>;
   log: Log;
+  clock: Clock;
+  /** Of a command, which tells how far it is. */
+  tell?: TellRows;
 }
 
 const LOCK = "hashtext('waygate backup')";
@@ -34,6 +39,7 @@ export async function runBackup(deps: BackupDeps, id: string, signal: AbortSigna
   await withConnection(deps.url, "waygate backup", async (client) => {
     if (!(await takeLock(client))) return fail(deps.db, id, "Another backup was being made.");
     await failInterrupted(deps.db);
+    await dropLeftOvers(deps);
     if (!(await begin(deps, id))) return;
     await make(deps, id, signal).catch(async (error: unknown) => {
       if (signal.aborted) throw error;
@@ -45,11 +51,16 @@ export async function runBackup(deps: BackupDeps, id: string, signal: AbortSigna
 }
 
 /** Marks what a process that was killed has left behind. */
-export async function sweepBackups({ db, url }: Pick<BackupDeps, "db" | "url">): Promise<void> {
+export async function sweepBackups(
+  deps: Pick<BackupDeps, "db" | "url" | "directory" | "clock">,
+): Promise<void> {
+  const { db, url } = deps;
   const running = await db.selectFrom("backup").select("id").where("status", "=", "running").execute();
   if (running.length === 0) return;
   await withConnection(url, "waygate backup", async (client) => {
-    if (await takeLock(client)) await failInterrupted(db);
+    if (!(await takeLock(client))) return;
+    await failInterrupted(db);
+    await dropLeftOvers(deps);
   });
 }
 
@@ -80,31 +91,50 @@ async function begin({ db, node, backupKey, version }: BackupDeps, id: string): 
 
 async function make(deps: BackupDeps, id: string, signal: AbortSignal): Promise<void> {
   await mkdir(deps.directory, { recursive: true, mode: 0o700 });
-  await dropDrafts(deps.directory);
-  const file = `waygate-${new Date().toISOString().slice(0, 19).replaceAll(":", "-")}Z-${id.slice(-6)}.backup`;
+  const at = deps.clock.now().toISOString().slice(0, 19).replaceAll(":", "-");
+  const file = `waygate-${at}Z-${markOf(id)}.backup`;
   const path = join(deps.directory, file);
   const { written, verdict } = await makeBackup(deps, { id, path, signal });
+  faultPoint("backup:before-record");
   const isRecorded = await record(deps.db, id, file, written, verdict);
   if (!isRecorded) await rm(path, { force: true });
 }
 
-/** Of processes that were killed. */
-async function dropDrafts(directory: string): Promise<void> {
-  const drafts = (await readdir(directory)).filter((name) => name.endsWith(".backup.part"));
-  for (const name of drafts) {
-    const { mtimeMs } = await stat(join(directory, name));
-    if (mtimeMs < Date.now() - DRAFT_IS_LEFT_MS) await rm(join(directory, name), { force: true });
+/** By which a file is known to be that of a backup. */
+function markOf(id: string): string {
+  return id.slice(-6);
+}
+
+/** What processes that were killed have left here: files of failed backups, and drafts of which nobody knows. */
+async function dropLeftOvers({
+  db,
+  directory,
+  clock,
+}: Pick<BackupDeps, "db" | "directory" | "clock">): Promise<void> {
+  const failed = await db.selectFrom("backup").select("id").where("status", "=", "failed").execute();
+  const marks = new Set(failed.map(({ id }) => markOf(id)));
+  for (const name of await readdir(directory).catch(() => [])) {
+    const [, mark = "", part] = /^waygate-.+-(\w{6})\.backup(\.part)?$/.exec(name) ?? [];
+    const path = join(directory, name);
+    if (marks.has(mark) || (part !== undefined && (await isOld(path, clock))))
+      await rm(path, { force: true });
   }
+}
+
+async function isOld(path: string, clock: Clock): Promise<boolean> {
+  const found = await stat(path).catch(() => undefined);
+  return found !== undefined && found.mtimeMs < clock.now().getTime() - DRAFT_IS_LEFT_MS;
 }
 
 /** Writes a backup to `path` and checks it by restoring it; one that is not what it should be leaves no file. */
 export async function makeBackup(
-  { url, backupKey, version, settings }: Omit<BackupDeps, "db" | "node" | "directory" | "log">,
+  { url, backupKey, version, settings, tell }: Omit<BackupDeps, "db" | "node" | "directory" | "log">,
   { id, path, signal }: { id: string; path: string; signal: AbortSignal },
 ): Promise<{ written: WrittenBackup; verdict: Exclude<Verdict, { verdict: "bad" }> }> {
-  const written = await writeBackup({ id, url, path, backupKey, app_version: version, settings, signal });
+  const order = { id, url, path, backupKey, app_version: version, settings, signal, tell };
+  const written = await writeBackup(order);
   try {
-    const verdict = await verifyBackup(url, { path, backupKey }, written);
+    const verdict = await verifyBackup(url, { path, backupKey, tell }, written);
     if (verdict.verdict === "bad") throw new Error(verdict.reason);
     return { written, verdict };
   } catch (error) {
@@ -153,13 +183,13 @@ function inWords(error: unknown): string {
 }
 
 /** Removes the files that retention lets go, of those that this node reaches, and old failures from the list. */
-async function expireBackups({ db, node, directory }: BackupDeps): Promise<void> {
+async function expireBackups({ db, node, directory, clock }: BackupDeps): Promise<void> {
   const good = await db
     .selectFrom("backup")
     .select(["id", "created_at", "file", "node"])
     .where("status", "in", ["verified", "unverified"])
     .execute();
-  for (const { id, file, ...backup } of chooseExpired(good, new Date())) {
+  for (const { id, file, ...backup } of chooseExpired(good, clock.now())) {
     const path = join(directory, file ?? "");
     const isHere = backup.node === node || (await stat(path).catch(() => undefined)) !== undefined;
     if (!isHere) continue;

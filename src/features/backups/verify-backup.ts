@@ -69,7 +69,7 @@ async function compare(
   return withConnection(scratch, "waygate backup", async (client) => {
     await loadBackup(client, order);
     await client.query(EXACT_SESSION);
-    const restored = await tallyTables(client, tables);
+    const restored = await tallyTables(client, tables, order.tell);
     const wrong = tables.filter(({ name }) => !isSame(tally[name], restored[name]));
     return wrong.length === 0 ? { verdict: "good" } : { verdict: "bad", reason: differs(wrong) };
   });

@@ -4,6 +4,7 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { constants, createGzip } from "node:zlib";
 import pg from "pg";
+import { faultPoint } from "../../platform/fault-point.ts";
 import { type BackupHead, ROWS_END, type Tally } from "./backup-text.ts";
 import { type CopiedTable, dumpRows, EXACT_SESSION, readInventory } from "./dump-tables.ts";
 import { RowDigest } from "./row-digest.ts";
@@ -19,7 +20,11 @@ export interface BackupOrder {
   app_version: string;
   settings: Readonly<Record<string, unknown>>;
   signal: AbortSignal;
+  tell?: TellRows;
 }
+
+/** Told while it goes on: so many more rows, and what was done with them. */
+export type TellRows = (rows: number, words: string) => void;
 
 export interface WrittenBackup {
   head: BackupHead;
@@ -45,7 +50,7 @@ export async function writeBackup(order: BackupOrder): Promise<WrittenBackup> {
       ...{ ...shape, tables: tables.map(({ name }) => name) },
     };
     const tally: Tally = {};
-    const file = await writeFile(order, toText(client, head, tables, tally));
+    const file = await writeFile(order, toText(client, head, tables, tally, order.tell));
     return { head, tables, tally, ...file };
   });
 }
@@ -72,6 +77,7 @@ async function* toText(
   head: BackupHead,
   tables: readonly CopiedTable[],
   tally: Tally,
+  tell?: TellRows,
 ): AsyncGenerator<Buffer> {
   yield line(head);
   for (const table of tables) {
@@ -79,6 +85,7 @@ async function* toText(
     const digest = new RowDigest();
     for await (const rows of dumpRows(client, table)) {
       for (const row of rows) digest.add(row);
+      tell?.(rows.length, "rows written");
       yield Buffer.concat(rows);
     }
     const counts = { rows: digest.rows, digest: digest.hex() };
@@ -114,7 +121,10 @@ async function writeFile(
       createGzip({ level: constants.Z_BEST_SPEED }),
       (packed: AsyncIterable<Buffer>) => measured(seal(packed, backupKey)),
       async (pieces: AsyncIterable<Buffer>) => {
-        for await (const piece of pieces) await file.writeFile(piece);
+        for await (const piece of pieces) {
+          await file.writeFile(piece);
+          faultPoint("backup:writing");
+        }
       },
       { signal },
     );

@@ -1,0 +1,39 @@
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { waitUntil } from "../gateway.ts";
+import { createE2eStory, type E2eStory } from "./e2e-story.ts";
+
+/** In the middle of the file, and when it is whole and nobody knows of it yet. */
+const [WRITING, BEFORE_RECORD] = ["backup:writing", "backup:before-record"];
+
+describe("a gateway that is killed while it makes a backup", () => {
+  let story: E2eStory;
+
+  beforeAll(async () => {
+    story = await createE2eStory();
+  });
+  afterAll(() => story.end());
+
+  test("has failed, says so, and leaves no file that could be taken for one", async () => {
+    const files = () => readdir(join(story.settings.WAYGATE_DATA_DIR ?? "", "backups"));
+    const find = async () => (await owner.listBackups()).data[0];
+    await story.start({ WAYGATE_FAULT_POINT: WRITING });
+    let owner = await story.signIn();
+    const starts: Record<string, string>[] = [{ WAYGATE_FAULT_POINT: BEFORE_RECORD }, {}];
+    for (const next of starts) {
+      const asked = owner.createBackup().catch(() => undefined);
+      expect(await story.gateway.exited).toEqual({ code: null, signal: "SIGKILL" });
+      await asked;
+      expect(await files()).toHaveLength(1);
+      await story.start(next);
+      owner = await story.signIn();
+      await waitUntil(async () => (await find())?.status === "failed", 60_000);
+      expect(await find()).toMatchObject({ reason: "The process that made it ended.", file: null });
+      await waitUntil(async () => (await files()).length === 0);
+    }
+    await owner.createBackup();
+    await waitUntil(async () => (await find())?.status === "verified", 60_000);
+    expect(await files()).toEqual([(await find())?.file]);
+  });
+});
