@@ -3,7 +3,8 @@ import type { Engine } from "../../engine/engine.ts";
 import { digestApiKey, isApiKey } from "../../platform/api-key.ts";
 import type { Db } from "../../platform/db.ts";
 import { GatewayError } from "../../platform/errors.ts";
-import type { Authorise, Caller, Credential } from "../../platform/handler.ts";
+import type { Authorise, AuthoriseRequest, Caller, Credential } from "../../platform/handler.ts";
+import { type Cidr, inCidr, parseCidr, parseIp, reachedIps } from "../../platform/ip-address.ts";
 import type { Access, Route } from "../../platform/route.ts";
 import type { Secret } from "../../platform/secret.ts";
 import { type Credentials, createCredentials } from "./credentials.ts";
@@ -15,6 +16,8 @@ export interface AuthoriseOptions {
   tokens: Tokens;
   /** Those that are right, two while one takes the place of the other. None: nobody has administrative access by token. */
   adminTokens?: readonly Secret[];
+  /** Addresses and CIDRs from where those are taken; none: from everywhere. */
+  adminFrom?: readonly string[];
   /** Carries `forget` to the other nodes. */
   engine?: Pick<Engine, "tell" | "hear">;
   /** Unset: nobody is held up. */
@@ -22,7 +25,7 @@ export interface AuthoriseOptions {
 }
 
 type User = Extract<Caller, { kind: "user" }>;
-type Check = (route: Route, value: string) => Promise<Known>;
+type Check = (route: Route, value: string, ip: string) => Promise<Known>;
 
 /** Who calls, and what the plan of the account allows. */
 interface Known {
@@ -39,13 +42,16 @@ export interface AccessControl {
 
 /** The one place where it is decided who may call what. */
 export function createAuthorise(options: AuthoriseOptions): AccessControl {
-  const { adminTokens = [] } = options;
-  const { limits } = options;
+  const { adminTokens = [], adminFrom = [], limits } = options;
+  const admittedFrom = adminFrom.map(parseCidr).filter((cidr) => cidr !== undefined);
   const known = createCredentials(options.db, options.engine);
   const checks: Record<Credential["kind"], Check> = {
     key: (route, value) => checkKey(known, route, value),
     bearer: (route, value) => checkToken(known, options.tokens, route, value),
-    admin: (_route, value) => checkAdmin(adminTokens, value),
+    async admin(_route, value, ip) {
+      requireAdmitted(admittedFrom, ip);
+      return checkAdmin(adminTokens, value);
+    },
   };
 
   return {
@@ -57,12 +63,10 @@ export function createAuthorise(options: AuthoriseOptions): AccessControl {
         return { kind: "public" };
       }
       if (route.access === "admin" && adminTokens.length === 0) throw closed();
-      const { caller, rates } = await identify(route, route.access, request.credential).catch(
-        (refusal: unknown) => {
-          if (refusal instanceof GatewayError && refusal.status === 401) limits?.admitUnknown(route, request);
-          throw refusal;
-        },
-      );
+      const { caller, rates } = await identify(route, route.access, request).catch((refusal: unknown) => {
+        if (refusal instanceof GatewayError && refusal.status === 401) limits?.admitUnknown(route, request);
+        throw refusal;
+      });
       if (caller.kind === "user") requireStanding(route, caller);
       if (route.access === "instance") await requireInstance(known, caller, request.instanceId ?? 0);
       limits?.admit(route, request, caller, rates);
@@ -73,10 +77,10 @@ export function createAuthorise(options: AuthoriseOptions): AccessControl {
   async function identify(
     route: Route,
     access: Exclude<Access, "public">,
-    credential: Credential | undefined,
+    { credential, ip }: AuthoriseRequest,
   ): Promise<Known> {
     if (!credential || !ACCEPTS[access].includes(credential.kind)) throw authRequired(access);
-    return checks[credential.kind](route, credential.value);
+    return checks[credential.kind](route, credential.value, ip);
   }
 }
 
@@ -124,6 +128,14 @@ async function checkToken(known: Credentials, tokens: Tokens, route: Route, valu
   requireInService(account_status);
   requireFeature(route, features);
   return { caller: { kind: "user", ...user, sign_in: claims.sign_in }, rates };
+}
+
+/** Whatever the token is: from elsewhere nobody learns whether it is right. */
+function requireAdmitted(from: readonly Cidr[], ip: string): void {
+  const caller = parseIp(ip);
+  const forms = caller ? reachedIps(caller) : [];
+  if (from.length === 0 || forms.some((form) => from.some((cidr) => inCidr(form, cidr)))) return;
+  throw new GatewayError("FORBIDDEN", "Administrative tokens are not taken from this address.");
 }
 
 async function checkAdmin(adminTokens: readonly Secret[], value: string): Promise<Known> {

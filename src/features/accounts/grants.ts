@@ -46,14 +46,29 @@ async function requireReseller(trx: Trx, parent_id: number, wanted: Wanted): Pro
 
 async function requirePlan(trx: Trx, plan_id: number, reseller: number | undefined): Promise<void> {
   const plan = await trx.selectFrom("plan").selectAll().where("id", "=", plan_id).executeTakeFirst();
-  if (!plan) throw invalidField("plan_id", "is not a plan");
-  if (reseller === undefined) return;
-  const own = await trx
+  // Plans that a reseller is not shown do not exist for it.
+  const isThere = plan && (reseller === undefined || isWithin(plan, await planOf(trx, reseller)));
+  if (!isThere) throw invalidField("plan_id", "is not a plan");
+}
+
+/** What a customer gets whose plan nobody names: of a reseller whose own plan allows less than the standard, that one. */
+export async function findDefaultPlan(trx: Trx, { caller }: Grant): Promise<number | undefined> {
+  const reseller = resellerOf(caller);
+  if (reseller === undefined) return undefined;
+  const own = await planOf(trx, reseller);
+  const standard = await trx
+    .selectFrom("plan")
+    .selectAll()
+    .where("name", "=", "standard")
+    .executeTakeFirstOrThrow();
+  return isWithin(standard, own) ? standard.id : own.id;
+}
+
+function planOf(trx: Trx, account_id: number) {
+  return trx
     .selectFrom("account")
     .innerJoin("plan", "plan.id", "account.plan_id")
     .selectAll("plan")
-    .where("account.id", "=", reseller)
+    .where("account.id", "=", account_id)
     .executeTakeFirstOrThrow();
-  // Plans that a reseller is not shown do not exist for it.
-  if (!isWithin(plan, own)) throw invalidField("plan_id", "is not a plan");
 }

@@ -285,7 +285,12 @@ describe("a reseller", () => {
     const customer = await makeAccount(one.client);
     const theirs = await makeAccount(other.client);
     expect((await one.client.listAccounts()).data).toMatchObject([
-      { id: customer.account_id, parent_id: one.account_id, account_type: "client" },
+      {
+        id: customer.account_id,
+        parent_id: one.account_id,
+        account_type: "client",
+        plan: { name: "standard" },
+      },
     ]);
     const missing = await refusal(one.client.changeAccount({ id: 999_999_999, status: "blocked" }));
     for (const id of [theirs.account_id, other.account_id, one.account_id, 1]) {
@@ -308,6 +313,8 @@ describe("a reseller", () => {
     const shown = (await reseller.client.listPlans()).data.map(({ id }) => id);
     expect(shown).toEqual([within.id, narrow.id]);
     const customer = await makeAccount(reseller.client, { plan_id: within.id });
+    const planless = { name: "y", email: `y${made++}@example.com` };
+    expect((await reseller.client.createAccount(planless)).data.plan.id).toBe(narrow.id);
     const change = { id: customer.account_id };
     for (const plan_id of [wide.id, featured.id, 999_999]) {
       expect((await refusal(reseller.client.changeAccount({ ...change, plan_id }))).code).toBe(

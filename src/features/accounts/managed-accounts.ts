@@ -9,7 +9,7 @@ import { accountState } from "./account-state.ts";
 import { resellerOf } from "./accounts.ts";
 import type { accountsContract } from "./contract.ts";
 import { insertAccount, makePassword, requireSignIn } from "./create-account.ts";
-import { type Grant, requireGrantable } from "./grants.ts";
+import { findDefaultPlan, type Grant, requireGrantable } from "./grants.ts";
 import type { Passwords } from "./passwords.ts";
 
 export interface ManagedAccountsDeps {
@@ -70,7 +70,8 @@ async function createCustomer(
   const password_hash = await passwords.hash(given.password);
   return db.transaction().execute(async (trx) => {
     await requireGrantable(trx, by, given);
-    const { account_id, user_id } = await insertAccount(trx, given, password_hash);
+    const plan_id = given.plan_id ?? (await findDefaultPlan(trx, by));
+    const { account_id, user_id } = await insertAccount(trx, { ...given, plan_id }, password_hash);
     const target = { type: "account", id: account_id };
     await recordAudit(trx, { by, action: "account.create", target, account_id, fields: namesOf(input) });
     const row = await getAccount(trx, reseller, account_id);
