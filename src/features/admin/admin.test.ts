@@ -1,6 +1,12 @@
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { startTestGateway, type TestGateway, type TestInstance, waitUntil } from "../../../test/gateway.ts";
+import {
+  ADMIN_TOKEN,
+  startTestGateway,
+  type TestGateway,
+  type TestInstance,
+  waitUntil,
+} from "../../../test/gateway.ts";
 import { type Client, createClient } from "../../client.ts";
 import { recommend } from "./recommend.ts";
 import { tallyMessages } from "./tally-messages.ts";
@@ -12,7 +18,10 @@ let reseller: Client;
 let customer: { id: number; client: Client; instance: number; key: Client };
 
 beforeAll(async () => {
-  test = await startTestGateway({ WAYGATE_UNKNOWN_RATE: "0" });
+  test = await startTestGateway({
+    ...{ WAYGATE_UNKNOWN_RATE: "0", WAYGATE_TRUSTED_PROXIES: "127.0.0.1" },
+    WAYGATE_ADMIN_FROM: "127.0.0.1, 192.0.2.0/24",
+  });
   mine = await test.connectInstance({ name: "Mine" });
   await mine.client.sendText({ id: mine.id, number: "5511987651234", text: "Hello" });
   await mine.client.sandboxReceive({ id: mine.id, from: "5511987651239", text: "Hi" });
@@ -67,6 +76,14 @@ describe("the overview", () => {
 
   it("is for nobody else", async () => {
     await expect(customer.client.adminOverview()).rejects.toMatchObject({ code: "FORBIDDEN" });
+  });
+
+  it("is told to the operator at the named addresses only, of whom a trusted proxy speaks", async () => {
+    const ask = async (from: string) => {
+      const headers = { admintoken: ADMIN_TOKEN, "x-forwarded-for": from };
+      return (await fetch(`${test.url}/api/admin/overview`, { headers })).status;
+    };
+    expect([await ask("192.0.2.7"), await ask("203.0.113.9")]).toEqual([200, 403]);
   });
 });
 

@@ -28,7 +28,7 @@ const watchedInstance = z.object({
   connected_at: time.nullable(),
   last_seen_at: time.nullable(),
   last_disconnect_reason: text,
-  messages_24h: count.describe("At most 100,000 are counted."),
+  messages_24h: count.describe("At most 10,000 are counted."),
   failures_24h: count,
   waiting_sends: count,
   seconds_since_last_inbound: count.nullable(),
@@ -188,6 +188,9 @@ export const adminContract = {
       messages_month: count.describe("Sent since the first of the month, UTC; up to two minutes behind."),
       failed_webhooks: count.describe("Failing now, or switched off because they failed."),
       queue: z.object({ waiting: count, due: count, oldest_due_seconds: count.nullable() }),
+      held_back: z
+        .object({ sends: count, deliveries: count, others: count })
+        .describe("What waits after a restore until it is released or discarded; a reseller sees none."),
     }),
   }),
   adminMonitor: route({ http: "GET /api/admin/waygate-monitor", ...monitorRoute }),

@@ -1,5 +1,6 @@
 import { sql } from "kysely";
 import type { Db } from "../../platform/db.ts";
+import { readHeldWork } from "../backups/backups.ts";
 import { readQueues } from "./queues.ts";
 import { isSeen, type Scope } from "./scope.ts";
 
@@ -36,7 +37,9 @@ export async function readOverview(db: Db, scope: Scope) {
     ) i`.execute(db);
   const [counts] = rows;
   if (!counts) throw new Error("A count answers one row.");
-  return { ...counts, queue: sum(await readQueues(db, scope)) };
+  const held = scope === undefined ? await readHeldWork(db) : undefined;
+  const { sends = 0, deliveries = 0, others = 0 } = held ?? {};
+  return { ...counts, queue: sum(await readQueues(db, scope)), held_back: { sends, deliveries, others } };
 }
 
 function sum(queues: Awaited<ReturnType<typeof readQueues>>) {

@@ -140,7 +140,9 @@ export const crmContract = {
           title: z.string().nullable(),
         }),
       ),
-      messages: z.array(keptMessage.extend({ instance_id: z.number() })).describe("The last 20, newest first."),
+      messages: z
+        .array(keptMessage.extend({ instance_id: z.number() }))
+        .describe("The last 20, newest first."),
     }),
   }),
 
