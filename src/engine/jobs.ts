@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Db, Trx } from "../platform/db.ts";
+import { fewRows, KEPT_PLAN } from "../platform/kept-plans.ts";
 
 export interface NewJob {
   lane: number;
@@ -25,7 +26,7 @@ export function ownGroup(id: string | number): string {
 /** Adds jobs in the caller's transaction; after the commit the caller wakes their lanes. */
 export async function addJobs(trx: Db | Trx, jobs: readonly NewJob[]): Promise<void> {
   if (jobs.length === 0) return;
-  await sql`
+  await sql`${KEPT_PLAN}
     insert into job (lane, prio, pos, grp, run_at, max_attempts, ref)
     select lane, prio, pos, grp, coalesce(run_at, now()), max_attempts, ref
     from jsonb_to_recordset(${JSON.stringify(jobs)}::jsonb) as added
@@ -67,7 +68,7 @@ const COLUMNS = sql`id, lane, prio, pos, grp, run_at, attempts, max_attempts, re
 /** Reads several lanes in one statement; the rows come in no order. */
 export async function readJobs(db: Db, orders: readonly ReadOrder[]): Promise<JobRow[]> {
   const outside = sql`lane = q.lane and grp <> all(q.skip) and (q.only is null or grp = any(q.only)) and ${DUE}`;
-  const { rows } = await sql<JobRow>`
+  const { rows } = await sql<JobRow>`${KEPT_PLAN}
     select j.*, extract(epoch from j.run_at - now())::float8 * 1000 as wait_ms
     from jsonb_to_recordset(${JSON.stringify(orders)}::jsonb) as q
       (lane bigint, "limit" integer, skip text[], "only" text[], lowest boolean)
@@ -104,7 +105,7 @@ function wanted(outside: Fragment, limit: Fragment, lowest: Fragment): Fragment 
 
 /** Those of the lanes that have a job to look at. */
 export async function findLanesWithJobs(db: Db, lanes: readonly number[]): Promise<number[]> {
-  const { rows } = await sql<{ id: number }>`
+  const { rows } = await sql<{ id: number }>`${KEPT_PLAN}
     select id from unnest(${lanes}::bigint[]) as idle (id)
     where exists (select 1 from job where lane = idle.id and ${DUE})`.execute(db);
   return rows.map((row) => row.id);
@@ -167,12 +168,12 @@ export interface Fate {
 export async function writeFates(db: Db, node: string, fates: readonly Fate[]): Promise<boolean[]> {
   const claims = new Map(fates.map((fate) => [claimKey(fate.lane), fate.lane]));
   const items = fates.map(({ job, lane, again }) => ({ job, lane: lane.id, epoch: lane.epoch, ...again }));
-  const { rows } = await sql<LaneClaim>`
+  const { rows } = await sql<LaneClaim>`${KEPT_PLAN}
     with held as materialized (${heldLanes(node, [...claims.values()])}),
     fate as materialized (
       select item.* from jsonb_to_recordset(${JSON.stringify(items)}::jsonb) as item
         (job bigint, lane bigint, epoch bigint, delay_ms float8, attempts integer, grp text)
-      join held on held.id = item.lane and held.epoch = item.epoch
+      join held on held.id = item.lane and held.epoch = item.epoch ${fewRows(items)}
     ),
     ended as (delete from job using fate where job.id = fate.job and fate.grp is null),
     retried as (

@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 import type { Jid } from "../../network/driver.ts";
 import { type Db, isDatabaseAway, isPassing } from "../../platform/db.ts";
+import { fewRows, KEPT_PLAN } from "../../platform/kept-plans.ts";
 import { type LearntLink, linkAddresses } from "./link-addresses.ts";
 import { moveMessages } from "./move-messages.ts";
 
@@ -99,12 +100,12 @@ async function save(db: Db, chats: ChatNews[]): Promise<(Conversation & { is_mer
     jid: Jid;
     id: number | null;
     merged_into: number | null;
-  }>`
+  }>`${KEPT_PLAN}
     with input as (
       select * from jsonb_to_recordset(${JSON.stringify(unique(chats))}::jsonb) as x (
         account_id bigint, instance_id bigint, jid text, type text, phone text, lid text, name text,
         push_name text, verified_name text, has_chat boolean)
-      order by instance_id, jid
+      order by instance_id, jid ${fewRows(chats)}
     ), people as (
       insert into contact (account_id, instance_id, jid, lid, phone, name, push_name, verified_name)
       select account_id, instance_id, jid, lid, phone, name, push_name, verified_name

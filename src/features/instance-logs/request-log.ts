@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 import type { Db } from "../../platform/db.ts";
 import { parseIp } from "../../platform/ip-address.ts";
+import { KEPT_PLAN } from "../../platform/kept-plans.ts";
 import type { Log } from "../../platform/log.ts";
 import type { AnsweredRequest } from "../../platform/metrics.ts";
 
@@ -93,7 +94,7 @@ function withoutEnd(text: string): string | null {
 
 /** A key is known by its end; one that is gone by now by nothing. */
 async function insert(db: Db, rows: LoggedRequest[]): Promise<void> {
-  await sql`
+  await sql`${KEPT_PLAN}
     insert into api_log (account_id, instance_id, caller, user_id, key_last4, method, route, status, code, duration_ms,
       ip, request_id, created_at)
     select x.account_id, x.instance_id, x.caller, x.user_id, k.last4, x.method, x.route, x.status, x.code,

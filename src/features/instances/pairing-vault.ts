@@ -4,6 +4,7 @@ import { heldLanes } from "../../engine/jobs.ts";
 import { createWriter } from "../../engine/writer.ts";
 import type { KeyChange, Letter, PairingChange } from "../../network/driver.ts";
 import type { Db, Trx } from "../../platform/db.ts";
+import { fewRows, KEPT_PLAN } from "../../platform/kept-plans.ts";
 import type { SecretBox } from "../../platform/secret-box.ts";
 
 export interface PairingVaultOptions {
@@ -59,11 +60,12 @@ async function readAll(db: Db, box: SecretBox, reads: readonly Read[]): Promise<
   const wanted = reads.flatMap(({ instance, generation, kind, ids }, read) =>
     ids.map((id) => ({ read, instance, generation, kind, id })),
   );
-  const { rows } = await sql<{ read: number; id: string; secret: Buffer }>`
+  const { rows } = await sql<{ read: number; id: string; secret: Buffer }>`${KEPT_PLAN}
     select w.read, k.id, k.secret
-    from jsonb_to_recordset(${JSON.stringify(wanted)}::jsonb) as w
-      (read integer, instance bigint, generation bigint, kind text, id text)
-    join pairing_key k on k.instance_id = w.instance and k.generation = w.generation
+    from (
+      select * from jsonb_to_recordset(${JSON.stringify(wanted)}::jsonb) as w
+        (read integer, instance bigint, generation bigint, kind text, id text) ${fewRows(wanted)}
+    ) w join pairing_key k on k.instance_id = w.instance and k.generation = w.generation
       and k.kind = w.kind and k.id = w.id`.execute(db);
   const found = reads.map(() => new Map<string, string>());
   for (const { read, id, secret } of rows) found[read]?.set(id, box.open(secret));
@@ -149,7 +151,7 @@ async function commitAll(
     secret: credentials ? hex(box.seal(Buffer.from(credentials).toString("base64"))) : null,
   }));
   const lanes = pairings.map(({ claim }) => claim.lane);
-  const { rows } = await sql<{ nth: number }>`
+  const { rows } = await sql<{ nth: number }>`${KEPT_PLAN}
     with held as materialized (${heldLanes(node, lanes)}),
     claim as materialized (
       select c.* from jsonb_to_recordset(${JSON.stringify(claims)}::jsonb) as c
@@ -157,6 +159,7 @@ async function commitAll(
       join held on held.id = c.lane and held.epoch = c.epoch
       join credential on credential.instance_id = c.instance and credential.generation = c.generation
         and credential.secret is not null
+      ${fewRows(claims)}
     ),
     saved as (
       update credential set secret = decode(claim.secret, 'hex'), updated_at = now() from claim

@@ -5,12 +5,13 @@ import type { NetworkMessage } from "../../network/driver.ts";
 import { phoneOfJid } from "../../network/ids.ts";
 import { cleanJson } from "../../platform/clean-text.ts";
 import type { Db, Trx } from "../../platform/db.ts";
+import { fewRows, KEPT_PLAN } from "../../platform/kept-plans.ts";
 import type { MessageTable } from "../../tables.ts";
 import type { Conversations } from "../contacts/contacts.ts";
 import { recordEvents } from "../events/events.ts";
 import { awaitFiles } from "../media/media.ts";
 import { receivedEvent, sentEvent } from "./message-events.ts";
-import { type MessageRow, selectMessages, UNREADABLE } from "./message-view.ts";
+import { type MessageRow, readForEvents, UNREADABLE } from "./message-view.ts";
 import { searchWords } from "./message-words.ts";
 
 export interface InboundRecorder {
@@ -119,14 +120,7 @@ async function recordArrivals(trx: Trx, all: Arrival[], follow: InboundFollower)
     trx,
     added.filter(isNews).map((row) => row.id),
   );
-  const rows = await selectMessages(trx)
-    .where(
-      "m.id",
-      "in",
-      added.map((row) => row.id),
-    )
-    .orderBy("m.id")
-    .execute();
+  const rows = await readForEvents(trx, added);
   await noteArrivals(trx, rows);
   await follow(trx, rows.filter(isNews));
   const events = rows
@@ -143,10 +137,11 @@ async function noteArrivals(trx: Trx, rows: MessageRow[]): Promise<void> {
     id,
     words: searchWords(instance_id, content),
   }));
-  await sql`
+  await sql`${KEPT_PLAN}
     with arrived as (
-      select m.*, x.words from jsonb_to_recordset(${JSON.stringify(input)}::jsonb) as x (id bigint, words text[])
-      join message m on m.id = x.id
+      select m.*, x.words from (
+        select * from jsonb_to_recordset(${JSON.stringify(input)}::jsonb) as x (id bigint, words text[]) ${fewRows(input)}
+      ) x join message m on m.id = x.id
     ), indexed as (
       insert into message_search (account_id, instance_id, at, id, words)
       select account_id, instance_id, sent_at, id, array_to_tsvector(words) from arrived where words <> '{}'

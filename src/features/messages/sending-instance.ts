@@ -1,7 +1,9 @@
 import { setTimeout as delay } from "node:timers/promises";
+import { sql } from "kysely";
 import { createWriter } from "../../engine/writer.ts";
 import type { Db } from "../../platform/db.ts";
 import { GatewayError } from "../../platform/errors.ts";
+import { KEPT_PLAN } from "../../platform/kept-plans.ts";
 import type { InstanceStatus } from "../../tables.ts";
 
 /** What a send or an action needs to know of its instance. */
@@ -35,15 +37,10 @@ export function createInstanceReader(db: Db): ReadInstance {
 }
 
 async function findInstances(db: Db, ids: number[]): Promise<(SendingInstance | undefined)[]> {
-  const rows = await db
-    .selectFrom("instance as i")
-    .innerJoin("account as a", "a.id", "i.account_id")
-    .innerJoin("plan as p", "p.id", "a.plan_id")
-    .select(["i.id", "i.account_id", "i.lane", "i.status", "i.jid", "i.new_chats_locked_until"])
-    .select("p.max_messages")
-    .where("i.id", "in", [...new Set(ids)])
-    .where("i.removed_at", "is", null)
-    .execute();
+  const { rows } = await sql<SendingInstance>`${KEPT_PLAN}
+    select i.id, i.account_id, i.lane, i.status, i.jid, i.new_chats_locked_until, p.max_messages
+    from instance i join account a on a.id = i.account_id join plan p on p.id = a.plan_id
+    where i.id = any(${[...new Set(ids)]}::bigint[]) and i.removed_at is null`.execute(db);
   const byId = new Map(rows.map((row) => [row.id, row]));
   return ids.map((id) => byId.get(id));
 }
