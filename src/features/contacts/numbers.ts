@@ -30,6 +30,8 @@ export interface Numbers {
    * cannot be asked the number stays as it is given. Costs nothing for other addresses.
    */
   settle(instance: NumberOwner, jid: Jid): Promise<Jid>;
+  /** Whether `settle` is known to leave this address as it is, without asking anybody. */
+  isSettled(instanceId: number, address: string): boolean;
   /** As `settle`, with one question for all of them. */
   settleAll(instance: NumberOwner, jids: readonly Jid[]): Promise<Jid[]>;
   /** What is remembered of numbers. */
@@ -89,8 +91,16 @@ export function createNumbers(deps: NumberDeps): Numbers {
     return jid;
   }
 
+  function isSettled(instanceId: number, address: string): boolean {
+    const number = phoneOfJid(address as Jid);
+    if (number === null || otherSpelling(number) === undefined) return true;
+    const known = settled.get(`${instanceId} ${number}`);
+    return known?.isAsked === true && known.jid === address;
+  }
+
   return {
     settle,
+    isSettled,
     settleAll: (instance, jids) => settleTogether(deps, instance, jids),
     recall: (instanceId, numbers) => recall(deps.db, instanceId, numbers),
     remember: (instance, answers) => remember(deps, instance, answers),

@@ -14,7 +14,8 @@ import type { Outcome, OutcomeRecorder } from "./record-outcome.ts";
 import { newChatsLocked, SEND_ERROR, type SendError, toSendError } from "./send-error.ts";
 import { SendPaces, type Turn } from "./send-pace.ts";
 import {
-  loadSends,
+  type PickedSend,
+  pickSends,
   type SendRow,
   type Submission,
   type SubmissionResult,
@@ -53,7 +54,7 @@ const FILES_IN_MEMORY_BYTES = 128 * 1024 * 1024;
 
 class SendRunner {
   readonly #options: SendRunnerOptions;
-  readonly #loader: Writer<number, SendRow | undefined>;
+  readonly #pickedSends: Writer<PickedSend, SendRow | undefined>;
   readonly #submitter: Writer<Submission, SubmissionResult>;
   readonly #files = new ByteBudget(FILES_IN_MEMORY_BYTES);
   readonly #paces: SendPaces;
@@ -66,7 +67,9 @@ class SendRunner {
       const lane = engine.laneOf("session", key);
       if (lane) this.#paces.forget(lane.id);
     });
-    this.#loader = createWriter({ write: (ids) => loadSends(db, ids) });
+    this.#pickedSends = createWriter({
+      write: (picked) => pickSends(db, engine.node.id, sendHoldMs, picked),
+    });
     this.#submitter = createWriter({ write: (sends) => submitSends(db, engine.node.id, sendHoldMs, sends) });
   }
 
@@ -81,8 +84,11 @@ class SendRunner {
   }
 
   async #run(job: Job, turn: Turn): Promise<JobEnd> {
-    const loaded = await this.#loader.write((job.ref as { message: number }).message);
+    faultPoint("send:before-submit");
+    const { message: id } = job.ref as { message: number };
+    const loaded = await this.#pickedSends.write({ id, lane: job.lane, may_go: this.#mayGo(job) });
     if (!loaded || loaded.outcome_at !== null) return { end: "done" };
+    if (loaded.has_begun) return this.#goOn(job, loaded, turn);
     const to = await readdressSend(this.#options, loaded);
     const send = to ? { ...loaded, jid: to.jid, to } : loaded;
     const ended = send.submitted_at === null ? undefined : await this.#settleDoubt(job, send);
@@ -95,6 +101,22 @@ class SendRunner {
     const range = { min: send.pace_min, max: send.pace_max };
     const isNow = await turn.wait(range, () => showTyping(session, send.jid));
     return isNow ? this.#begin(job, send, session, turn) : NOT_YET;
+  }
+
+  /** Whether nothing that is known here holds it up. */
+  #mayGo({ lane, grp }: Job): boolean {
+    const instance = Number(lane.key);
+    const isHere = this.#options.engine.isSafe() && this.#options.connectedSession(instance) !== undefined;
+    return isHere && this.#options.numbers.isSettled(instance, grp);
+  }
+
+  /** It was submitted as it was read. */
+  async #goOn(job: Job, send: SendRow, turn: Turn): Promise<JobEnd> {
+    await turn.wait({ min: 0, max: 0 }, () => {});
+    const session = this.#sessionFor(send);
+    const { content } = send;
+    if (!session || content.kind === "media") return this.#takeBack(job, send);
+    return this.#go(job, send, session, content, turn);
   }
 
   async #begin(job: Job, send: SendRow, session: Session, turn: Turn): Promise<JobEnd> {
@@ -159,11 +181,14 @@ class SendRunner {
   }
 
   async #start(job: Job, send: SendRow, session: Session, content: Content, turn: Turn): Promise<JobEnd> {
-    faultPoint("send:before-submit");
     const submitted = await this.#submitter.write({ id: send.id, lane: job.lane, to: send.to });
     if (submitted === "lane_lost") return this.#loseLane(job);
     if (submitted === "too_late") return this.#fail(job, send, SEND_ERROR.notBegun);
     if (submitted === "withheld") return this.#withdraw(send);
+    return this.#go(job, send, session, content, turn);
+  }
+
+  async #go(job: Job, send: SendRow, session: Session, content: Content, turn: Turn): Promise<JobEnd> {
     faultPoint("send:before-wire");
     turn.use();
     return this.#act(job, send, session, content);
