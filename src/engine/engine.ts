@@ -38,10 +38,13 @@ export interface Engine {
   openGroups(lane: number, only: readonly string[] | null): void;
   /** Starts no further job of the lane for so long, but those of its kind's `unpaused` groups; 0 ends a pause. */
   pauseLane(lane: number, ms: number): void;
-  /** Hint to the listeners of all nodes; those of this node are called before it returns. It can be lost. */
-  tell(topic: string, key: string): void;
+  /**
+   * Hint to the listeners of all nodes; those of this node are called before it returns, and get `detail` too. It can be
+   * lost.
+   */
+  tell(topic: string, key: string, detail?: unknown): void;
   /** Listens to hints; the key `*` says "look at everything". Answers with the function that ends it. */
-  hear(topic: string, listener: (key: string) => void): () => void;
+  hear(topic: string, listener: (key: string, detail?: unknown) => void): () => void;
   /** Whether some node with this role has a fresh beat. */
   liveWorkers(role: Role): Promise<boolean>;
   /** How many nodes with this role have a fresh beat, as far as this node knows; 1 at least. */
@@ -186,11 +189,11 @@ class LaneEngine implements Engine {
     if (work) this.#owned.offer(work);
   }
 
-  tell(topic: string, key: string): void {
-    this.#hints.tell(topic, key);
+  tell(topic: string, key: string, detail?: unknown): void {
+    this.#hints.tell(topic, key, detail);
   }
 
-  hear(topic: string, listener: (key: string) => void): () => void {
+  hear(topic: string, listener: (key: string, detail?: unknown) => void): () => void {
     return this.#hints.hear(topic, listener);
   }
 

@@ -18,7 +18,7 @@ export interface HintsOptions {
   log: Log;
 }
 
-type Listener = (key: string) => void;
+type Listener = (key: string, detail?: unknown) => void;
 
 /** Hints between nodes: coalesced, sent after the commit, never relied upon. */
 export class Hints {
@@ -32,8 +32,8 @@ export class Hints {
   }
 
   /** To the listeners of this node at once, to the other nodes within 10 ms. */
-  tell(topic: string, key: string): void {
-    this.#call(topic, key);
+  tell(topic: string, key: string, detail?: unknown): void {
+    this.#call(topic, key, detail);
     this.tellOthers(topic, key);
   }
 
@@ -79,10 +79,10 @@ export class Hints {
     return JSON.stringify({ from: this.#options.from, about: topics });
   }
 
-  #call(topic: string, key: string): void {
+  #call(topic: string, key: string, detail?: unknown): void {
     for (const listener of this.#listeners.get(topic) ?? []) {
       try {
-        listener(key);
+        listener(key, detail);
       } catch (error) {
         this.#options.log.error({ err: error, topic }, "a listener to hints threw");
       }

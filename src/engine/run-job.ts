@@ -1,4 +1,4 @@
-import { isDatabaseAway } from "../platform/db.ts";
+import { isDatabaseAway, isDatabaseFull } from "../platform/db.ts";
 import type { Log } from "../platform/log.ts";
 import { type Fate, ownGroup } from "./jobs.ts";
 import type { Job, JobEnd, LaneKind } from "./lane-kind.ts";
@@ -6,7 +6,7 @@ import type { Job, JobEnd, LaneKind } from "./lane-kind.ts";
 const FIRST_BACKOFF_MS = 1_000;
 const LONGEST_BACKOFF_MS = 300_000;
 
-/** What came of one try. `untried`: the database went away under it, which counts for nothing. */
+/** What came of one try. `untried`: the database went away under it or had no room, which counts for nothing. */
 export type Ending = JobEnd | { end: "untried"; proven?: undefined; pauseLaneMs?: undefined };
 
 /** Runs one job; a throw is our bug, logged whole and turned into a retry. */
@@ -19,7 +19,7 @@ export async function runJob(kind: LaneKind, job: Job, log: Log): Promise<Ending
     if (end.end !== "retry" || !isLastAttempt(job)) return end;
     return { ...end, end: "give_up", reason: "its attempts are used up" };
   } catch (error) {
-    if (isDatabaseAway(error)) return { end: "untried" };
+    if (isDatabaseAway(error) || isDatabaseFull(error)) return { end: "untried" };
     log.error({ ...about, err: error }, "a job threw; it is tried again");
     return afterThrow(job);
   }

@@ -1,5 +1,7 @@
+import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, afterEach, describe, expect, it } from "vitest";
 import { createEngineStory, eventually } from "../../test/engine-story.ts";
+import { openDatabase } from "../platform/db.ts";
 import { createEngine, type Engine } from "./engine.ts";
 import { createSchedules, type Schedule } from "./schedule.ts";
 
@@ -12,10 +14,10 @@ afterEach(async () => {
 });
 afterAll(story.close);
 
-async function startNode(id: string, schedules: Schedule[]): Promise<Engine> {
+async function startNode(id: string, schedules: Schedule[], on = database): Promise<Engine> {
   const times = { beatMs: 100, deadAfterMs: 1_500, selfFenceMs: 1_100, pollMs: 50 };
   const engine = createEngine({
-    database,
+    database: on,
     log: story.log,
     node_id: id,
     roles: ["worker"],
@@ -23,7 +25,7 @@ async function startNode(id: string, schedules: Schedule[]): Promise<Engine> {
     ...times,
   });
   engines.push(engine);
-  createSchedules(engine, database.db, schedules);
+  createSchedules(engine, on.db, schedules);
   await engine.start();
   return engine;
 }
@@ -42,6 +44,22 @@ describe("schedules", () => {
     const [first = 0, last = 0] = [runs[0], runs[5]];
     expect(last - first).toBeGreaterThan(5 * 200 - 50);
     expect(Object.keys(await runAts())).toEqual(["tick"]);
+  });
+
+  it("are added also when another node takes longer over it than a batch may wait", async () => {
+    const impatient = openDatabase(story.url, { lockTimeoutMs: 100 });
+    const other = await database.pool.connect();
+    await other.query("begin");
+    await other.query("select pg_advisory_xact_lock(hashtext('waygate schedules'))");
+    const starting = startNode("a", [{ name: "tick", everyMs: 60_000, run: async () => {} }], impatient);
+    starting.catch(() => {});
+    await delay(400);
+    await other.query("commit");
+    other.release();
+    const engine = await starting;
+    expect(Object.keys(await runAts())).toEqual(["tick"]);
+    await engine.stop({ graceMs: 100 });
+    await impatient.close();
   });
 
   it("go on elsewhere when their node stops", async () => {

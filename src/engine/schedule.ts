@@ -34,7 +34,8 @@ export function createSchedules(
 async function addSchedules(db: Db, schedules: readonly Schedule[]): Promise<void> {
   const lane = await addLane(db, UPKEEP, UPKEEP);
   await db.transaction().execute(async (trx) => {
-    // Nodes that start at the same time would add every job twice.
+    // Nodes that start at the same time would add every job twice; here they may wait longer than a batch.
+    await sql`set local lock_timeout = '30s'`.execute(trx);
     await sql`select pg_advisory_xact_lock(hashtext('waygate schedules'))`.execute(trx);
     for (const { name, everyMs } of schedules) {
       const latest = sql`now() + ${everyMs}::float8 * interval '1 millisecond'`;

@@ -2,6 +2,7 @@ import { type RawBuilder, sql } from "kysely";
 import { ownGroup } from "../../engine/jobs.ts";
 import type { Db, Trx } from "../../platform/db.ts";
 import { GatewayError } from "../../platform/errors.ts";
+import { KEPT_PLAN } from "../../platform/kept-plans.ts";
 import { ulid, ulidTime } from "../../platform/ulid.ts";
 import { type EventName, EXTRA_EVENTS, OPERATIONAL_EVENTS, type STREAM_EVENTS } from "./contract.ts";
 import { toBody } from "./event-body.ts";
@@ -22,9 +23,12 @@ export interface EventDraft {
   event_id?: string;
   /** Recorded, but queued for no webhook. */
   toNobody?: boolean;
+  /** Where it is known already; else it is read. */
+  card?: InstanceCard | undefined;
 }
 
-interface InstanceCard {
+/** What every event tells of its instance. */
+export interface InstanceCard {
   id: number;
   account_id: number;
   name: string;
@@ -48,14 +52,18 @@ export async function recordEvents(trx: Trx, drafts: EventDraft[]): Promise<numb
   return touched.map((row) => row.lane);
 }
 
+/** Of a row of `instance` called `i`. */
+export const INSTANCE_CARD = sql<InstanceCard>`json_build_object('id', i.id, 'account_id', i.account_id,
+  'name', i.name, 'phone', i.phone, 'metadata', i.metadata)`;
+
 async function readInstanceCards(trx: Trx, drafts: EventDraft[]): Promise<Map<number, InstanceCard>> {
-  const ids = [...new Set(drafts.map((draft) => draft.instance_id))];
-  const cards = await trx
-    .selectFrom("instance")
-    .select(["id", "account_id", "name", "phone", "metadata"])
-    .where("id", "in", ids)
-    .execute();
-  return new Map(cards.map((card) => [card.id, card]));
+  const known = new Map(drafts.flatMap(({ card }) => (card ? [[card.id, card] as const] : [])));
+  const ids = [...new Set(drafts.map((draft) => draft.instance_id))].filter((id) => !known.has(id));
+  if (ids.length === 0) return known;
+  const { rows: cards } = await sql<InstanceCard>`${KEPT_PLAN}
+    select id, account_id, name, phone, metadata from instance where id = any(${ids}::bigint[])`.execute(trx);
+  for (const card of cards) known.set(card.id, card);
+  return known;
 }
 
 interface SerialisedEvent {
@@ -104,7 +112,7 @@ function serialise(draft: EventDraft, card: InstanceCard): SerialisedEvent {
 /** Numbers, stores and fans out in one statement, so that no lock on a counter spans a round trip. */
 function recordStatement(rows: SerialisedEvent[]): RawBuilder<{ lane: number }> {
   const column = (name: keyof SerialisedEvent) => rows.map((row) => row[name]);
-  return sql<{ lane: number }>`
+  return sql<{ lane: number }>`${KEPT_PLAN}
     with draft as (
       select * from unnest(
         ${column("event_id")}::text[], ${column("event")}::text[], ${column("instance_id")}::bigint[],

@@ -1,13 +1,15 @@
+import { sql } from "kysely";
 import type { z } from "zod";
 import type { Engine } from "../../engine/engine.ts";
 import { createWriter } from "../../engine/writer.ts";
 import { type Db, isDatabaseAway } from "../../platform/db.ts";
 import { GatewayError } from "../../platform/errors.ts";
 import { Accepted, type Call, type Caller, Reply } from "../../platform/handler.ts";
+import { KEPT_PLAN } from "../../platform/kept-plans.ts";
 import type { Route } from "../../platform/route.ts";
 import type { Conversations, Numbers } from "../contacts/contacts.ts";
 import { createMessageAcceptor } from "./accept-message.ts";
-import type { OutcomeWatch } from "./await-outcome.ts";
+import type { Decided, OutcomeWatch } from "./await-outcome.ts";
 import type { messagesContract } from "./contract.ts";
 import { giveUpWaiting } from "./give-up-waiting.ts";
 import { findEarlier, type IdempotencyKey, idempotencyOf } from "./idempotency.ts";
@@ -61,17 +63,14 @@ interface Order {
   idempotency: IdempotencyKey | null;
 }
 
-/** What an answer tells of a message. */
-type Answered = Pick<MessageRow, "id" | "message_id" | "jid" | "status" | "sent_at" | "error">;
-
 /** Undefined while it has no outcome. */
-type ReadDecided = (id: number) => Promise<Answered | undefined>;
+type ReadDecided = (id: number) => Promise<Decided | undefined>;
 
 type SenderOptions = SenderDeps & TakeOptions & { readDecided: ReadDecided };
 
 /** Answers send routes: 200 after the network has spoken, 202 at once. */
 export function createSender(deps: SenderDeps) {
-  const decided = createWriter<number, Answered | undefined>({ write: (ids) => findDecided(deps.db, ids) });
+  const decided = createWriter<number, Decided | undefined>({ write: (ids) => findDecided(deps.db, ids) });
   const readDecided: ReadDecided = (id) => decided.write(id);
   const options = { ...deps, acceptor: createMessageAcceptor(deps.db), readDecided };
 
@@ -160,7 +159,7 @@ function acceptedAnswer({ id, message_id, job_id }: TakenSend, headers = {}): Ac
   );
 }
 
-function sentAnswer(row: Answered, headers = {}): Reply<SentData> {
+function sentAnswer(row: Decided, headers = {}): Reply<SentData> {
   const { message_id, id, jid, status, sent_at } = row;
   if (status === "failed" || status === "received") throw toGatewayError(row.error, row, headers);
   const timestamp = sent_at.toISOString();
@@ -173,8 +172,7 @@ async function answerAfterOutcome(
   { id, message_id }: TakenSend,
   delayMs: number,
 ): Promise<Reply<SentData>> {
-  await watch.wait(id, ackTimeoutMs + delayMs);
-  const decided = await readDecided(id);
+  const decided = (await watch.wait(id, ackTimeoutMs + delayMs)) ?? (await readDecided(id));
   if (decided) return sentAnswer(decided);
   const left = await giveUpWaiting(db, engine, id);
   const after = left === "decided" && (await readDecided(id));
@@ -184,14 +182,10 @@ async function answerAfterOutcome(
   });
 }
 
-async function findDecided(db: Db, ids: number[]): Promise<(Answered | undefined)[]> {
-  const rows = await db
-    .selectFrom("message")
-    .select(["id", "message_id", "jid", "status", "sent_at", "error"])
-    .where("id", "in", ids)
-    .where("outcome_at", "is not", null)
-    .$castTo<Answered>()
-    .execute();
+async function findDecided(db: Db, ids: number[]): Promise<(Decided | undefined)[]> {
+  const { rows } = await sql<Decided>`${KEPT_PLAN}
+    select id, message_id, jid, status, sent_at, error from message
+    where id = any(${ids}::bigint[]) and outcome_at is not null`.execute(db);
   const byId = new Map(rows.map((row) => [row.id, row]));
   return ids.map((id) => byId.get(id));
 }

@@ -1,25 +1,42 @@
 import type { Engine } from "../../engine/engine.ts";
 import type { Db } from "../../platform/db.ts";
+import type { MessageRow } from "./message-view.ts";
+
+/** What an answer tells of a message. */
+export type Decided = Pick<MessageRow, "id" | "message_id" | "jid" | "status" | "sent_at" | "error">;
 
 export interface OutcomeWatch {
-  /** Resolves when the message or action has an outcome or `timeoutMs` have passed. */
-  wait(id: number, timeoutMs: number): Promise<void>;
+  /**
+   * Resolves when the message or action has an outcome or `timeoutMs` have passed; with the message, where this node has
+   * recorded its outcome just now.
+   */
+  wait(id: number, timeoutMs: number): Promise<Decided | undefined>;
   /** Ends every wait. */
   close(): void;
 }
 
 const POLL_MS = 1000;
+const TOPIC = "outcome";
+
+/** Tells of messages whose outcome was committed just now. */
+export function tellDecided(engine: Pick<Engine, "tell">, rows: readonly Decided[]): void {
+  for (const row of rows) engine.tell(TOPIC, String(row.id), row);
+}
+
+type Settle = (decided?: Decided) => void;
 
 /** Waits for outcomes: told by the node that records one, and asked for once a second in case the word got lost. */
 export function createOutcomeWatch(db: Db, engine: Engine): OutcomeWatch {
-  const waiting = new Map<number, Set<() => void>>();
-  const stopHearing = engine.hear("outcome", (key) => settle(Number(key)));
+  const waiting = new Map<number, Set<Settle>>();
+  const stopHearing = engine.hear(TOPIC, (key, decided) =>
+    settle(Number(key), decided as Decided | undefined),
+  );
   const poll = setInterval(() => void ask(), POLL_MS).unref();
   let isAsking = false;
   let isClosed = false;
 
-  function settle(id: number): void {
-    for (const resolve of waiting.get(id) ?? []) resolve();
+  function settle(id: number, decided?: Decided): void {
+    for (const resolve of waiting.get(id) ?? []) resolve(decided);
   }
 
   function settleAll(ids: number[]): void {
@@ -34,15 +51,15 @@ export function createOutcomeWatch(db: Db, engine: Engine): OutcomeWatch {
     isAsking = false;
   }
 
-  async function wait(id: number, timeoutMs: number): Promise<void> {
-    if (isClosed) return;
-    await new Promise<void>((resolve) => {
-      const finish = () => {
+  async function wait(id: number, timeoutMs: number): Promise<Decided | undefined> {
+    if (isClosed) return undefined;
+    return new Promise((resolve) => {
+      const finish: Settle = (decided) => {
         clearTimeout(timer);
         const others = waiting.get(id);
         others?.delete(finish);
         if (others?.size === 0) waiting.delete(id);
-        resolve();
+        resolve(decided);
       };
       const timer = setTimeout(finish, timeoutMs);
       waiting.set(id, (waiting.get(id) ?? new Set()).add(finish));

@@ -33,7 +33,8 @@ function jobOf(row: MessageRow) {
 }
 
 function draft(event: EventDraft["event"], row: MessageRow, data: Record<string, unknown>): EventDraft {
-  return { event, instance_id: row.instance_id, chat: row.jid, traits: traitsOf(row), data };
+  const { instance_id, jid: chat, card } = row;
+  return { event, instance_id, chat, traits: traitsOf(row), data, card };
 }
 
 const AUTOMATIC = new Set<MessageRow["origin"]>(["api", "campaign", "chatbot"]);
