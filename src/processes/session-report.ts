@@ -5,6 +5,7 @@ import type { Suppression } from "../features/consent/consent.ts";
 import type { Conversations } from "../features/contacts/contacts.ts";
 import { createInboundFollower } from "../features/crm/crm.ts";
 import { type EventDraft, recordEvents } from "../features/events/events.ts";
+import { createGroupLearner } from "../features/groups/learn-group.ts";
 import { recordGroupChange } from "../features/groups/record-group-change.ts";
 import type { LiveSettings } from "../features/instances/live-settings.ts";
 import type { ConnectionRecorder } from "../features/instances/record-connection.ts";
@@ -43,16 +44,8 @@ export type SessionReport = (instance: SessionOwner, event: NetworkEvent) => Pro
 /** Stores what sessions tell, each kind by its feature; resolves once it is stored. */
 export function createSessionReport(parts: ReportParts): SessionReport {
   const { db, engine, conversations, recorder, live } = parts;
-  const inbound = createInboundRecorder(db, engine, conversations, createInboundFollower(parts.suppression));
   const told = createToldRecorder(parts);
-  const markRead = createAutoReader({ ...parts, record: told.receipt });
-
-  async function take(instance: SessionOwner, message: NetworkMessage): Promise<void> {
-    const { ignore_groups, read_messages } = await live.of(instance.id);
-    if (ignore_groups && message.chat_type === "group") return;
-    await inbound.record(instance, message);
-    if (read_messages) markRead(instance.id, message);
-  }
+  const take = createMessageTaker(parts, told.receipt);
 
   async function notify(
     id: number,
@@ -88,6 +81,21 @@ export function createSessionReport(parts: ReportParts): SessionReport {
       case "chat_updated":
         return void (await recordChatUpdate(parts, instance, event));
     }
+  };
+}
+
+function createMessageTaker(parts: ReportParts, receipt: (receipt: Receipt) => Promise<void>) {
+  const { db, engine, conversations, live } = parts;
+  const inbound = createInboundRecorder(db, engine, conversations, createInboundFollower(parts.suppression));
+  const markRead = createAutoReader({ ...parts, record: receipt });
+  const learnGroup = createGroupLearner(parts);
+
+  return async (instance: SessionOwner, message: NetworkMessage): Promise<void> => {
+    const { ignore_groups, read_messages } = await live.of(instance.id);
+    if (ignore_groups && message.chat_type === "group") return;
+    await inbound.record(instance, message);
+    if (message.chat_type === "group" && !message.history) learnGroup(instance, message.chat);
+    if (read_messages) markRead(instance.id, message);
   };
 }
 

@@ -28,13 +28,21 @@ export interface WhatsAppStory {
   end(): Promise<void>;
 }
 
-export async function startWhatsAppStory(): Promise<WhatsAppStory> {
+/** With a way to the network other than the straight one, and outside of a test run a database server, if given. */
+export async function startWhatsAppStory({
+  way = async (url: string) => url,
+  server,
+}: {
+  way?: (url: string) => Promise<string>;
+  server?: string;
+} = {}): Promise<WhatsAppStory> {
   const network = await spawnWhatsAppServer(join(packageRoot(), "dist/test/whatsapp-server/main.js"));
-  const story = await createE2eStory({
-    WAYGATE_WHATSAPP_URL: network.url,
+  const settings = {
+    WAYGATE_WHATSAPP_URL: await way(network.url),
     WAYGATE_WHATSAPP_ROOT_KEY: network.rootKeyHex,
     NODE_EXTRA_CA_CERTS: network.caFile,
-  });
+  };
+  const story = await createE2eStory(settings, server);
   const { phone } = await network.control.addPerson({ phone: newPhone() });
   const instance: PairedInstance = { id: 0, phone, api_key: "" };
   const cable = await layCable(story.store.url);
@@ -56,9 +64,15 @@ export async function startWhatsAppStory(): Promise<WhatsAppStory> {
       const { data } = await owner.createInstance({ name: "Sales", network: "whatsapp", webhook_url });
       story.receiver.trust(data.webhook_secret);
       Object.assign(instance, { id: data.id, api_key: data.api_key });
-      const { data: connecting } = await client().connectInstance({ id: instance.id });
-      expect(connecting.qr_code).toContain("https://wa.me/");
-      await network.control.scan(phone, connecting.qr_code ?? "");
+      // On a busy machine the first QR may come after the answer.
+      const ask = async () => (await client().connectInstance({ id: instance.id })).data.qr_code;
+      let qr: string | null = null;
+      await waitUntil(async () => {
+        qr = await ask();
+        return qr;
+      }, 60_000);
+      expect(qr).toContain("https://wa.me/");
+      await network.control.scan(phone, qr ?? "");
       await online();
     },
     told(event) {

@@ -69,6 +69,14 @@ describe("a gateway on WhatsApp", () => {
     ]);
   });
 
+  test("calls the conversation of a group by its subject, also of one that nobody has told of", async () => {
+    const { jid } = await on.network.control.addGroup("Neighbours", [contact, on.instance.phone]);
+    await on.network.control.say(contact, jid, "Oi a todos");
+    const named = [{ title: "Neighbours" }];
+    const title = () => on.story.rows("select title from conversation where jid = $1", jid);
+    await waitUntil(async () => JSON.stringify(await title()) === JSON.stringify(named));
+  });
+
   test("keeps its pairing over kill -9, and a file comes through it", async () => {
     await on.story.gateway.kill();
     await on.start();

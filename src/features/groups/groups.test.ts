@@ -308,8 +308,17 @@ describe("invitations", () => {
   });
 
   test("are not needed to leave, but being in it is", async () => {
-    const { body, status } = await call("POST groups/leave", { jid: "120363999999999999@g.us" });
-    expect([status, body.code]).toEqual([404, "NOT_FOUND"]);
+    const jid = await otherGroup();
+    await call("POST groups/leave", { jid });
+    for (const group of [jid, "120363999999999999@g.us"]) {
+      const { body, status } = await call("POST groups/leave", { jid: group });
+      expect([status, body.code]).toEqual([404, "NOT_FOUND"]);
+    }
+  });
+
+  test("are needed to write into it: a group that was never made takes no message", async () => {
+    const { body, status } = await call("POST send-text", { jid: "120363999999999999@g.us", text: "Hi" });
+    expect([status, body.code]).toEqual([502, "SEND_FAILED"]);
   });
 });
 
@@ -357,6 +366,25 @@ describe("what happens in a group", () => {
     expect(data.map((one) => one.jid)).not.toContain(jid);
     await sales.client.sandboxGroupParticipants({ ...change, action: "add" });
     await waitUntil(async () => (await sales.client.listGroups({ id: sales.id })).data[0]?.jid === jid);
+  });
+
+  test("that nobody has told of gives its conversation a name, for one question to the network", async () => {
+    const group_jid = "120363777777770042@g.us";
+    const says = async (text: string) => {
+      const { data } = await sales.client.sandboxReceive({ id: sales.id, from: ANA, text, group_jid });
+      const [event] = await story.receiver.waitFor(
+        ({ body }) => body.event === "message.received" && body.data.message.message_id === data.message_id,
+      );
+      return event?.body.data.conversation;
+    };
+    const questions = await asked("group");
+    await says("first");
+    const known = "select title from conversation where instance_id = $1 and jid = $2";
+    const title = async () =>
+      (await story.gateway.database.pool.query(known, [sales.id, group_jid])).rows[0]?.title;
+    await waitUntil(async () => (await title()) === "Group 0042");
+    expect(await says("second")).toMatchObject({ jid: group_jid, title: "Group 0042" });
+    expect(await asked("group")).toBe(questions + 1);
   });
 
   test("gives its conversation the name of the group", async () => {

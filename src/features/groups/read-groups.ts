@@ -32,7 +32,7 @@ interface Deps {
 }
 
 export function createGroupReader({ db, callSession }: Deps): GroupReader {
-  const ask = createBoundedAsk();
+  const ask = createBoundedAsk(PER_MINUTE);
 
   const refreshList = (owner: PairedOwner) =>
     ask(owner.id, "*", async () => {
@@ -107,7 +107,7 @@ async function orKept(isKept: boolean, refresh: Promise<void>): Promise<void> {
 type BoundedAsk = (instanceId: number, what: string, ask: () => Promise<void>) => Promise<void>;
 
 /** The same question is asked once at a time, and an instance asks only so many. */
-function createBoundedAsk(): BoundedAsk {
+export function createBoundedAsk(perMinute: number): BoundedAsk {
   const limiter = createRateLimiter({ clock: systemClock, max: INSTANCES_REMEMBERED });
   const flights = new Map<string, Promise<void>>();
 
@@ -115,7 +115,7 @@ function createBoundedAsk(): BoundedAsk {
     const key = `${instanceId} ${what}`;
     const flying = flights.get(key);
     if (flying) return flying;
-    const claim = { key: String(instanceId), policy: "groups", perMinute: PER_MINUTE, cost: 1 };
+    const claim = { key: String(instanceId), policy: "groups", perMinute, cost: 1 };
     const { isGranted, standings } = limiter.take([claim]);
     if (!isGranted) return Promise.reject(tooManyQuestions(standings[0]?.resetMs ?? 0));
     const flight = ask().finally(() => flights.delete(key));
@@ -162,7 +162,7 @@ function findGroup(db: Db, instanceId: number, jid: string): Promise<GroupRow | 
 }
 
 /** The database's own time, by which rows are stamped. */
-async function readClock(db: Db): Promise<Date> {
+export async function readClock(db: Db): Promise<Date> {
   const { rows } = await sql<{ now: Date }>`select now()`.execute(db);
   return rows[0]?.now ?? new Date();
 }
