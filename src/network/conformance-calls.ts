@@ -374,7 +374,10 @@ export function describeCalls(name: string, start: () => Promise<CallStage>): vo
         expect(await groups.updateParticipants(NOBODY_GROUP, "add", [stage.contact.jid])).toMatchObject(
           refused("NOT_FOUND"),
         );
+        expect(await groups.leave(theirs)).toMatchObject(refused("NOT_FOUND"));
         expect(await groups.leave(NOBODY_GROUP)).toMatchObject(refused("NOT_FOUND"));
+        const toNobody = session.send(NOBODY_GROUP, { kind: "text", text: "Hi" }, { id: newMessageId() });
+        expect(await toNobody).toMatchObject({ ...refused("SEND_FAILED"), retryable: false });
       });
 
       it("invites, joins by invitation and leaves", async () => {

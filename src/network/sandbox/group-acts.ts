@@ -207,9 +207,11 @@ export async function joinGroup(acting: Acting, invite: string): Promise<CallRes
   return done(group.jid);
 }
 
+const NOT_IN_GROUP = "The instance is not in this group, or there is no such group.";
+
 export async function leaveGroup(acting: Acting, jid: Jid): Promise<CallResult<null>> {
   const group = await enterGroup(acting, jid);
-  if (isRefused(group)) return group;
+  if (isRefused(group)) return refuse("NOT_FOUND", NOT_IN_GROUP);
   const { phone } = acting.me;
   const heirs = await removeMember(acting.client, jid, phone);
   await tellOfMembers(acting, group, { action: "remove", who: [{ phone, admin: null }] });

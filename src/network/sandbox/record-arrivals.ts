@@ -23,7 +23,7 @@ const RECORD_ARRIVALS = `
         select from sandbox.group_member m
         join sandbox.device o on o.phone = m.phone and o.linked_at is not null and o.unlinked_at is null
         where m.group_jid = g.jid and m.phone <> i.me
-      ) as is_paired, g.jid is not null and not exists (
+      ) as is_paired, i.chat like '%@g.us' and i.action <> 'presence' and not exists (
         select from sandbox.group_member m
         where m.group_jid = g.jid and m.phone = i.me and (m.admin is not null or not g.announce)
       ) as is_barred

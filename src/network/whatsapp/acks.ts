@@ -1,5 +1,6 @@
 import type { BinaryNode } from "baileys";
 import type { MessageId, SendResult } from "../driver.ts";
+import { refusalOfMessage } from "./refusals.ts";
 import { timeOf } from "./stanza.ts";
 
 export const NOT_CONNECTED: SendResult = { outcome: "not_sent", reason: "The session is not connected." };
@@ -55,7 +56,7 @@ export class Acks {
   async #resultOf({ t, error }: Record<string, string>): Promise<SendResult> {
     if (error === undefined) return { outcome: "accepted", at: timeOf(t) };
     if (error === REACHOUT) return refuseReachout(await this.#lockedUntil());
-    const reason = `The network refused the message (${error}).`;
+    const reason = refusalOfMessage(error);
     return { outcome: "refused", code: "SEND_FAILED", reason, retryable: error === MALFORMED };
   }
 }

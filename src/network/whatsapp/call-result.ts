@@ -1,4 +1,5 @@
 import type { CallRefusal, CallResult } from "../calls.ts";
+import { refusalOfCall } from "./refusals.ts";
 
 /** The network's word against something that was asked, or what makes asking pointless. */
 export class Refused extends Error {
@@ -15,28 +16,15 @@ export class Refused extends Error {
 /** The network does not say for how long it wants to be left alone. */
 const PAUSE_SECONDS = 60;
 
-/** The network's numbers; what is not here is its own trouble (5xx), or a refusal that has no name. */
-const CODES: Record<number, CallRefusal> = {
-  400: "VALIDATION_ERROR",
-  401: "FORBIDDEN",
-  403: "FORBIDDEN",
-  404: "NOT_FOUND",
-  405: "FORBIDDEN",
-  406: "VALIDATION_ERROR",
-  409: "CONFLICT",
-  410: "NOT_FOUND",
-  // A group that is full.
-  419: "CONFLICT",
-  429: "RATE_LIMITED",
-};
-
 /** What the network means by an error of its own; `pause` in seconds, where it names one. */
 export function refusalOf(code: number, text: string, pause?: number): Refused | undefined {
   if (code === 429 || text === "rate-overlimit") {
-    return new Refused("RATE_LIMITED", "The network wants fewer questions.", pause ?? PAUSE_SECONDS);
+    const { code: name, reason } = refusalOfCall(429);
+    return new Refused(name, reason, pause ?? PAUSE_SECONDS);
   }
   if (code >= 500) return undefined;
-  return new Refused(CODES[code] ?? "SEND_FAILED", `The network refused: ${text} (${code}).`);
+  const { code: name, reason } = refusalOfCall(code);
+  return new Refused(name, reason);
 }
 
 /** How a call ended that threw. */

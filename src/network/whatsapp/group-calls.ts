@@ -7,6 +7,7 @@ import { codeOf, Refused, refusalOf } from "./call-result.ts";
 import { plainJid } from "./jids.ts";
 import type { People } from "./people.ts";
 import { setPicture } from "./picture.ts";
+import { NO_ENTRY, NOT_IN_GROUP } from "./refusals.ts";
 import { toGroup } from "./to-group.ts";
 
 export function groupCalls(desk: CallDesk): GroupCalls {
@@ -129,10 +130,14 @@ async function leave(desk: CallDesk, group: Jid): Promise<null> {
   const asked = [{ tag: "group", attrs: { id: group } }];
   const answer = await askGroups(desk, { tag: "leave", attrs: {}, content: asked });
   const { error } = getBinaryNodeChild(getBinaryNodeChild(answer, "leave"), "group")?.attrs ?? {};
-  const refused = error === undefined ? undefined : refusalOf(Number(error), "not in the group");
-  if (refused) throw refused;
+  if (error !== undefined) throw refusalOfLeaving(Number(error));
   desk.groups.forget(group);
   return null;
+}
+
+function refusalOfLeaving(number: number): Error {
+  if (NO_ENTRY.includes(number)) return new Refused(NOT_IN_GROUP.code, NOT_IN_GROUP.reason);
+  return refusalOf(number, "") ?? new Error(`The network did not let the instance leave (${number}).`);
 }
 
 function askGroups({ sock }: CallDesk, content: BinaryNode): Promise<BinaryNode> {

@@ -8,6 +8,7 @@ import type { Directory } from "./directory.ts";
 import { upload } from "./media.ts";
 import { fromRef, isMediaRef, type MediaProto } from "./media-ref.ts";
 import type { People } from "./people.ts";
+import { NO_ENTRY, NOT_IN_GROUP } from "./refusals.ts";
 import { sendSideBySide } from "./side-by-side.ts";
 import { writeContent, writeEdit, writeReaction, writeRevoke } from "./write-content.ts";
 
@@ -30,7 +31,7 @@ const NOBODY: SendResult = {
 const NOT_A_MEMBER: SendResult = {
   outcome: "refused",
   code: "SEND_FAILED",
-  reason: "The instance is not in this group, or there is no such group.",
+  reason: NOT_IN_GROUP.reason,
   retryable: false,
 };
 
@@ -125,9 +126,6 @@ export class Outbox {
     return isLidJid(chat) && me.lid ? me.lid : me.jid;
   }
 }
-
-/** What the network answers when it is asked for the members of a group that we are not in. */
-const NO_ENTRY = [401, 403, 404, 410];
 
 function refusedGroup(to: Jid, error: unknown): SendResult {
   if (isGroupJid(to) && NO_ENTRY.includes(codeOf(error) ?? 0)) return NOT_A_MEMBER;
