@@ -268,6 +268,7 @@ describe("a job that fails", () => {
     const engine = await story.start("a", [kindOf(run)]);
     engine.wake([await story.lane("k", "one", [{ pos: 0, max_attempts: 1 }, { pos: 1 }])]);
     await eventually(() => ran).toEqual(["0", "1"]);
+    await eventually(story.jobsLeft).toBe(1);
     const { rows } = await database.pool.query("select attempts, grp from job");
     expect(rows).toEqual([{ attempts: 1, grp: expect.stringMatching(/^job:\d+$/) }]);
   });

@@ -666,4 +666,23 @@ describe("after a restart", () => {
     expect((await status(out)).status).toBe("disconnected");
     expect((await status(fresh)).status).toBe("created");
   });
+
+  it("what was stopped stays so with its pairing, until it is connected again", async () => {
+    const [replaced, banned, other] = await Promise.all([create(), create(), create()]);
+    const phone = await pair(replaced);
+    const bannedPhone = await pair(banned);
+    await pair(other);
+    await record(replaced, { type: "disconnected", reason: "replaced", will_retry: false });
+    await gateway.phones.ban(bannedPhone);
+    await becomes(banned, "banned");
+    const told = async () => [await eventNames(replaced), await eventNames(banned)];
+    const before = await told();
+    await gateway.restart();
+    await becomes(other, "connected");
+    expect(await status(replaced)).toMatchObject({ connected: false, phone, reason: "replaced" });
+    expect((await status(banned)).status).toBe("banned");
+    expect(await told()).toEqual(before);
+    await post(replaced, "connect");
+    await becomes(replaced, "connected");
+  });
 });
