@@ -1,6 +1,12 @@
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { startTestGateway, type TestGateway, type TestInstance, waitUntil } from "../../test/gateway.ts";
+import {
+  ADMIN_TOKEN,
+  startTestGateway,
+  type TestGateway,
+  type TestInstance,
+  waitUntil,
+} from "../../test/gateway.ts";
 import { blackPng } from "../../test/sample-files.ts";
 import { type Client, createClient } from "../client.ts";
 import { freePortsFor } from "../platform/free-port.ts";
@@ -30,11 +36,13 @@ describe("a node that does not have the session", () => {
   let gateway: TestGateway;
   let shop: TestInstance;
   let elsewhere: Client;
+  let elsewhereUrl: string;
   beforeAll(async () => {
     const [first = 0, second = 0] = await freePorts(2);
     gateway = await startTestGateway(settingsAt(first));
     shop = await gateway.connectInstance();
     const other = await gateway.addNode({ ...settingsAt(second), WAYGATE_ROLES: "api" });
+    elsewhereUrl = other.url;
     elsewhere = createClient({ baseUrl: other.url, apiKey: shop.api_key });
   });
   afterAll(() => gateway.stop());
@@ -71,6 +79,17 @@ describe("a node that does not have the session", () => {
     expect(await elsewhere.downloadMedia({ ...named, return_base64: true })).toMatchObject({
       data: { base64: picture.toString("base64") },
     });
+  });
+
+  test("downloads the backups that the other has made", async () => {
+    const { data } = await gateway.admin.createBackup({});
+    const from = async (baseUrl: string) => {
+      const client = createClient({ baseUrl, adminToken: ADMIN_TOKEN });
+      return Buffer.from((await client.downloadBackup({ id: data.id })).bytes);
+    };
+    const bytes = await from(elsewhereUrl);
+    expect(bytes).toEqual(await from(gateway.url));
+    expect(bytes).toHaveLength(data.size ?? 0);
   });
 
   test("says that it cannot ask a node that is gone, and goes on once the session is back", async () => {

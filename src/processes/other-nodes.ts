@@ -1,4 +1,7 @@
+import { open } from "node:fs/promises";
+import { basename, join } from "node:path";
 import type { Readable } from "node:stream";
+import { setTimeout as delay } from "node:timers/promises";
 import type { Engine } from "../engine/engine.ts";
 import type { SessionCalls } from "../network/driver.ts";
 import {
@@ -10,7 +13,7 @@ import {
 import type { Config } from "../platform/config.ts";
 import type { Db } from "../platform/db.ts";
 import type { ByteRange, MediaStore } from "../platform/media-store.ts";
-import { createNodeCalls, type NodeCalls } from "../platform/node-calls.ts";
+import { createNodeCalls, type NodeCall, type NodeCalls } from "../platform/node-calls.ts";
 import { NOT_HERE, type NodeCallHandlers, type NodeCallsRouteOptions } from "../platform/node-calls-route.ts";
 import type { SessionHost } from "./sessions.ts";
 
@@ -20,19 +23,24 @@ export interface OtherNodesOptions {
   engine: Pick<Engine, "node">;
   sessions: SessionHost;
   store: MediaStore;
+  backups: { directory: string };
 }
 
 /** What this node has of the others: their sessions, for calls that leave no row, and the files in their folders. */
 export interface OtherNodes {
-  /** The live session of an instance wherever it is. */
+  /** The live session of an instance wherever it is; waits a moment for one that is just coming up. */
   reachSession(instanceId: number): Promise<SessionCalls | undefined>;
   /** Undefined when that node cannot be asked or does not have it. */
   readFile(node: string, name: string, range: ByteRange | undefined): Promise<Readable | undefined>;
+  /** A file in the backup directory of a node; undefined as with `readFile`. */
+  readBackup(node: string, file: string): Promise<Readable | undefined>;
   /** What they may ask of this one; undefined without a cluster's secret. */
   readonly route: NodeCallsRouteOptions | undefined;
   close(): Promise<void>;
 }
 
+const REACH_WITHIN_MS = 2_000;
+const REACH_AGAIN_MS = 100;
 /** The picture of a group or profile is the largest that goes along. */
 const BODY_BYTES = 32 * 1024 * 1024;
 
@@ -41,30 +49,59 @@ export function createOtherNodes(options: OtherNodesOptions): OtherNodes {
   const secret = config.clusterSecret?.reveal();
   if (secret === undefined) {
     return {
-      reachSession: async (id) => sessions.connectedSession(id),
+      reachSession: (id) => untilReached(db, id, async () => sessions.connectedSession(id)),
       readFile: async () => undefined,
+      readBackup: async () => undefined,
       route: undefined,
       close: async () => {},
     };
   }
   const calls = createNodeCalls({ secret });
   const timeoutMs = config.ackTimeoutMs;
+  async function read(node: string, call: Pick<NodeCall, "name" | "input">): Promise<Readable | undefined> {
+    const url = await findNode(db, node);
+    if (!url) return undefined;
+    const answer = await calls.call({ url, ...call, timeoutMs });
+    return answer.outcome === "stream" ? answer.body : undefined;
+  }
   return {
-    async reachSession(id) {
+    reachSession(id) {
       const find = () => findOwner(db, engine.node.id, id);
-      const here = sessions.connectedSession(id);
-      if (here || !(await find())) return here;
-      return createRemoteSession(id, (call) => askOwner(calls, find, call, timeoutMs));
+      return untilReached(db, id, async () => {
+        const here = sessions.connectedSession(id);
+        if (here || !(await find())) return here;
+        return createRemoteSession(id, (call) => askOwner(calls, find, call, timeoutMs));
+      });
     },
-    async readFile(node, name, range) {
-      const url = await findNode(db, node);
-      if (!url) return undefined;
-      const answer = await calls.call({ url, name: "file", input: { name, range }, timeoutMs });
-      return answer.outcome === "stream" ? answer.body : undefined;
-    },
+    readFile: (node, name, range) => read(node, { name: "file", input: { name, range } }),
+    readBackup: (node, file) => read(node, { name: "backup", input: { file } }),
     route: { secret, bodyLimitBytes: BODY_BYTES, handlers: answersOf(options) },
     close: () => calls.close(),
   };
+}
+
+/** After a restart or a move the row says `connected` a moment before the session can be asked. */
+async function untilReached(
+  db: Db,
+  instanceId: number,
+  reach: () => Promise<SessionCalls | undefined>,
+): Promise<SessionCalls | undefined> {
+  const giveUpAt = performance.now() + REACH_WITHIN_MS;
+  for (;;) {
+    const session = await reach();
+    if (session || performance.now() > giveUpAt || !(await isConnected(db, instanceId))) return session;
+    await delay(REACH_AGAIN_MS);
+  }
+}
+
+async function isConnected(db: Db, instanceId: number): Promise<boolean> {
+  const row = await db
+    .selectFrom("instance")
+    .select("status")
+    .where("id", "=", instanceId)
+    .where("removed_at", "is", null)
+    .executeTakeFirst();
+  return row?.status === "connected";
 }
 
 /** Once more where nothing was done, since the session may just have moved. */
@@ -111,7 +148,7 @@ async function findNode(db: Db, id: string): Promise<string | undefined> {
 }
 
 /** What the others may ask of this node; another one is told when the thing is not here, and nothing is done. */
-function answersOf({ sessions, store }: OtherNodesOptions): NodeCallHandlers {
+function answersOf({ sessions, store, backups }: OtherNodesOptions): NodeCallHandlers {
   return {
     session: async ({ instance, call, args }: RemoteCall) => {
       const session = sessions.connectedSession(instance);
@@ -119,5 +156,13 @@ function answersOf({ sessions, store }: OtherNodesOptions): NodeCallHandlers {
     },
     file: async ({ name, range }: { name: string; range?: ByteRange }) =>
       (await store.open(name, range)) ?? NOT_HERE,
+    backup: async ({ file }: { file: string }) => (await openIn(backups.directory, file)) ?? NOT_HERE,
   };
+}
+
+/** A file that lies in the directory itself; undefined for anything else. */
+async function openIn(directory: string, file: string): Promise<Readable | undefined> {
+  if (basename(file) !== file) return undefined;
+  const handle = await open(join(directory, file)).catch(() => undefined);
+  return handle?.createReadStream();
 }
