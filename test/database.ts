@@ -10,30 +10,30 @@ export interface TestDatabase {
   drop(): Promise<void>;
 }
 
-/** A database of this test's own with every table, empty. */
-export async function createTestDatabase(): Promise<TestDatabase> {
-  return createDatabase("template waygate_template");
+/** A database of this test's own with every table, empty; outside of a test run the server must be told. */
+export async function createTestDatabase(server = inject("databaseUrl")): Promise<TestDatabase> {
+  return createDatabase(server, "template waygate_template");
 }
 
 /** A database without a single table. */
-export async function createEmptyDatabase(): Promise<TestDatabase> {
-  return createDatabase("template template0");
+export async function createEmptyDatabase(server = inject("databaseUrl")): Promise<TestDatabase> {
+  return createDatabase(server, "template template0");
 }
 
-async function createDatabase(from: string): Promise<TestDatabase> {
+async function createDatabase(server: string, from: string): Promise<TestDatabase> {
   const name = `test_${randomBytes(6).toString("hex")}`;
-  await runAsAdmin(`create database ${name} ${from}`);
-  const url = inject("databaseUrl").replace(/\/\w+$/, `/${name}`);
+  await runAsAdmin(server, `create database ${name} ${from}`);
+  const url = server.replace(/\/\w+$/, `/${name}`);
   const database = openDatabase(url);
   const drop = async (): Promise<void> => {
     if (!database.pool.ending) await database.close();
-    await runAsAdmin(`drop database if exists ${name} with (force)`);
+    await runAsAdmin(server, `drop database if exists ${name} with (force)`);
   };
   return { url, database, drop };
 }
 
-async function runAsAdmin(statement: string): Promise<void> {
-  const client = new pg.Client({ connectionString: inject("databaseUrl") });
+async function runAsAdmin(server: string, statement: string): Promise<void> {
+  const client = new pg.Client({ connectionString: server });
   await client.connect();
   try {
     await client.query(statement);

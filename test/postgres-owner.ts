@@ -7,7 +7,6 @@ const [dataDir = "", settings = "{}"] = process.argv.slice(2);
 const held = await openDataDir(dataDir);
 const log = pino({ level: "silent" });
 const postgres = await startEmbeddedPostgres({ dataDir: held.path, log, settings: JSON.parse(settings) });
-process.stdout.write(`${JSON.stringify({ url: postgres.url, adopted: postgres.adopted })}\n`);
 
 const staying = setInterval(() => {}, 60_000);
 const leave = async (): Promise<void> => {
@@ -16,3 +15,5 @@ const leave = async (): Promise<void> => {
   await held.release();
 };
 process.once("SIGTERM", () => void leave()).once("SIGINT", () => void leave());
+// Last: whoever reads it may send a signal at once.
+process.stdout.write(`${JSON.stringify({ url: postgres.url, adopted: postgres.adopted })}\n`);

@@ -3,17 +3,17 @@ import { once } from "node:events";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
 import pg from "pg";
 import { pino } from "pino";
 import { type EmbeddedPostgres, startEmbeddedPostgres } from "../src/platform/embedded-postgres.ts";
 import { findProcess } from "../src/platform/process-table.ts";
+import { packageRoot } from "../src/platform/version.ts";
 import { makeScratchDir, type ScratchDir } from "./scratch-dir.ts";
 
 /** A crash of a process loses nothing by it, and that of the machine is not told here. */
 const FAST = { fsync: "off" };
 
-const PROGRAM = fileURLToPath(new URL("../dist/test/postgres-owner.js", import.meta.url));
+const PROGRAM = join(packageRoot(), "dist/test/postgres-owner.js");
 
 export interface Owner {
   process: ChildProcess;

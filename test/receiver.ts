@@ -10,6 +10,8 @@ export interface Received {
   // biome-ignore lint/suspicious/noExplicitAny: a story reads what it needs of the payload
   body: any;
   at: number;
+  /** The status of an answer that left whole. */
+  answered?: number;
 }
 
 type Answer = number | ((received: Received, response: ServerResponse) => void | Promise<void>);
@@ -44,6 +46,9 @@ export async function startReceiver(): Promise<Receiver> {
     const raw = Buffer.concat(parts);
     const item: Received = { headers: request.headers, raw, body: parse(raw), at: Date.now() };
     received.push(item);
+    response.once("finish", () => {
+      item.answered = response.statusCode;
+    });
     for (const watch of watchers) watch();
     if (typeof answer === "number") response.writeHead(answer).end("ok");
     else await answer(item, response);
@@ -77,7 +82,7 @@ export async function startReceiver(): Promise<Receiver> {
       secrets = [...secrets, ...trusted];
     },
     of: (event) => received.filter((item) => item.body?.event === event),
-    waitFor(filter, count = 1, timeoutMs = 15_000) {
+    waitFor(filter, count = 1, timeoutMs = 60_000) {
       return new Promise((resolve, reject) => {
         const look = () => {
           const found = received.filter(filter);

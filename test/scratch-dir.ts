@@ -3,9 +3,9 @@ import { once } from "node:events";
 import { mkdtemp, realpath } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { packageRoot } from "../src/platform/version.ts";
 
-const CLEAR_UP = fileURLToPath(new URL("clear-up.mjs", import.meta.url));
+const CLEAR_UP = join(packageRoot(), "test/clear-up.mjs");
 
 /** A directory of which nothing is left afterwards, no running database either, even when the test run is killed. */
 export interface ScratchDir {

@@ -1,10 +1,11 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { fileURLToPath } from "node:url";
+import { join } from "node:path";
+import { packageRoot } from "../src/platform/version.ts";
 
-const PROGRAM = fileURLToPath(new URL("../bin/waygate.mjs", import.meta.url));
+const PROGRAM = join(packageRoot(), "bin/waygate.mjs");
 const PASSED_ON = ["PATH", "HOME", "TMPDIR", "LANG"];
-const START_WITHIN_MS = 30_000;
+const START_WITHIN_MS = 120_000;
 
 export interface Exit {
   code: number | null;

@@ -1,5 +1,4 @@
 import { randomBytes } from "node:crypto";
-import { vi } from "vitest";
 import { type Client, createClient } from "../../src/client.ts";
 import { createTestDatabase, type TestDatabase } from "../database.ts";
 import { newPhone, waitUntil } from "../gateway.ts";
@@ -7,10 +6,9 @@ import { type Receiver, startReceiver } from "../receiver.ts";
 import { makeScratchDir } from "../scratch-dir.ts";
 import { type LaunchedGateway, launchGateway, type SpawnedGateway } from "../spawn-gateway.ts";
 
-// Processes start and end here by the dozen, on a machine that may be busy.
-vi.setConfig({ testTimeout: 90_000, hookTimeout: 90_000 });
-
 const OWNER = { email: "owner@example.com", password: "correct horse battery staple" };
+
+const DIES_WITHIN_MS = 120_000;
 
 /** An instance that is paired; its key holds across every kill. */
 export interface PairedInstance {
@@ -28,6 +26,8 @@ export interface E2eStory {
   readonly settings: Readonly<Record<string, string>>;
   /** Starts it, with settings on top if given, and waits until it listens. */
   start(settings?: Record<string, string>): Promise<SpawnedGateway>;
+  /** Starts it with a point at which it dies, does the work, and resolves when it is dead. */
+  dieAt(point: string, work?: () => unknown): Promise<void>;
   /** Starts it without waiting. */
   launch(settings?: Record<string, string>): LaunchedGateway;
   signIn(): Promise<Client>;
@@ -42,9 +42,9 @@ export interface E2eStory {
   end(): Promise<void>;
 }
 
-/** On the shared PostgreSQL, unless `DATABASE_URL` is given as empty. */
-export async function createE2eStory(more: Record<string, string> = {}): Promise<E2eStory> {
-  const store = await createTestDatabase();
+/** On a database of its own; outside of a test run the server must be told. */
+export async function createE2eStory(more: Record<string, string> = {}, server?: string): Promise<E2eStory> {
+  const store = await createTestDatabase(server);
   const { path: dataDir, remove } = await makeScratchDir("waygate-e2e-");
   const receiver = await startReceiver();
   const launched: LaunchedGateway[] = [];
@@ -60,6 +60,8 @@ export async function createE2eStory(more: Record<string, string> = {}): Promise
     WAYGATE_OWNER_PASSWORD: OWNER.password,
     WAYGATE_LOG_LEVEL: "warn",
     WAYGATE_DOUBT_WAIT: "1s",
+    // The machine of the tests is late, not the gateway.
+    WAYGATE_MAX_LAG: "0s",
     ...more,
   };
   let current: SpawnedGateway | undefined;
@@ -81,6 +83,21 @@ export async function createE2eStory(more: Record<string, string> = {}): Promise
       const gateway = story.launch(changed);
       current = { ...gateway, url: await gateway.listening };
       return current;
+    },
+    async dieAt(point, work) {
+      const gateway = story.launch({ WAYGATE_FAULT_POINT: point });
+      // What the one before has left undone may be its death before it listens.
+      await gateway.listening.then(
+        (url) => {
+          current = { ...gateway, url };
+        },
+        () => {},
+      );
+      await work?.();
+      const alive = AbortSignal.timeout(DIES_WITHIN_MS);
+      alive.addEventListener("abort", () => void gateway.kill("SIGTERM"));
+      const { signal } = await gateway.exited;
+      if (signal !== "SIGKILL") throw new Error(`it did not die at ${point}:\n${gateway.output()}`);
     },
     async signIn() {
       const baseUrl = story.gateway.url;
@@ -109,9 +126,11 @@ export async function createE2eStory(more: Record<string, string> = {}): Promise
     async rows(text, ...values) {
       return (await store.database.pool.query(text, values)).rows;
     },
-    async drained(timeoutMs = 30_000) {
-      const left = `select 1 from job j join lane l on l.id = j.lane where l.kind <> 'upkeep' limit 1`;
-      await waitUntil(async () => (await story.rows(left)).length === 0, timeoutMs);
+    async drained(timeoutMs = 60_000) {
+      const left = `select l.kind, j.* from job j join lane l on l.id = j.lane where l.kind <> 'upkeep' limit 5`;
+      await waitUntil(async () => (await story.rows(left)).length === 0, timeoutMs).catch(async (error) => {
+        throw new Error(`${error.message}, there is left: ${JSON.stringify(await story.rows(left))}`);
+      });
     },
     async end() {
       await Promise.all(launched.map((gateway) => gateway.kill()));

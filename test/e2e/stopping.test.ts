@@ -3,7 +3,6 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { waitUntil } from "../gateway.ts";
 import type { Received } from "../receiver.ts";
 import { createE2eStory, type E2eStory, type PairedInstance } from "./e2e-story.ts";
-import { FLAWLESS, planSends, readHistory, sendAll } from "./send-history.ts";
 
 /** Has the program run into a bug when it gets SIGUSR2. */
 const BUGS = {
@@ -23,20 +22,6 @@ describe("a gateway that is told to stop", () => {
   });
   afterEach(() => story.gateway.kill());
   afterAll(() => story.end());
-
-  test("by SIGTERM under load ends with code 0, loses nothing and delivers nothing twice", async () => {
-    const { url, kill } = await story.start();
-    const before = story.receiver.received.length;
-    const sending = sendAll(story, instance, planSends("load", 400, 20));
-    await waitUntil(() => story.receiver.received.length > before + 20);
-    const stopping = kill("SIGTERM");
-    const health = async () => (await fetch(`${url}/health`).catch(() => undefined))?.status;
-    await waitUntil(async () => (await health()) === 503);
-    expect(await stopping).toEqual({ code: 0, signal: null });
-    await story.start();
-    const history = await readHistory(story, instance, await sending);
-    expect(history).toMatchObject({ ...FLAWLESS, repeatedIds: 0, repeatedDeliveries: 0 });
-  });
 
   test("finishes the delivery under way, and answers the sync send that waits", async () => {
     await story.start();

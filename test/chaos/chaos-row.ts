@@ -1,0 +1,56 @@
+import type { E2eStory } from "../e2e/e2e-story.ts";
+import type { Random } from "./seeded-random.ts";
+
+/** What a row cannot do without; where it is missing, the row is skipped with a word. */
+export type Need = "root" | "mount" | "netns" | "faketime" | "chromium";
+
+/** What one round of a row counted; what it does not count stays away. */
+export interface RoundFigures {
+  kills?: number;
+  /** Sends that were accepted. */
+  sends?: number;
+  /** Events that were recorded. */
+  events?: number;
+  /** Accepted sends without an outcome, and recorded events that no receiver got and no row gave up. */
+  lost?: number;
+  /** Unknown ids, different bytes, wrong signatures, events of others, causes that took effect twice. */
+  unexpected?: number;
+  /** Deliveries of an event after its receiver had answered 2xx. */
+  duplicateDeliveries?: number;
+  /** Arrivals of a message's id at the network beyond its first. */
+  repeatedIds?: number;
+  /** Accepted sends that the network saw under more than one id. */
+  differentIds?: number;
+  orderViolations?: number;
+  /** From a death until another node acts in its place; judged like `times`. */
+  takeOverSeconds?: number;
+  /** What took how long, and may take at most; the program judges it, a test on a busy machine does not. */
+  times?: { what: string; seconds: number; bar: number }[];
+  /** What else was measured, by its name. */
+  measured?: Record<string, number | string>;
+  /** Each other pass bar that was broken, in a sentence. */
+  breaches: string[];
+}
+
+/** What a round is given. */
+export interface Round {
+  /** Counts from 1. */
+  readonly number: number;
+  readonly random: Random;
+  /** A superuser's way into the PostgreSQL of this run; `waygate_template` is in it, migrated and empty. */
+  readonly databaseUrl: string;
+  /** A gateway's story on a database of its own, not started yet; it ends with the round. */
+  story(settings?: Record<string, string>, databaseUrl?: string): Promise<E2eStory>;
+  /** What is to be done when the round is over, however it ends; the latest first. */
+  afterwards(step: () => unknown): void;
+}
+
+/** One fault of the matrix. */
+export interface ChaosRow {
+  /** As in docs/reliability.md: `F1`. */
+  readonly id: string;
+  /** In a few words. */
+  readonly fault: string;
+  readonly needs?: readonly Need[];
+  run(round: Round): Promise<RoundFigures>;
+}

@@ -1,0 +1,68 @@
+import type { E2eStory, PairedInstance } from "../../e2e/e2e-story.ts";
+import { type AcceptedSend, planSends, readStory, sendAll, toClientSends } from "../../e2e/send-history.ts";
+import { waitUntil } from "../../gateway.ts";
+import type { ChaosRow } from "../chaos-row.ts";
+import { atMost, IN_FLIGHT, judge } from "../checker.ts";
+
+const POINTS = [
+  "send:before-submit",
+  "send:before-wire",
+  "send:after-wire",
+  "send:after-ack",
+  "send:after-outcome",
+];
+const RANDOM_KILLS = 2;
+
+export const f1: ChaosRow = {
+  id: "F1",
+  fault: "kill -9 around a send: at five points, with all unanswered, at random",
+  async run({ story: create, random }) {
+    // Longer than a start takes, so that a later send of the chat would overtake one in doubt if it could.
+    const story = await create({ WAYGATE_DOUBT_WAIT: "2500ms" });
+    await story.start();
+    const instance = await story.pair();
+    await story.gateway.kill();
+    const sending: Promise<AcceptedSend[]>[] = [];
+    const send = (name: string, count: number, people: number) => {
+      sending.push(sendAll(story, instance, planSends(name, count, people)));
+    };
+    for (const point of POINTS) {
+      await story.dieAt(`${point}:${random.between(3, 12)}`, () => send(point, 40, 5));
+    }
+    await story.start();
+    sending.push(killUnanswered(story, instance));
+    await sending.at(-1);
+    send("random", 160, 12);
+    for (let kill = 0; kill < RANDOM_KILLS; kill++) {
+      const soFar = story.receiver.received.length + random.between(1, 30);
+      await waitUntil(() => story.receiver.received.length > soFar, 60_000);
+      await story.gateway.kill();
+      await story.start();
+    }
+    const accepted = (await Promise.all(sending)).flat();
+    const ledgers = await readStory(story, { sends: toClientSends(accepted) });
+    const figures = judge(ledgers, { ...IN_FLIGHT, kills: POINTS.length + 1 + RANDOM_KILLS });
+    return { ...figures, breaches: [...figures.breaches, ...(await isStillPaired(story, instance))] };
+  },
+};
+
+/** Between the network's taking and its answer; a receipt would tell what became of them, without one they are in doubt. */
+async function killUnanswered(story: E2eStory, instance: PairedInstance): Promise<AcceptedSend[]> {
+  const plan = Array.from({ length: IN_FLIGHT.sends }, (_, i) => {
+    return { text: `slow-${i}`, number: `5521987${String(i).padStart(2, "0")}0005` };
+  });
+  const accepted = await sendAll(story, instance, plan);
+  const arrived = "select 1 from sandbox.ledger where outcome = 'slow'";
+  await waitUntil(async () => (await story.rows(arrived)).length >= IN_FLIGHT.sends, 60_000);
+  await story.gateway.kill();
+  await story.rows("delete from sandbox.mailbox");
+  await story.start();
+  return accepted;
+}
+
+/** It connects again by itself, without a QR. */
+async function isStillPaired(story: E2eStory, { id, phone }: PairedInstance): Promise<string[]> {
+  const qrs = await story.rows("select from event where instance_id = $1 and event = 'instance.qr'", id);
+  const devices = await story.rows("select from sandbox.device where phone = $1", phone);
+  return [...atMost(1, "QRs", qrs.length), ...atMost(1, "devices", devices.length)];
+}

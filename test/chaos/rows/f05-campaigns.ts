@@ -1,0 +1,101 @@
+import type { E2eStory, PairedInstance } from "../../e2e/e2e-story.ts";
+import { readStory } from "../../e2e/send-history.ts";
+import { waitUntil } from "../../gateway.ts";
+import type { ChaosRow } from "../chaos-row.ts";
+import { atMost, IN_FLIGHT, judge } from "../checker.ts";
+
+/** The seven steps of a recipient's life, each with the latest pass at which the gateway dies there. */
+const STEPS: [point: string, latest: number][] = [
+  ["campaign:before-queue", 1],
+  ["campaign:after-queue", 1],
+  ["send:before-submit", 25],
+  ["send:before-wire", 25],
+  ["send:after-wire", 25],
+  ["send:after-ack", 25],
+  ["send:after-outcome", 25],
+];
+const RECIPIENTS = 200;
+
+export const f5: ChaosRow = {
+  id: "F5",
+  fault: "kill -9 of a campaign of 200 at seven steps of a recipient's life",
+  async run({ story: create, random }) {
+    const story = await create({ WAYGATE_DOUBT_WAIT: "500ms" });
+    await story.start();
+    const instance = await story.pair();
+    const id = await createCampaign(story, instance);
+    await story.gateway.kill();
+    const begin = async () => (await story.signIn()).startCampaign({ id });
+    for (const [index, [point, latest]] of STEPS.entries()) {
+      const pass = random.between(1, latest);
+      await story.dieAt(`${point}:${pass}`, index === 0 ? () => void begin().catch(() => {}) : undefined);
+    }
+    await story.start();
+    if ((await readStatus(story, id)) === "created") await begin();
+    await waitUntil(async () => (await readStatus(story, id)) === "completed", 120_000);
+    const figures = judge(await readStory(story, {}), { ...IN_FLIGHT, kills: STEPS.length });
+    const { sent, breaches } = await checkReach(story, id);
+    return { ...figures, sends: sent, breaches: [...figures.breaches, ...breaches] };
+  },
+};
+
+async function createCampaign(story: E2eStory, instance: PairedInstance): Promise<number> {
+  const owner = await story.signIn();
+  const { data } = await owner.createCampaign({
+    ...{ name: "Steps", instance_id: instance.id, message_template: "Hi {{name}}" },
+    ...{ min_delay_ms: 0, max_delay_ms: 0 },
+  });
+  const numbers = Array.from({ length: RECIPIENTS }, (_, n) => `553169${String(n).padStart(3, "0")}6667`);
+  await owner.addRecipients({ id: data.id, numbers });
+  return data.id;
+}
+
+async function readStatus(story: E2eStory, id: number): Promise<string | undefined> {
+  return (await story.rows<{ status: string }>("select status from campaign where id = $1", id))[0]?.status;
+}
+
+/** Nobody gets it twice, whoever was not reached is told as such, the totals are exact, one event tells each outcome. */
+async function checkReach(story: E2eStory, id: number): Promise<{ sent: number; breaches: string[] }> {
+  const people = await story.rows<{ status: string; reason: string | null; arrivals: number }>(
+    `select r.status, r.reason, (select count(*)::int from sandbox.ledger l
+       where l.action = 'send' and l.outcome <> 'closed' and split_part(l.chat, '@', 1) = r.phone) as arrivals
+     from campaign_recipient r where r.campaign_id = $1`,
+    id,
+  );
+  const twice = people.filter(({ arrivals }) => arrivals > 1);
+  const failed = people.filter(({ status }) => status === "failed");
+  const unreached = people.filter(({ status, arrivals }) => status !== "failed" && arrivals !== 1);
+  const { totals } = (await (await story.signIn()).getCampaign({ id })).data;
+  const expected = {
+    total: RECIPIENTS,
+    pending: 0,
+    queued: 0,
+    failed: failed.length,
+    sent: RECIPIENTS - failed.length,
+  };
+  const wrong = Object.entries(expected).filter(
+    ([name, count]) => totals[name as keyof typeof totals] !== count,
+  );
+  const decidedTwice = await story.rows(`
+    select convert_from(body, 'UTF8')::jsonb -> 'data' -> 'message' ->> 'message_id' as message_id
+    from event where event in ('message.sent', 'message.failed') group by 1 having count(*) > 1`);
+  return {
+    sent: expected.sent,
+    breaches: [
+      ...atMost(0, "recipients that were reached twice", twice),
+      ...atMost(0, "recipients that are told wrongly", unreached),
+      ...atMost(
+        0,
+        "failures without a reason",
+        failed.filter(({ reason }) => reason !== "UNKNOWN_OUTCOME"),
+      ),
+      ...atMost(IN_FLIGHT.sends * STEPS.length, "recipients in doubt", failed),
+      ...atMost(
+        0,
+        "wrong totals",
+        wrong.map(([name]) => name),
+      ),
+      ...atMost(0, "messages with two outcomes", decidedTwice),
+    ],
+  };
+}

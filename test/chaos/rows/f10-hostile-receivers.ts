@@ -1,0 +1,168 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { residentMb } from "../../bench/bench-gateway.ts";
+import type { E2eStory } from "../../e2e/e2e-story.ts";
+import { waitUntil } from "../../gateway.ts";
+import type { ChaosRow, Round, RoundFigures } from "../chaos-row.ts";
+import { type HostileReceiver, startHostileReceivers } from "../hostile-receivers.ts";
+import {
+  compareLoads,
+  crowdedMachine,
+  type Endpoint,
+  type LoadOutcome,
+  pairEach,
+  readLoad,
+  receiveSteadily,
+} from "../steady-load.ts";
+
+const TIMEOUT_MS = 2_000;
+const LATE_MS = 500;
+const MOST_GROWTH_MB = 32;
+const MOST_RISE = 0.2;
+/** The other side hears of the end a little later. */
+const LEDGER_LATE_MS = 1_000;
+/** A connection that is not there yet is given up by its own clock. */
+const CONNECT_MS = 5_000;
+const LOAD = { perSecond: 30, seconds: 10 };
+
+/** F10: receivers that hang, drip, flood and break; each call ends in time, and nobody else feels it. */
+export const f10: ChaosRow = {
+  id: "F10",
+  fault: "slow and hostile receivers",
+  async run(round) {
+    const story = await round.story({
+      WAYGATE_WEBHOOK_TIMEOUT: `${TIMEOUT_MS}ms`,
+      WAYGATE_RETRY_SCHEDULE: "1s,7d",
+    });
+    await story.start();
+    const healthy = await pairEach(
+      story,
+      Array.from({ length: 4 }, () => story.receiver.url),
+    );
+    const hostile = await startHostile(round, story);
+    await load(story, healthy, "warm-up");
+    const calm = await load(story, healthy, "calm");
+    const memory = watchMemory(story.gateway.pid);
+    const crowded = crowdedMachine();
+    const beside = { stop: false };
+    const attack = keepBusy(hostile, beside);
+    const noisy = await load(story, healthy, "noisy");
+    beside.stop = true;
+    await attack;
+    await waitUntil(() => hostile.every(({ receiver }) => receiver.connectionMs().length > 0));
+    await delay(TIMEOUT_MS + LATE_MS);
+    const tries = await readTries(hostile);
+    return judge({ calm, noisy, grownMb: await memory.end(), tries, hostile, crowded });
+  },
+};
+
+interface Attacker {
+  receiver: HostileReceiver;
+  endpoint: Endpoint;
+}
+
+async function startHostile(round: Round, story: E2eStory): Promise<Attacker[]> {
+  const receivers = await startHostileReceivers();
+  for (const receiver of receivers) round.afterwards(() => receiver.close());
+  const endpoints = await pairEach(
+    story,
+    receivers.map(({ url }) => url),
+  );
+  return receivers.flatMap((receiver, index) => {
+    const endpoint = endpoints[index];
+    return endpoint ? [{ receiver, endpoint }] : [];
+  });
+}
+
+async function load(story: E2eStory, healthy: Endpoint[], name: string): Promise<LoadOutcome> {
+  return readLoad(await receiveSteadily(healthy, { name, ...LOAD }), [story.receiver]);
+}
+
+/** Something is always under way to each of them, and little more: the load itself must not be what others feel. */
+async function keepBusy(hostile: readonly Attacker[], until: { stop: boolean }): Promise<void> {
+  const endpoints = hostile.map(({ endpoint }) => endpoint);
+  for (let n = 0; !until.stop; n++) {
+    await receiveSteadily(endpoints, { name: `hostile-${n}`, perSecond: 5, seconds: 1 });
+  }
+}
+
+/** How much more the process holds at most than when this began. */
+function watchMemory(pid: number): { end(): Promise<number> } {
+  const began = residentMb(pid);
+  let highest = 0;
+  const look = async (): Promise<void> => {
+    highest = Math.max(highest, await residentMb(pid));
+  };
+  const timer = setInterval(() => void look().catch(() => {}), 100);
+  return {
+    async end() {
+      clearInterval(timer);
+      await look();
+      return Math.max(0, highest - (await began));
+    },
+  };
+}
+
+interface Try {
+  name: string;
+  ms: number;
+  error: string | null;
+}
+
+async function readTries(hostile: readonly Attacker[]): Promise<Try[]> {
+  const lists = hostile.map(async ({ receiver: { name }, endpoint: { client, id } }) => {
+    const { data } = await client.listDeliveryLogs({ id, limit: 200 });
+    return data.map(({ duration_ms, error_class }) => ({ name, ms: duration_ms, error: error_class }));
+  });
+  return (await Promise.all(lists)).flat();
+}
+
+interface Seen {
+  calm: LoadOutcome;
+  noisy: LoadOutcome;
+  grownMb: number;
+  tries: Try[];
+  hostile: Attacker[];
+  /** Why times are not judged, if they are not. */
+  crowded: string | undefined;
+}
+
+function judge({ calm, noisy, grownMb, tries, hostile, crowded }: Seen): RoundFigures {
+  const longest = Math.max(...tries.map(({ ms }) => ms));
+  const untried = hostile.filter(({ receiver }) => !tries.some(({ name }) => name === receiver.name));
+  const stuck = hostile.flatMap(({ receiver }) => findStuck(receiver));
+  const compared = compareLoads(calm, noisy, MOST_RISE);
+  const late = [longest > TIMEOUT_MS + LATE_MS && `a try took ${longest} ms`, ...stuck];
+  const breaches = [
+    ...(crowded ? [] : late),
+    ...untried.map(({ receiver }) => `no try at the receiver that ${receiver.name}`),
+    grownMb >= MOST_GROWTH_MB && `memory grew by ${grownMb.toFixed(0)} MB`,
+    !crowded && compared.isTooMuch && `healthy p99 rose: ${compared.word}`,
+    calm.lost + noisy.lost > 0 && "healthy receivers lost events",
+  ];
+  return {
+    events: 2 * LOAD.perSecond * LOAD.seconds,
+    lost: calm.lost + noisy.lost,
+    duplicateDeliveries: calm.duplicates + noisy.duplicates,
+    measured: {
+      "tries at hostile receivers": tries.length,
+      [`longest try, of ${TIMEOUT_MS} (ms)`]: crowded ? `${longest}, ${crowded}` : longest,
+      "memory grown (MB)": Math.round(grownMb),
+      "healthy p99 calm / beside them (ms)": compared.word,
+      "read of 500 MB (MB)": Math.round(poured(hostile) / 2 ** 20),
+    },
+    breaches: breaches.filter((one) => one !== false),
+  };
+}
+
+/** Connections that stood longer than a call may take; one whose answer was whole is kept for the next. */
+function findStuck({ name, connectionMs }: HostileReceiver): string[] {
+  const endMs = name === "hangs in the TLS handshake" ? CONNECT_MS : TIMEOUT_MS;
+  const stuck = connectionMs().filter((ms) => ms > endMs + LEDGER_LATE_MS);
+  if (stuck.length === 0 || name === "answers with a gzip bomb") return [];
+  return [`${stuck.length} connections stood for up to ${Math.max(...stuck).toFixed(0)} ms: ${name}`];
+}
+
+function poured(hostile: readonly Attacker[]): number {
+  const calls = hostile.find(({ receiver }) => receiver.name === "answers with 500 MB")?.receiver;
+  return calls ? calls.sent() / Math.max(1, calls.connectionMs().length) : 0;
+}

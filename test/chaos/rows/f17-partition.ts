@@ -1,0 +1,118 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { type AcceptedSend, readStory, sendAll, toClientSends } from "../../e2e/send-history.ts";
+import { startWhatsAppStory, type WhatsAppStory } from "../../e2e/whatsapp-story.ts";
+import { waitUntil } from "../../gateway.ts";
+import { type BadLine, layBadLine } from "../bad-line.ts";
+import type { ChaosRow, Round, RoundFigures } from "../chaos-row.ts";
+import { atMost, IN_FLIGHT, judge } from "../checker.ts";
+import { readWhatsApp } from "../whatsapp-ledger.ts";
+
+/** The session asks for a sign of life every 25 s. */
+const LEAVES_WITHIN_SECONDS = 25 + 30;
+const PEOPLE = 4;
+const SENDS = 24;
+
+interface Variant {
+  what: string;
+  begin(line: BadLine): void;
+  /** How long it lasts; a fault of the moment lasts until the session has noticed. */
+  seconds?: number;
+  /** Long enough to be noticed. */
+  isNoticed?: boolean;
+}
+
+const VARIANTS: readonly Variant[] = [
+  { what: "RST", begin: (line) => line.reset(), seconds: 0 },
+  { what: "loss of 30 %", begin: (line) => line.lose(0.3), seconds: 15 },
+  { what: "black hole of 5 s", begin: (line) => line.hole(), seconds: 5 },
+  { what: "black hole of 60 s", begin: (line) => line.hole(), seconds: 60, isNoticed: true },
+  { what: "half-open", begin: (line) => line.halfOpen(), isNoticed: true },
+];
+
+export const f17: ChaosRow = {
+  id: "F17",
+  fault: "a bad line to the network: RST, loss, black hole of 5 s and 60 s, half-open",
+  async run(round) {
+    const { on, line } = await begin(round);
+    const people: string[] = [];
+    for (let i = 0; i < PEOPLE; i++) people.push((await on.network.control.addPerson()).phone);
+    await on.start();
+    await on.pair();
+    const sending: Promise<AcceptedSend[]>[] = [];
+    const times: RoundFigures["times"] = [];
+    for (const variant of VARIANTS) {
+      const plan = Array.from({ length: SENDS }, (_, i) => {
+        return { text: `${variant.what.replace(/\W+/g, "-")}-${i}`, number: people[i % PEOPLE] ?? "" };
+      });
+      sending.push(sendAll(on.story, on.instance, plan));
+      const seconds = await breakLine(on, line, variant);
+      if (variant.isNoticed) {
+        times.push({ what: `${variant.what}: leaves connected after`, seconds, bar: LEAVES_WITHIN_SECONDS });
+      }
+      await waitUntil(() => isOnline(on), 240_000);
+    }
+    const accepted = (await Promise.all(sending)).flat();
+    await on.story.drained(300_000);
+    const network = await readWhatsApp(on.network.control);
+    const ledgers = await readStory(on.story, { sends: toClientSends(accepted), network });
+    const figures = judge(ledgers, { ...IN_FLIGHT, kills: VARIANTS.length });
+    const open = await on.network.control.maxOpenAtOnce();
+    const breaches = [
+      ...figures.breaches,
+      ...atMost(0, "texts shown twice", await shownTwice(on, people)),
+      ...atMost(1, "open sockets of a session", open),
+    ];
+    return { ...figures, kills: 0, times, breaches };
+  },
+};
+
+async function begin(round: Round): Promise<{ on: WhatsAppStory; line: BadLine }> {
+  let line: BadLine | undefined;
+  const on = await startWhatsAppStory({
+    server: round.databaseUrl,
+    async way(straight) {
+      const url = new URL(straight);
+      line = await layBadLine({ host: url.hostname, port: Number(url.port) }, round.random);
+      url.port = String(line.port);
+      return url.href;
+    },
+  });
+  if (!line) throw new Error("nobody has laid the line");
+  const { close } = line;
+  round.afterwards(() => on.end().finally(close));
+  return { on, line };
+}
+
+/** The seconds until the status is another than connected, where that is to come. */
+async function breakLine(on: WhatsAppStory, line: BadLine, variant: Variant): Promise<number> {
+  const began = performance.now();
+  const logins = await countLogins(on);
+  variant.begin(line);
+  const hasLeft = async () => !(await on.story.isConnected(on.instance)) || (await countLogins(on)) > logins;
+  if (variant.isNoticed) await waitUntil(hasLeft, 180_000);
+  const seconds = (performance.now() - began) / 1000;
+  await delay(Math.max(0, (variant.seconds ?? 0) - seconds) * 1000);
+  line.mend();
+  return seconds;
+}
+
+async function countLogins({ network, instance }: WhatsAppStory): Promise<number> {
+  const { sockets } = await network.control.ledger();
+  return sockets.filter(({ phone, logged_in_at }) => phone === instance.phone && logged_in_at).length;
+}
+
+async function isOnline({ network, instance, story }: WhatsAppStory): Promise<boolean> {
+  const { devices } = await network.control.person(instance.phone);
+  return devices.some(({ online }) => online) && (await story.isConnected(instance));
+}
+
+async function shownTwice({ network }: WhatsAppStory, people: readonly string[]): Promise<string[]> {
+  const twice: string[] = [];
+  for (const phone of people) {
+    const texts = (await network.control.seen(phone)).flatMap((one) =>
+      one.type === "message" && one.content.kind === "text" ? [one.content.text] : [],
+    );
+    twice.push(...texts.filter((text, index) => texts.indexOf(text) < index));
+  }
+  return twice;
+}

@@ -1,0 +1,100 @@
+import { HOST_LOCK } from "../../../src/network/sandbox/host.ts";
+import { planSends, readStory, sendAll, toClientSends } from "../../e2e/send-history.ts";
+import { startWhatsAppStory } from "../../e2e/whatsapp-story.ts";
+import { waitUntil } from "../../gateway.ts";
+import { makeScratchDir } from "../../scratch-dir.ts";
+import type { ChaosRow, Round, RoundFigures } from "../chaos-row.ts";
+import { addUp, atMost, IN_FLIGHT, judge } from "../checker.ts";
+import { readWhatsApp } from "../whatsapp-ledger.ts";
+
+export const f18: ChaosRow = {
+  id: "F18",
+  fault: "two owners of one session: nodes that start together, an owner that stands still and wakes",
+  async run(round) {
+    return addUp([await startTogether(round), await freezeOwner(round)]);
+  },
+};
+
+/** Three nodes start at once on a database with a paired instance and sends that wait. */
+async function startTogether(round: Round): Promise<RoundFigures> {
+  const story = await round.story();
+  await story.start();
+  const instance = await story.pair();
+  const sending = sendAll(story, instance, planSends("together", 60, 6));
+  await waitUntil(() => story.receiver.of("message.sent").length > 3, 60_000);
+  await story.gateway.kill();
+  // The network holds the socket of a killed process open until it has noticed the death.
+  const held = "select from pg_locks where locktype = 'advisory' and classid = $1 and database = $2";
+  const [here] = await story.rows<{ oid: number }>(
+    "select oid from pg_database where datname = current_database()",
+  );
+  await waitUntil(async () => (await story.rows(held, HOST_LOCK, here?.oid)).length === 0, 60_000);
+  const places = await Promise.all([1, 2].map(() => makeScratchDir("waygate-e2e-")));
+  for (const { remove } of places) round.afterwards(remove);
+  const others = places.map(({ path }) => story.launch({ WAYGATE_DATA_DIR: path }));
+  round.afterwards(() => Promise.all(others.map((other) => other.kill())));
+  await Promise.all([story.start(), ...others.map(({ listening }) => listening)]);
+  const ledgers = await readStory(story, { sends: toClientSends(await sending) });
+  const [row] = await story.rows<{ open: number }>("select max(open) as open from sandbox.ledger");
+  const figures = judge(ledgers, { ...IN_FLIGHT, kills: 1 });
+  return {
+    ...figures,
+    breaches: [
+      ...figures.breaches,
+      ...atMost(1, "open sockets of a session with nodes that start together", row?.open ?? 0),
+    ],
+  };
+}
+
+/** The owner stands still until another node has its session, and wakes while that one sends. */
+export async function freezeOwner(round: Round): Promise<RoundFigures> {
+  const on = await startWhatsAppStory({ server: round.databaseUrl });
+  round.afterwards(() => on.end());
+  const { story } = on;
+  const { control } = on.network;
+  const people: string[] = [];
+  for (let i = 0; i < 6; i++) people.push((await control.addPerson()).phone);
+  await on.start();
+  await on.pair();
+  const frozen = story.gateway;
+  const { path: WAYGATE_DATA_DIR, remove } = await makeScratchDir("waygate-e2e-");
+  round.afterwards(remove);
+  await story.start({ WAYGATE_DATA_DIR });
+  const plan = Array.from({ length: 180 }, (_, i) => ({ text: `frozen-${i}`, number: people[i % 6] ?? "" }));
+  const sending = sendAll(story, on.instance, plan);
+  await waitUntil(() => story.receiver.of("message.sent").length > 10, 60_000);
+  const owner = "select owner from lane where kind = 'session'";
+  const ownerNow = async () => (await story.rows<{ owner: string | null }>(owner))[0]?.owner;
+  const before = await ownerNow();
+  const logins = async () =>
+    (await control.ledger()).sockets.filter(({ phone }) => phone === on.instance.phone);
+  const loginsBefore = (await logins()).length;
+  const frozenAt = performance.now();
+  process.kill(frozen.pid, "SIGSTOP");
+  const taking = waitUntil(async () => (await ownerNow()) !== before).then(
+    () => (performance.now() - frozenAt) / 1000,
+  );
+  // A client that has asked the frozen one would wait for as long.
+  const accepted = await sending;
+  const takeOverSeconds = await taking;
+  await waitUntil(async () => (await logins()).length > loginsBefore, 60_000);
+  process.kill(frozen.pid, "SIGCONT");
+  const wokenAt = Date.now();
+  await story.drained(300_000);
+  const network = await readWhatsApp(control);
+  const ledgers = await readStory(story, { sends: toClientSends(accepted), network });
+  const again = (await logins()).filter(({ logged_in_at = 0 }) => logged_in_at > wokenAt);
+  const replaced = (await logins()).filter(({ closed_by }) => closed_by === "replaced");
+  const exit = await frozen.kill("SIGINT");
+  const figures = judge(ledgers, { ...IN_FLIGHT, kills: 1 });
+  return {
+    ...{ ...figures, takeOverSeconds },
+    breaches: [
+      ...figures.breaches,
+      // One that stands still cannot close its own: the network ends it when the next one signs in.
+      ...atMost(1, "sockets that another sign-in replaced", replaced),
+      ...atMost(0, "sign-ins after the old owner woke", again),
+      ...(exit.code === 0 ? [] : [`the old owner ended with ${exit.code ?? exit.signal}`]),
+    ],
+  };
+}

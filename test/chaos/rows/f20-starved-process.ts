@@ -1,0 +1,111 @@
+import { execFileSync, spawn } from "node:child_process";
+import { cpus } from "node:os";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { WaygateError } from "../../../src/client.ts";
+import { packageRoot } from "../../../src/platform/version.ts";
+import type { E2eStory, PairedInstance } from "../../e2e/e2e-story.ts";
+import { type AcceptedSend, planSends, readStory, sendAll, toClientSends } from "../../e2e/send-history.ts";
+import type { ChaosRow } from "../chaos-row.ts";
+import { atMost, IN_FLIGHT, judge } from "../checker.ts";
+
+const SENDS = 60;
+const HEAP_MIB = 128;
+const FILES = 64;
+const NEIGHBOUR_MS = 5_000;
+const MOST_REQUESTS = 8;
+const FLOOD = 400;
+const STARVE = join(packageRoot(), "dist/test/chaos/starve.js");
+
+/** F20: a blocked event loop, a small heap, few file descriptors, a neighbour that takes every processor, a flood. */
+export const f20: ChaosRow = {
+  id: "F20",
+  fault: "starved process",
+  async run(round) {
+    const story = await round.story({
+      NODE_OPTIONS: `--import file://${STARVE} --max-old-space-size=${HEAP_MIB}`,
+      WAYGATE_MAX_REQUESTS: String(MOST_REQUESTS),
+    });
+    const { pid } = await story.start();
+    const instance = await story.pair();
+    const epochs = await readEpochs(story);
+    const sends: AcceptedSend[] = [];
+    const during = async (name: string, starve: () => Promise<unknown>): Promise<void> => {
+      const [taken] = await Promise.all([sendAll(story, instance, planSends(name, SENDS, 6)), starve()]);
+      sends.push(...taken);
+    };
+    await during("blocked", async () => process.kill(pid, "SIGUSR2"));
+    await during("few-files", () => limitFiles(pid));
+    await during("neighbour", takeProcessors);
+    const flood = await floodWith(story, instance);
+    const isSame = (await readEpochs(story)) === epochs;
+    const ledgers = await readStory(story, {
+      sends: [...toClientSends(sends), ...toClientSends(flood.accepted)],
+    });
+    const figures = judge(ledgers, { ...IN_FLIGHT, kills: 0 });
+    return {
+      ...figures,
+      measured: {
+        "flood of requests": `${FLOOD}, taken ${flood.accepted.length}, refused with 503 and Retry-After ${flood.refused}`,
+        "lanes that changed hands": isSame ? 0 : "some",
+      },
+      breaches: [
+        ...figures.breaches,
+        ...(isSame ? [] : ["lanes were lost"]),
+        ...atMost(0, "refusals without Retry-After", flood.silent),
+        ...(flood.refused === 0 ? ["the flood was not refused"] : []),
+      ],
+    };
+  },
+};
+
+/** Changes whenever a lane of work changes hands. */
+async function readEpochs(story: E2eStory): Promise<string> {
+  const rows = await story.rows(
+    "select id, epoch from lane where kind in ('session', 'webhook') order by id",
+  );
+  return JSON.stringify(rows);
+}
+
+/** For a while it can open next to nothing: no connections, no files. */
+async function limitFiles(pid: number): Promise<void> {
+  const limit = (soft: string) => execFileSync("prlimit", ["--pid", String(pid), `--nofile=${soft}:`]);
+  const before = execFileSync("prlimit", ["--pid", String(pid), "--nofile", "--output=SOFT", "--noheadings"]);
+  limit(String(FILES));
+  await delay(NEIGHBOUR_MS);
+  limit(before.toString().trim());
+}
+
+async function takeProcessors(): Promise<void> {
+  const neighbours = cpus().flatMap(() => [0, 1].map(() => spawn(process.execPath, ["-e", "for (;;);"])));
+  await delay(NEIGHBOUR_MS);
+  for (const neighbour of neighbours) neighbour.kill("SIGKILL");
+}
+
+interface Flood {
+  accepted: AcceptedSend[];
+  refused: number;
+  /** Refusals that do not say when to come back. */
+  silent: number;
+}
+
+/** All at once; who is refused does not come back. */
+async function floodWith(story: E2eStory, { id, ...instance }: PairedInstance): Promise<Flood> {
+  const client = story.clientOf({ id, ...instance });
+  const flood: Flood = { accepted: [], refused: 0, silent: 0 };
+  const ask = async (planned: { text: string; number: string }): Promise<void> => {
+    try {
+      const answer = await client.sendText({ id, ...planned, async: true });
+      if (!answer.queued) throw new Error("an async send was answered like a sync one");
+      const { jobId, pendingMessageId: message_id, data } = answer;
+      flood.accepted.push({ ...planned, jobId, message_id, id: data.message.id });
+    } catch (error) {
+      if (!(error instanceof WaygateError) || error.status !== 503) throw error;
+      flood.refused += 1;
+      if (error.retryAfterSeconds === undefined) flood.silent += 1;
+    }
+  };
+  await Promise.all(planSends("flood", FLOOD, FLOOD).map(ask));
+  flood.accepted.sort((a, b) => a.id - b.id);
+  return flood;
+}

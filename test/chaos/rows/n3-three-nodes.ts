@@ -1,0 +1,115 @@
+import { randomBytes } from "node:crypto";
+import { createClient } from "../../../src/client.ts";
+import { freePortsFor } from "../../../src/platform/free-port.ts";
+import type { E2eStory, PairedInstance } from "../../e2e/e2e-story.ts";
+import { planSends, readStory, sendAll, toClientSends } from "../../e2e/send-history.ts";
+import { waitUntil } from "../../gateway.ts";
+import { makeScratchDir } from "../../scratch-dir.ts";
+import type { SpawnedGateway } from "../../spawn-gateway.ts";
+import type { ChaosRow, Round } from "../chaos-row.ts";
+import { IN_FLIGHT, judge } from "../checker.ts";
+
+const SOMEBODY = "5511999990011";
+
+export const n3: ChaosRow = {
+  id: "N3",
+  fault: "three nodes: any answers anything, a stream on any hears all, kill -9 of the session's owner",
+  async run(round) {
+    const story = await round.story();
+    const nodes = await startNodes(round, story);
+    const instance = await story.pair();
+    const breaches = await findSilent(nodes, instance);
+    const owner = await findOwner(story, nodes);
+    const others = nodes.filter((node) => node !== owner);
+    const streams = others.map((node) => followEvents(round, node, instance));
+    const sending = sendAll(story, instance, planSends("three", 120, 12));
+    await waitUntil(() => story.receiver.of("message.sent").length > 10, 60_000);
+    const before = await ownerOf(story);
+    await owner.kill();
+    const killedAt = performance.now();
+    await waitUntil(async () => (await ownerOf(story)) !== before, 60_000);
+    const takeOverSeconds = (performance.now() - killedAt) / 1000;
+    const accepted = await sending;
+    const ledgers = await readStory(story, { sends: toClientSends(accepted) });
+    breaches.push(...(await findSilent(others, instance)));
+    const outcomes = ledgers.events.filter(({ event }) => event === "message.sent");
+    for (const heard of streams) {
+      const missing = () => outcomes.filter(({ event_id }) => !heard().includes(event_id));
+      await waitUntil(() => missing().length === 0, 30_000).catch(() => {
+        breaches.push(`a stream did not hear ${missing().length} of ${outcomes.length} events`);
+      });
+    }
+    const figures = judge(ledgers, { ...IN_FLIGHT, kills: 1 });
+    return { ...figures, takeOverSeconds, breaches: [...figures.breaches, ...breaches] };
+  },
+};
+
+/** The last of them is the one that the story asks, and no owner of anything. */
+async function startNodes(round: Round, story: E2eStory): Promise<SpawnedGateway[]> {
+  const WAYGATE_CLUSTER_SECRET = randomBytes(32).toString("base64");
+  const nodes: SpawnedGateway[] = [];
+  for await (const port of freePortsFor(`three-nodes ${process.pid} ${round.random.next()}`)) {
+    const { path: WAYGATE_DATA_DIR, remove } = await makeScratchDir("waygate-e2e-");
+    round.afterwards(remove);
+    const settings: Record<string, string> = {
+      ...{ WAYGATE_DATA_DIR, WAYGATE_CLUSTER_SECRET },
+      WAYGATE_PORT: String(port),
+      WAYGATE_NODE_URL: `http://127.0.0.1:${port}`,
+      ...(nodes.length === 2 && { WAYGATE_ROLES: "api" }),
+    };
+    nodes.push(await story.start(settings));
+    if (nodes.length === 3) return nodes;
+  }
+  throw new Error("there are no free ports");
+}
+
+/** Asks each node for a row, a call to the session and a send with its outcome. */
+async function findSilent(
+  nodes: readonly SpawnedGateway[],
+  { id, api_key }: PairedInstance,
+): Promise<string[]> {
+  const silent: string[] = [];
+  for (const { url } of nodes) {
+    const client = createClient({ baseUrl: url, apiKey: api_key });
+    const tell = (what: string) => (error: unknown) => void silent.push(`${what}: ${error}`);
+    await client.getInstanceStatus({ id }).catch(tell("status"));
+    await client.checkContacts({ id, numbers: [SOMEBODY], refresh: true }).catch(tell("check"));
+    await client.sendText({ id, number: SOMEBODY, text: "Asked" }).catch(tell("send"));
+  }
+  return silent;
+}
+
+async function ownerOf(story: E2eStory): Promise<string | undefined> {
+  const [lane] = await story.rows<{ owner: string }>("select owner from lane where kind = 'session'");
+  return lane?.owner;
+}
+
+async function findOwner(story: E2eStory, nodes: readonly SpawnedGateway[]): Promise<SpawnedGateway> {
+  const [row] = await story.rows<{ url: string }>(
+    "select n.url from lane l join node n on n.id = l.owner where l.kind = 'session'",
+  );
+  const owner = nodes.find(({ url }) => row?.url.startsWith(url));
+  if (!owner) throw new Error(`nobody listens at ${row?.url}`);
+  return owner;
+}
+
+/** Reads the stream of an instance until the round is over; answers the ids of the events so far. */
+function followEvents(
+  round: Round,
+  { url }: SpawnedGateway,
+  { id, api_key }: PairedInstance,
+): () => string[] {
+  const given = new AbortController();
+  round.afterwards(() => given.abort());
+  let said = "";
+  const read = async (): Promise<void> => {
+    // From the first event on.
+    const headers = { "x-api-key": api_key, "last-event-id": "0" };
+    const path = `/api/v1/instances/${id}/events/stream`;
+    const { body } = await fetch(`${url}${path}`, { headers, signal: given.signal });
+    const decoder = new TextDecoder();
+    for await (const part of body ?? []) said += decoder.decode(part as Uint8Array, { stream: true });
+  };
+  read().catch(() => {});
+  return () => [...said.matchAll(/"event_id":"([^"]+)"/g)].map(([, event]) => event ?? "");
+}

@@ -1,0 +1,24 @@
+import { makeScratchDir } from "../scratch-dir.ts";
+import { startTestPostgres } from "../test-postgres.ts";
+import type { ChaosRow } from "./chaos-row.ts";
+import { runRound } from "./rounds.ts";
+import { insideF12 } from "./rows/f12-metadata-server.ts";
+import { insideF13 } from "./rows/f13-redirects.ts";
+import { insideF14 } from "./rows/f14-rebinding.ts";
+import { furnish } from "./sealed-places.ts";
+
+// `unshare --net --mount node sealed-main.js <row> <seed> <round>`: runs one round and prints its figures as JSON.
+const [id, seed = "", number] = process.argv.slice(2);
+const row: ChaosRow | undefined = [insideF12, insideF13, insideF14].find((one) => one.id === id);
+if (!row) throw new Error(`no row ${id} runs in a sealed network`);
+const { path, remove } = await makeScratchDir("waygate-sealed-");
+furnish(path);
+const postgres = await startTestPostgres();
+try {
+  const figures = await runRound(row, { number: Number(number), seed, databaseUrl: postgres.url });
+  console.log(JSON.stringify(figures));
+} finally {
+  await postgres.stop();
+  await remove();
+}
+process.exit(0);

@@ -1,0 +1,23 @@
+import { readFileSync } from "node:fs";
+
+// Loaded into a gateway before its own code: its wall clock is ahead by as many milliseconds as a file says.
+const LOOK_EVERY_MS = 50;
+const file = process.env.CHAOS_CLOCK_FILE ?? "";
+const RealDate = Date;
+let shiftMs = 0;
+
+class ShiftedDate extends RealDate {
+  constructor(...given: unknown[]) {
+    if (given.length === 0) super(RealDate.now() + shiftMs);
+    else super(...(given as [number]));
+  }
+
+  static override now(): number {
+    return RealDate.now() + shiftMs;
+  }
+}
+
+globalThis.Date = ShiftedDate as DateConstructor;
+setInterval(() => {
+  shiftMs = Number(readFileSync(file, "utf8")) || 0;
+}, LOOK_EVERY_MS).unref();

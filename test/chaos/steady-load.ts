@@ -1,0 +1,121 @@
+import { cpus, loadavg } from "node:os";
+import { setTimeout as delay } from "node:timers/promises";
+import { type Client, WaygateError } from "../../src/client.ts";
+import { percentile } from "../bench/bench-gateway.ts";
+import type { E2eStory, PairedInstance } from "../e2e/e2e-story.ts";
+import { newPhone, waitUntil } from "../gateway.ts";
+import type { Receiver } from "../receiver.ts";
+
+/** An instance whose webhook goes to a receiver of the row's choice. */
+export interface Endpoint extends PairedInstance {
+  client: Client;
+}
+
+/** Paired instances, each with a webhook for messages that come in. */
+export async function pairEach(story: E2eStory, urls: readonly string[]): Promise<Endpoint[]> {
+  const owner = await story.signIn();
+  const endpoints: Endpoint[] = [];
+  for (const url of urls) endpoints.push(await pairWith(story, owner, url));
+  await waitUntil(async () => {
+    const states = await Promise.all(endpoints.map((endpoint) => story.isConnected(endpoint)));
+    return states.every(Boolean);
+  }, 60_000);
+  return endpoints;
+}
+
+async function pairWith(story: E2eStory, owner: Client, url: string): Promise<Endpoint> {
+  const { data } = await owner.createInstance({
+    ...{ name: "Shop", network: "sandbox" as const },
+    webhook: { url, events: ["message.received" as const] },
+  });
+  const instance = { id: data.id, api_key: data.api_key, phone: newPhone() };
+  const client = story.clientOf(instance);
+  await client.sandboxScan({ id: instance.id, phone: instance.phone });
+  return { ...instance, client };
+}
+
+/** Messages at an even pace, whatever becomes of those before; the load is an open loop, which shows queueing. */
+export async function receiveSteadily(
+  endpoints: readonly Endpoint[],
+  { name, perSecond, seconds }: { name: string; perSecond: number; seconds: number },
+): Promise<Map<string, number>> {
+  const saidAt = new Map<string, number>();
+  const began = performance.now();
+  const under: Promise<unknown>[] = [];
+  for (let n = 0; n < perSecond * seconds; n++) {
+    await delay(Math.max(0, began + (n * 1000) / perSecond - performance.now()));
+    const endpoint = endpoints[n % endpoints.length];
+    if (!endpoint) throw new Error("there is nobody to write to");
+    const text = `${name}-${n}`;
+    saidAt.set(text, Date.now());
+    const from = `5521966${100_000 + (n % 50)}`;
+    const said = endpoint.client.sandboxReceive({ id: endpoint.id, from, text });
+    under.push(said.catch((error) => takeBack(error, () => saidAt.delete(text))));
+  }
+  await Promise.all(under);
+  return saidAt;
+}
+
+/** A refusal for now: this one was not said. */
+function takeBack(error: unknown, forget: () => void): void {
+  if (!(error instanceof WaygateError) || error.status !== 503) throw error;
+  forget();
+}
+
+/** What became of the messages of one load, at the receivers that should have got them. */
+export interface LoadOutcome {
+  lost: number;
+  duplicates: number;
+  p50: number;
+  p99: number;
+}
+
+/** Waits until all have come, and tells how long they were under way, in milliseconds. */
+export async function readLoad(
+  saidAt: ReadonlyMap<string, number>,
+  receivers: readonly Receiver[],
+  timeoutMs = 30_000,
+): Promise<LoadOutcome> {
+  const arrivals = () =>
+    receivers.flatMap(({ received }) =>
+      received.flatMap(({ body, at }) => {
+        const text: string | undefined = body?.data?.message?.text;
+        const said = text === undefined ? undefined : saidAt.get(text);
+        return text === undefined || said === undefined ? [] : [{ text, tookMs: at - said }];
+      }),
+    );
+  const seen = () => new Set(arrivals().map(({ text }) => text)).size;
+  await waitUntil(() => seen() >= saidAt.size, timeoutMs).catch(() => {});
+  const delays = arrivals().map(({ tookMs }) => tookMs);
+  return {
+    ...{ lost: saidAt.size - seen(), duplicates: delays.length - seen() },
+    ...{ p50: percentile(delays, 0.5), p99: percentile(delays, 0.99) },
+  };
+}
+
+/** Above this a calm p99 tells of the machine and not of the gateway. */
+const BUSY_MACHINE_MS = 250;
+/** Below this a difference is noise. */
+const NOISE_MS = 25;
+
+/** How much longer the slowest took beside a fault, as a word for the figures, and whether that is too much. */
+export function compareLoads(
+  calm: LoadOutcome,
+  beside: LoadOutcome,
+  mostRise: number,
+): { word: string; isTooMuch: boolean } {
+  const rise = beside.p99 / calm.p99 - 1;
+  const word = `${calm.p99} / ${beside.p99} (${rise < 0 ? "" : "+"}${(rise * 100).toFixed(0)} %)`;
+  if (calm.p99 > BUSY_MACHINE_MS)
+    return { word: `${word}, NOT JUDGED: the machine was busy`, isTooMuch: false };
+  return { word, isTooMuch: rise >= mostRise && beside.p99 - calm.p99 > NOISE_MS };
+}
+
+/** More processes that want to run than this, per processor, and times tell of the machine. */
+const CROWDED = 2;
+
+/** A word on a machine on which times cannot be judged; undefined where they can. */
+export function crowdedMachine(): string | undefined {
+  const [load = 0] = loadavg();
+  return load > CROWDED * cpus().length ? `NOT JUDGED: load ${load.toFixed(0)}` : undefined;
+}

@@ -1,0 +1,15 @@
+import { describe, expect, inject, test } from "vitest";
+import { runRound } from "../chaos/rounds.ts";
+import { f1 } from "../chaos/rows/f01-sends.ts";
+import { f2 } from "../chaos/rows/f02-deliveries.ts";
+import { f4 } from "../chaos/rows/f04-accept.ts";
+import { f5 } from "../chaos/rows/f05-campaigns.ts";
+
+/** One round of what `npm run chaos` repeats; rows wait more than they compute, so they run side by side. */
+describe.concurrent("a round of the fault matrix", () => {
+  test.each([f1, f2, f4, f5])("breaks no promise: $id, $fault", { timeout: 300_000 }, async (row) => {
+    const seed = String(Math.random());
+    const { breaches } = await runRound(row, { seed, databaseUrl: inject("databaseUrl") });
+    expect(breaches, `seed ${seed}`).toEqual([]);
+  });
+});
