@@ -1,10 +1,12 @@
 import { type DestinationStream, type Logger, pino } from "pino";
 import { LOG_FIELDS } from "./log-fields.ts";
+import { createLogOutput } from "./log-output.ts";
 import { maskUrl } from "./mask-url.ts";
 import { Secret } from "./secret.ts";
 
 export type Log = Logger;
 
+const STANDARD_OUTPUT = 1;
 const MAX_TEXT = 2000;
 const PHONE_FIELDS = new Set(["phone", "jid", "lid", "chat", "to", "from"]);
 const PHONE = /(?<![\w.])\d{10,15}(?![\w.]*\d)|\+\d[\d ().-]{7,}\d/g;
@@ -24,7 +26,7 @@ export function createLog(level: string, destination?: DestinationStream): Log {
     formatters: { level: (label: string) => ({ level: label }), log: allowed },
     hooks: { logMethod: scrubCall },
   };
-  const log: Log = destination === undefined ? pino(options) : pino(options, destination);
+  const log: Log = pino(options, destination ?? createLogOutput(STANDARD_OUTPUT));
   // pino formats the bindings of the root logger only, so children pass through the list here; they inherit this method.
   const child = log.child;
   return Object.assign(log, {
