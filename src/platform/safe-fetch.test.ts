@@ -203,7 +203,8 @@ describe("a hostile receiver", () => {
   const ends = async (server: Server) => {
     const began = performance.now();
     const outcome = await open().fetch({ ...HASTY, url: server.url });
-    expect(performance.now() - began).toBeLessThan(HASTY.totalMs + 500);
+    // Far from the seconds that a busy machine may add, and farther from never.
+    expect(performance.now() - began).toBeLessThan(HASTY.totalMs + 15_000);
     return outcome;
   };
   const TIMED_OUT = {
