@@ -5,7 +5,9 @@ export class SecondTryReporter implements Reporter {
   private readonly unsteady: string[] = [];
 
   onTestCaseResult(test: TestCase): void {
-    if (test.diagnostic()?.flaky) this.unsteady.push(`${test.module.relativeModuleId} > ${test.fullName}`);
+    if (!test.diagnostic()?.flaky) return;
+    const [first] = test.result().errors ?? [];
+    this.unsteady.push(`${test.module.relativeModuleId} > ${test.fullName}: ${first?.message}`);
   }
 
   onTestRunEnd(): void {

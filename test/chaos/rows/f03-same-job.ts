@@ -1,4 +1,5 @@
 import { readStory } from "../../e2e/send-history.ts";
+import { waitUntil } from "../../gateway.ts";
 import type { Received } from "../../receiver.ts";
 import type { ChaosRow, Round, RoundFigures } from "../chaos-row.ts";
 import { IN_FLIGHT, judge } from "../checker.ts";
@@ -19,14 +20,15 @@ export async function killSameJob({ story: create }: Round, deaths: number): Pro
   const said = (received: Received) => received.body.data?.message?.text === "deadly";
   await story.clientOf(instance).sandboxReceive({ id: instance.id, from: "5521966660000", text: "deadly" });
   const [first] = await story.receiver.waitFor(said, 1, 60_000);
-  await story.gateway.kill();
-  story.receiver.answer(200);
   const event = first?.body.event_id;
   const ofEvent = "from job where ref ->> 'event_id' = $1";
-  await story.rows("update job set run_at = now() where ref ->> 'event_id' = $1", event);
   const attempts = async () =>
-    (await story.rows<{ attempts: number }>(`select attempts ${ofEvent}`, event))[0]?.attempts;
-  const tried = (await attempts()) ?? 0;
+    (await story.rows<{ attempts: number }>(`select attempts ${ofEvent}`, event))[0]?.attempts ?? 0;
+  await waitUntil(async () => (await attempts()) > 0);
+  await story.gateway.kill();
+  story.receiver.answer(200);
+  await story.rows("update job set run_at = now() where ref ->> 'event_id' = $1", event);
+  const tried = await attempts();
   for (let death = 1; death <= deaths; death++) await story.dieAt("delivery:before-connect:1");
   const after = await attempts();
   await story.start();
