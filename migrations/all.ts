@@ -21,6 +21,7 @@ import * as privacy from "./0020-privacy.ts";
 import * as integrations from "./0021-integrations.ts";
 import * as webhookFormat from "./0022-webhook-format.ts";
 import * as unlinkedLeads from "./0024-unlinked-leads.ts";
+import * as heldByOwner from "./0025-held-by-owner.ts";
 
 /** Every migration in order; forward only. */
 export const migrations: Record<string, Migration> = {
@@ -46,4 +47,5 @@ export const migrations: Record<string, Migration> = {
   "0020-privacy": privacy,
   "0022-webhook-format": webhookFormat,
   "0024-unlinked-leads": unlinkedLeads,
+  "0025-held-by-owner": heldByOwner,
 };

@@ -57,6 +57,8 @@ export interface AccountTable {
   /** The reseller whose customer it is. */
   parent_id: number | null;
   trial_ends_at: Date | null;
+  /** Put out of service by the owner of the gateway, which no reseller lifts. */
+  held_by_owner: Generated<boolean>;
   created_at: Generated<Date>;
   updated_at: Generated<Date>;
 }

@@ -87,10 +87,15 @@ async function changeAccount(trx: Trx, input: InputOf<typeof accountsContract.ch
   if (before.account_type === "owner" && (change.status ?? change.plan_id ?? change.parent_id)) {
     throw new GatewayError("CONFLICT", "The owner's account keeps its status, its plan and its place.");
   }
+  const isBringingBack = change.status !== undefined || change.trial_ends_at !== undefined;
+  if (reseller !== undefined && before.held_by_owner && isBringingBack) {
+    throw new GatewayError("FORBIDDEN", "The owner of this gateway has put the account out of service.");
+  }
   await requireGrantable(trx, by, { ...change, id, account_type: before.account_type });
+  const held_by_owner = reseller === undefined && isOutOfService(change.status);
   await trx
     .updateTable("account")
-    .set({ ...change, updated_at: sql<Date>`now()` })
+    .set({ ...change, ...(change.status && { held_by_owner }), updated_at: sql<Date>`now()` })
     .where("id", "=", id)
     .execute();
   const fields = namesOf(input, "id");
@@ -100,8 +105,16 @@ async function changeAccount(trx: Trx, input: InputOf<typeof accountsContract.ch
   return getAccount(trx, reseller, id);
 }
 
+function isOutOfService(status: string | undefined): boolean {
+  return status !== undefined && status !== "active" && status !== "trial";
+}
+
 async function lockAccount(trx: Trx, reseller: number | undefined, id: number) {
-  let query = trx.selectFrom("account").select("account_type").where("id", "=", id).forNoKeyUpdate();
+  let query = trx
+    .selectFrom("account")
+    .select(["account_type", "held_by_owner"])
+    .where("id", "=", id)
+    .forNoKeyUpdate();
   if (reseller !== undefined) query = query.where("parent_id", "=", reseller);
   return query.executeTakeFirstOrThrow(noAccount);
 }
