@@ -10,7 +10,7 @@ export default defineConfig({
     // CI machines are shared; what needed its second try there is listed at the end of the run.
     retry: process.env.CI ? 1 : 0,
     pool: "forks",
-    maxWorkers: 2,
+    maxWorkers: 3,
     // Processes start and end by the dozen in some files, on a machine that may be busy.
     testTimeout: 90_000,
     hookTimeout: 90_000,

@@ -3,7 +3,7 @@ import type { Round, RoundFigures } from "../chaos/chaos-row.ts";
 import { runRound } from "../chaos/rounds.ts";
 import { killSameJob } from "../chaos/rows/f03-same-job.ts";
 import { freezeOwner } from "../chaos/rows/f18-double-start.ts";
-import { f19 } from "../chaos/rows/f19-stop.ts";
+import { stopInOrder } from "../chaos/rows/f19-stop.ts";
 import { waitUntil } from "../gateway.ts";
 import { createE2eStory } from "./e2e-story.ts";
 import { FLAWLESS, readHistory, sendAll } from "./send-history.ts";
@@ -12,7 +12,10 @@ import { FLAWLESS, readHistory, sendAll } from "./send-history.ts";
 describe.concurrent("what takes long", () => {
   test.each<[string, (round: Round) => Promise<RoundFigures>]>([
     ["a delivery that dies again and again uses up no attempt", (round) => killSameJob(round, 3)],
-    ["a stop under load, and with a receiver that hangs, loses nothing and delivers nothing twice", f19.run],
+    [
+      "a stop under load, and with a receiver that hangs, loses nothing and delivers nothing twice",
+      (round) => stopInOrder(round, 1),
+    ],
     ["a node that stands still loses its session, and does nothing of the old when it wakes", freezeOwner],
   ])("%s", { timeout: 300_000 }, async (fault, run) => {
     const row = { id: fault, fault, run };

@@ -1,52 +1,53 @@
 import type { E2eStory } from "../../e2e/e2e-story.ts";
 import { type AcceptedSend, planSends, readStory, sendAll, toClientSends } from "../../e2e/send-history.ts";
 import { waitUntil } from "../../gateway.ts";
-import type { ChaosRow, RoundFigures } from "../chaos-row.ts";
+import type { ChaosRow, Round, RoundFigures } from "../chaos-row.ts";
 import { IN_FLIGHT, judge } from "../checker.ts";
 
-const STOPS = 2;
 const STOP_SECONDS = 25;
 
 export const f19: ChaosRow = {
   id: "F19",
   fault: "SIGTERM under load, twice, and with a receiver that hangs and a network that is silent",
-  async run({ story: create }) {
-    const story = await create();
-    const stops: Stop[] = [];
-    await story.start();
-    const instance = await story.pair();
-    const sending: Promise<AcceptedSend[]>[] = [];
-    for (let stop = 1; stop <= STOPS; stop++) {
-      const soFar = story.receiver.received.length;
-      sending.push(sendAll(story, instance, planSends(`stop-${stop}`, 200, 20)));
-      await waitUntil(() => story.receiver.received.length > soFar + 20, 60_000);
-      stops.push(await stopGateway(story, "under load"));
-      await story.start();
-    }
-    const accepted = (await Promise.all(sending)).flat();
-    await story.drained(300_000);
-    const client = story.clientOf(instance);
-    story.receiver.answer(() => {});
-    await client.sandboxReceive({ id: instance.id, from: "5521955554444", text: "to one that hangs" });
-    await story.receiver.waitFor(({ body }) => body.data.message?.text === "to one that hangs", 1, 60_000);
-    const silent = { id: instance.id, number: "5521977770002", text: "silent" };
-    const waiting = client.sendText(silent).catch((error: unknown) => error);
-    const submitted =
-      "select 1 from message where content ->> 'text' = 'silent' and submitted_at is not null";
-    await waitUntil(async () => (await story.rows(submitted)).length === 1, 60_000);
-    stops.push(await stopGateway(story, "with a receiver that hangs"));
-    const answer = (await waiting) as { code?: string; details?: { sent?: unknown } };
-    story.receiver.answer(200);
-    await story.start();
-    const ledgers = await readStory(story, {
-      sends: toClientSends(accepted),
-      says: [{ key: "to one that hangs", known: "ok" }],
-    });
-    const figures = judge(ledgers, { ...IN_FLIGHT, kills: 0 });
-    const isTold = answer.code === "SEND_TIMEOUT" && answer.details?.sent === "unknown";
-    return withStops(figures, stops, isTold ? [] : [`the sync send was answered ${JSON.stringify(answer)}`]);
-  },
+  run: (round) => stopInOrder(round, 2),
 };
+
+/** Stops under load as often as told, and then once while a receiver hangs and the network is silent. */
+export async function stopInOrder({ story: create }: Round, stopsUnderLoad: number): Promise<RoundFigures> {
+  const story = await create();
+  const stops: Stop[] = [];
+  await story.start();
+  const instance = await story.pair();
+  const sending: Promise<AcceptedSend[]>[] = [];
+  for (let stop = 1; stop <= stopsUnderLoad; stop++) {
+    const soFar = story.receiver.received.length;
+    sending.push(sendAll(story, instance, planSends(`stop-${stop}`, 200, 20)));
+    await waitUntil(() => story.receiver.received.length > soFar + 20, 60_000);
+    stops.push(await stopGateway(story, "under load"));
+    await story.start();
+  }
+  const accepted = (await Promise.all(sending)).flat();
+  await story.drained(300_000);
+  const client = story.clientOf(instance);
+  story.receiver.answer(() => {});
+  await client.sandboxReceive({ id: instance.id, from: "5521955554444", text: "to one that hangs" });
+  await story.receiver.waitFor(({ body }) => body.data.message?.text === "to one that hangs", 1, 60_000);
+  const silent = { id: instance.id, number: "5521977770002", text: "silent" };
+  const waiting = client.sendText(silent).catch((error: unknown) => error);
+  const submitted = "select 1 from message where content ->> 'text' = 'silent' and submitted_at is not null";
+  await waitUntil(async () => (await story.rows(submitted)).length === 1, 60_000);
+  stops.push(await stopGateway(story, "with a receiver that hangs"));
+  const answer = (await waiting) as { code?: string; details?: { sent?: unknown } };
+  story.receiver.answer(200);
+  await story.start();
+  const ledgers = await readStory(story, {
+    sends: toClientSends(accepted),
+    says: [{ key: "to one that hangs", known: "ok" }],
+  });
+  const figures = judge(ledgers, { ...IN_FLIGHT, kills: 0 });
+  const isTold = answer.code === "SEND_TIMEOUT" && answer.details?.sent === "unknown";
+  return withStops(figures, stops, isTold ? [] : [`the sync send was answered ${JSON.stringify(answer)}`]);
+}
 
 interface Stop {
   what: string;
