@@ -2,6 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { WaygateError } from "../../src/client.ts";
 import { checkLedgers, type Findings } from "../chaos/checker.ts";
 import { type ClientSend, type LedgerSources, type Ledgers, readLedgers } from "../chaos/ledgers.ts";
+import { waitUntil } from "../gateway.ts";
 import type { E2eStory, PairedInstance } from "./e2e-story.ts";
 
 /** A send that was answered with 202. */
@@ -95,7 +96,9 @@ export async function readStory(
   story: E2eStory,
   told: Pick<LedgerSources, "sends" | "says" | "network">,
 ): Promise<Ledgers> {
-  await story.drained(300_000);
   const { rows, receiver } = story;
+  // What the network still holds for the gateway becomes events, and jobs.
+  await waitUntil(async () => (await rows("select from sandbox.mailbox limit 1")).length === 0, 300_000);
+  await story.drained(300_000);
   return readLedgers({ rows, receiver, ...told });
 }

@@ -25,6 +25,9 @@ afterAll(async () => {
   await stage.stop();
 });
 
+const countReceipts = async () => (await stage.control.stanzas(stage.phone.number)).receipt ?? 0;
+
+/** The message's own receipt has come too, so that the next one is about its file. */
 async function receive(bytes: Uint8Array): Promise<Record<string, unknown>> {
   const file = {
     kind: "media",
@@ -32,8 +35,10 @@ async function receive(bytes: Uint8Array): Promise<Record<string, unknown>> {
     mime_type: "text/plain",
     file_name: "a.txt",
   } as const;
+  const receipts = await countReceipts();
   const id = await stage.contact.says({ ...file, size: bytes.length, bytes });
   const { content } = await listener.message(id);
+  await eventually(async () => expect(await countReceipts()).toBeGreaterThan(receipts));
   return (content as MediaContent).ref as Record<string, unknown>;
 }
 
