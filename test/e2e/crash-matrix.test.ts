@@ -10,6 +10,6 @@ describe.concurrent("a round of the fault matrix", () => {
   test.each([f1, f2, f4, f5])("breaks no promise: $id, $fault", { timeout: 300_000 }, async (row) => {
     const seed = String(Math.random());
     const { breaches } = await runRound(row, { seed, databaseUrl: inject("databaseUrl") });
-    expect(breaches, `seed ${seed}`).toEqual([]);
+    expect(breaches.join("\n"), `seed ${seed}`).toBe("");
   });
 });

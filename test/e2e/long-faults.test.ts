@@ -20,7 +20,7 @@ describe.concurrent("what takes long", () => {
   ])("%s", { timeout: 300_000 }, async (fault, run) => {
     const row = { id: fault, fault, run };
     const { breaches } = await runRound(row, { seed: fault, databaseUrl: inject("databaseUrl") });
-    expect(breaches).toEqual([]);
+    expect(breaches.join("\n")).toBe("");
   });
 
   test("rows that somebody holds for a while make nothing happen twice", async ({ onTestFinished }) => {

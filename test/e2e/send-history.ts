@@ -91,14 +91,24 @@ export async function readHistory(story: E2eStory, accepted: readonly AcceptedSe
   return checkLedgers(await readStory(story, { sends: toClientSends(accepted) }));
 }
 
-/** The ledgers of everybody in a story, once everything is done. */
+/** The ledgers of everybody in a story, once everything is done and nothing more comes, like a session that is back. */
 export async function readStory(
   story: E2eStory,
   told: Pick<LedgerSources, "sends" | "says" | "network">,
 ): Promise<Ledgers> {
   const { rows, receiver } = story;
-  // What the network still holds for the gateway becomes events, and jobs.
-  await waitUntil(async () => (await rows("select from sandbox.mailbox limit 1")).length === 0, 300_000);
-  await story.drained(300_000);
-  return readLedgers({ rows, receiver, ...told });
+  let before: Ledgers | undefined;
+  for (;;) {
+    // What the network still holds for the gateway becomes events, and jobs.
+    await waitUntil(async () => (await rows("select from sandbox.mailbox limit 1")).length === 0, 300_000);
+    await story.drained(300_000);
+    const now = await readLedgers({ rows, receiver, ...told });
+    if (before && isAsLong(now.events, before.events) && isAsLong(now.receptions, before.receptions))
+      return now;
+    before = now;
+  }
+}
+
+function isAsLong(a: readonly unknown[], b: readonly unknown[]): boolean {
+  return a.length === b.length;
 }

@@ -7,5 +7,5 @@ test("any of three nodes answers, a stream on any hears all, and a killed one is
 }, async () => {
   const seed = String(Math.random());
   const { breaches } = await runRound(n3, { seed, databaseUrl: inject("databaseUrl") });
-  expect(breaches, `seed ${seed}`).toEqual([]);
+  expect(breaches.join("\n"), `seed ${seed}`).toBe("");
 });
