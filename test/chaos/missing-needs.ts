@@ -1,13 +1,10 @@
 import { execFileSync } from "node:child_process";
-import { findChromium } from "../browser.ts";
 import type { Need } from "./chaos-row.ts";
 
 const IS_THERE: Record<Need, () => boolean> = {
   root: isRoot,
   mount: () => isRoot() && runs("unshare", "--mount", "mount", "-t", "tmpfs", "tmpfs", "/mnt"),
   netns: () => isRoot() && runs("unshare", "--net", "ip", "link", "set", "lo", "up"),
-  faketime: () => runs("faketime", "-f", "+1d", "true"),
-  chromium: () => findChromium() !== undefined,
 };
 
 /** What this machine lacks of it. */
