@@ -57,7 +57,7 @@ function requireKnownSchema({ migrations, app_version }: BackupHead): void {
 }
 
 /** Whether the database holds nothing yet. */
-export async function isEmptyDatabase(client: pg.ClientBase): Promise<boolean> {
+async function isEmptyDatabase(client: pg.ClientBase): Promise<boolean> {
   const { rows } = await client.query(
     `select from pg_class c join pg_namespace n on n.oid = c.relnamespace
      where n.nspname in (current_schema(), 'sandbox') and c.relkind in ('r', 'p', 'v', 'S', 'm')

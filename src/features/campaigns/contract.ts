@@ -7,7 +7,7 @@ export const MAX_RECIPIENTS = 50_000;
 /** Refused recipients that an answer lists; all of them are counted. */
 export const MAX_LISTED = 1_000;
 
-export const CAMPAIGN_STATUS = [
+const CAMPAIGN_STATUS = [
   "created",
   "scheduled",
   "queued",
@@ -17,7 +17,7 @@ export const CAMPAIGN_STATUS = [
   "cancelled",
   "failed",
 ] as const;
-export const RECIPIENT_STATUS = [
+const RECIPIENT_STATUS = [
   "pending",
   "queued",
   "sent",

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { route, time } from "../../platform/route.ts";
 import { instanceId } from "../events/contract.ts";
 
-export const PROVIDERS = ["n8n", "typebot", "chatwoot"] as const;
+const PROVIDERS = ["n8n", "typebot", "chatwoot"] as const;
 export type ProviderName = (typeof PROVIDERS)[number];
 
 const provider = z.enum(PROVIDERS, `must be one of ${PROVIDERS.join(", ")}`);
