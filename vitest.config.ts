@@ -1,14 +1,12 @@
 import { defineConfig } from "vitest/config";
-import { SecondTryReporter } from "./test/second-try-reporter.ts";
+import { FailedFilesReporter } from "./test/failed-files-reporter.ts";
 
 export default defineConfig({
   test: {
     include: ["src/**/*.test.ts", "test/**/*.test.ts"],
     globalSetup: ["test/global-setup.ts"],
     env: { NODE_ENV: "test" },
-    reporters: ["default", new SecondTryReporter()],
-    // CI machines are shared; what needed its second try there is listed at the end of the run.
-    retry: process.env.CI ? 1 : 0,
+    reporters: ["default", new FailedFilesReporter()],
     pool: "forks",
     maxWorkers: 3,
     // Processes start and end by the dozen in some files, on a machine that may be busy.
