@@ -2,7 +2,7 @@ import type { E2eStory } from "../e2e/e2e-story.ts";
 import type { Random } from "./seeded-random.ts";
 
 /** What a row cannot do without; where it is missing, the row is skipped with a word. */
-export type Need = "root" | "mount" | "netns";
+export type Need = "root" | "mount" | "netns" | "pgbouncer";
 
 /** What one round of a row counted; what it does not count stays away. */
 export interface RoundFigures {

@@ -5,6 +5,7 @@ const IS_THERE: Record<Need, () => boolean> = {
   root: isRoot,
   mount: () => isRoot() && runs("unshare", "--mount", "mount", "-t", "tmpfs", "tmpfs", "/mnt"),
   netns: () => isRoot() && runs("unshare", "--net", "ip", "link", "set", "lo", "up"),
+  pgbouncer: () => runs("pgbouncer", "--version"),
 };
 
 /** What this machine lacks of it. */

@@ -65,6 +65,7 @@ function takeBack(error: unknown, forget: () => void): void {
 /** What became of the messages of one load, at the receivers that should have got them. */
 export interface LoadOutcome {
   lost: number;
+  /** Deliveries beyond the first of each. */
   duplicates: number;
   p50: number;
   p99: number;
@@ -91,6 +92,17 @@ export async function readLoad(
     ...{ lost: saidAt.size - seen(), duplicates: delays.length - seen() },
     ...{ p50: percentile(delays, 0.5), p99: percentile(delays, 0.99) },
   };
+}
+
+/** Repeated deliveries that no try explains whose answer the gateway did not read in time; the bar is none. */
+export async function findNeedless(story: E2eStory, loads: readonly LoadOutcome[]): Promise<string[]> {
+  const repeated = loads.reduce((sum, { duplicates }) => sum + duplicates, 0);
+  const [unread] = await story.rows<{ tries: number }>(
+    "select count(*)::int as tries from attempt where url = $1 and status_code is null",
+    story.receiver.url,
+  );
+  const needless = repeated - (unread?.tries ?? 0);
+  return needless > 0 ? [`${needless} deliveries were repeated after their 2xx was read`] : [];
 }
 
 /** Above this a calm p99 tells of the machine and not of the gateway. */

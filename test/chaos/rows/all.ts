@@ -21,6 +21,7 @@ import { f21 } from "./f21-upgrade.ts";
 import { f22 } from "./f22-restore-drill.ts";
 import { f23 } from "./f23-settings.ts";
 import { n3 } from "./n3-three-nodes.ts";
+import { n4 } from "./n4-pooler.ts";
 
 /** Every row of the matrix, in its order. */
 export const ROWS: readonly ChaosRow[] = [
@@ -46,4 +47,5 @@ export const ROWS: readonly ChaosRow[] = [
   f22,
   f23,
   n3,
+  n4,
 ];

@@ -8,6 +8,7 @@ import {
   compareLoads,
   crowdedMachine,
   type Endpoint,
+  findNeedless,
   type LoadOutcome,
   pairEach,
   readLoad,
@@ -51,7 +52,8 @@ export const f10: ChaosRow = {
     await waitUntil(() => hostile.every(({ receiver }) => receiver.connectionMs().length > 0));
     await delay(TIMEOUT_MS + LATE_MS);
     const tries = await readTries(hostile);
-    return judge({ calm, noisy, grownMb: await memory.end(), tries, hostile, crowded });
+    const needless = await findNeedless(story, [calm, noisy]);
+    return judge({ calm, noisy, needless, grownMb: await memory.end(), tries, hostile, crowded });
   },
 };
 
@@ -119,6 +121,7 @@ async function readTries(hostile: readonly Attacker[]): Promise<Try[]> {
 interface Seen {
   calm: LoadOutcome;
   noisy: LoadOutcome;
+  needless: string[];
   grownMb: number;
   tries: Try[];
   hostile: Attacker[];
@@ -126,13 +129,14 @@ interface Seen {
   crowded: string | undefined;
 }
 
-function judge({ calm, noisy, grownMb, tries, hostile, crowded }: Seen): RoundFigures {
+function judge({ calm, noisy, needless, grownMb, tries, hostile, crowded }: Seen): RoundFigures {
   const longest = Math.max(...tries.map(({ ms }) => ms));
   const untried = hostile.filter(({ receiver }) => !tries.some(({ name }) => name === receiver.name));
   const stuck = hostile.flatMap(({ receiver }) => findStuck(receiver));
   const compared = compareLoads(calm, noisy, MOST_RISE);
   const late = [longest > TIMEOUT_MS + LATE_MS && `a try took ${longest} ms`, ...stuck];
   const breaches = [
+    ...needless,
     ...(crowded ? [] : late),
     ...untried.map(({ receiver }) => `no try at the receiver that ${receiver.name}`),
     grownMb >= MOST_GROWTH_MB && `memory grew by ${grownMb.toFixed(0)} MB`,

@@ -1,7 +1,14 @@
 import type { E2eStory } from "../../e2e/e2e-story.ts";
 import { type Receiver, startReceiver } from "../../receiver.ts";
 import type { ChaosRow, Round } from "../chaos-row.ts";
-import { compareLoads, type Endpoint, pairEach, readLoad, receiveSteadily } from "../steady-load.ts";
+import {
+  compareLoads,
+  type Endpoint,
+  findNeedless,
+  pairEach,
+  readLoad,
+  receiveSteadily,
+} from "../steady-load.ts";
 
 const ENDPOINTS = 100;
 const MOST_RISE = 1;
@@ -32,6 +39,7 @@ export const f11: ChaosRow = {
         "requests at the three": bad.reduce((sum, { received }) => sum + received.length, 0),
       },
       breaches: [
+        ...(await findNeedless(story, [calm, noisy])),
         ...(compared.isTooMuch ? [`healthy p99 rose: ${compared.word}`] : []),
         ...(lost > 0 ? [`${lost} events of healthy endpoints were lost`] : []),
       ],

@@ -97,19 +97,22 @@ async function statusOf(url: string): Promise<number> {
 /** The lock lets a migration do its work and not commit it; there it dies, and the next start begins anew. */
 async function killWhileMigrating({ database }: TestDatabase, story: E2eStory): Promise<number> {
   const holder = await database.pool.connect();
-  await holder.query("begin; lock table kysely_migration in exclusive mode");
+  await holder.query(`begin; set local idle_in_transaction_session_timeout = 0;
+    lock table kysely_migration in exclusive mode`);
   try {
     for (let kill = 0; kill < KILLS; kill++) {
       const gateway = story.launch();
       await waitUntil(async () => (await story.rows(HELD_UP)).length > 0, 60_000);
       await gateway.kill();
+      // PostgreSQL does not look for a client whose statement waits.
+      await story.rows(`select pg_terminate_backend(pid) from (${HELD_UP}) held`);
       await waitUntil(async () => (await story.rows(HELD_UP)).length === 0, 60_000);
     }
     return KILLS;
   } finally {
-    await holder.query("rollback");
-    holder.release();
+    // The end of the connection ends its transaction.
+    holder.release(true);
   }
 }
 
-const HELD_UP = "select 1 from pg_locks where relation = 'kysely_migration'::regclass and not granted";
+const HELD_UP = "select pid from pg_locks where relation = 'kysely_migration'::regclass and not granted";
