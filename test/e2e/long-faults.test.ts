@@ -38,7 +38,7 @@ describe.concurrent("what takes long", () => {
     await waitUntil(async () => (await story.rows(arrived)).length === slow.length);
     // A receipt would tell what became of a send whose acknowledgement was forgotten.
     await story.rows("delete from sandbox.mailbox");
-    await somebody.query("begin");
+    await somebody.query("begin; set local idle_in_transaction_session_timeout = 0");
     await somebody.query("select from webhook for update");
     await somebody.query("select from event_head for update");
     const waiting = `select query_start from pg_stat_activity

@@ -223,7 +223,8 @@ describe("an agent's Retry", () => {
   test("of a message that a gateway out of order did not take sends it, and of one that it took in silence does not", async () => {
     const { conversation } = await open();
     const holder = await story.gateway.database.pool.connect();
-    await holder.query("begin; lock table integration_inbound in exclusive mode");
+    await holder.query("begin; set local idle_in_transaction_session_timeout = 0");
+    await holder.query("lock table integration_inbound in exclusive mode");
     const refused = chatwoot.write(conversation.id, "not taken");
     await waitUntil(() => refused.status === "failed");
     await holder.query("rollback");
