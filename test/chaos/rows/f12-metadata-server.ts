@@ -26,7 +26,7 @@ export const insideF12: ChaosRow = {
     const [shop] = await pairEach(story, [`http://${PLACES.open}/hook`]);
     if (!shop) throw new Error("there is no instance");
     const forms = forgedUrls();
-    const doors = doorsOf(shop);
+    const doors = { ...doorsOf(shop), ...(await furtherDoorsOf(story, shop)) };
     const passed: string[] = [];
     for (const [door, knock] of Object.entries(doors)) {
       await inParallel(forms, async (url) => {
@@ -105,10 +105,26 @@ function doorsOf({ client, id }: Endpoint): Record<string, Knock> {
   };
 }
 
-async function knock(call: Promise<unknown>): Promise<"refused" | "passed"> {
+/** Those that need a group, an administrator or another side that would have to answer. */
+async function furtherDoorsOf(story: E2eStory, { client, id }: Endpoint): Promise<Record<string, Knock>> {
+  const owner = await story.signIn();
+  const { jid } = (await client.createGroup({ id, name: "Team", participants: ["5521966100000"] })).data;
+  const integration = (provider: "n8n" | "typebot" | "chatwoot", config: object) =>
+    knock(client.saveIntegration({ id, provider, config: { ...config } }));
+  return {
+    // A group takes what it can of its settings, and tells of the others in its answer.
+    "group image": (image) =>
+      knock(client.updateGroupSettings({ id, jid, image }), ({ data }) => data.applied.length > 0),
+    "global webhook": (url) => knock(owner.putGlobalWebhook({ url })),
+    n8n: (webhook_url) => integration("n8n", { webhook_url }),
+    typebot: (base_url) => integration("typebot", { base_url, public_id: "shop" }),
+    chatwoot: (url) => integration("chatwoot", { url, access_token: "secret", account_id: 1, inbox_id: 1 }),
+  };
+}
+
+async function knock<Answer>(call: Promise<Answer>, isTaken: (answer: Answer) => boolean = () => true) {
   try {
-    await call;
-    return "passed";
+    return isTaken(await call) ? "passed" : "refused";
   } catch (error) {
     if (error instanceof WaygateError && error.status < 500) return "refused";
     if (error instanceof WaygateError && error.code === "MEDIA_DOWNLOAD_FAILED") return "refused";

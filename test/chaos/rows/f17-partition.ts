@@ -21,17 +21,20 @@ interface Variant {
   isNoticed?: boolean;
 }
 
+const hole = (line: BadLine) => line.hole();
 const VARIANTS: readonly Variant[] = [
   { what: "RST", begin: (line) => line.reset(), seconds: 0 },
   { what: "loss of 30 %", begin: (line) => line.lose(0.3), seconds: 15 },
-  { what: "black hole of 5 s", begin: (line) => line.hole(), seconds: 5 },
-  { what: "black hole of 60 s", begin: (line) => line.hole(), seconds: 60, isNoticed: true },
+  { what: "black hole of 5 s", begin: hole, seconds: 5 },
+  { what: "black hole of 60 s", begin: hole, seconds: 60, isNoticed: true },
   { what: "half-open", begin: (line) => line.halfOpen(), isNoticed: true },
 ];
+/** In the first round alone: what is held for so long is most of the round. */
+const LONG_HOLE: Variant = { what: "black hole of 10 min", begin: hole, seconds: 600, isNoticed: true };
 
 export const f17: ChaosRow = {
   id: "F17",
-  fault: "a bad line to the network: RST, loss, black hole of 5 s and 60 s, half-open",
+  fault: "a bad line to the network: RST, loss, black hole of 5 s, 60 s and 10 min, half-open",
   async run(round) {
     const { on, line } = await begin(round);
     const people: string[] = [];
@@ -40,7 +43,7 @@ export const f17: ChaosRow = {
     await on.pair();
     const sending: Promise<AcceptedSend[]>[] = [];
     const times: RoundFigures["times"] = [];
-    for (const variant of VARIANTS) {
+    for (const variant of round.number === 1 ? [...VARIANTS, LONG_HOLE] : VARIANTS) {
       const plan = Array.from({ length: SENDS }, (_, i) => {
         return { text: `${variant.what.replace(/\W+/g, "-")}-${i}`, number: people[i % PEOPLE] ?? "" };
       });
@@ -55,7 +58,7 @@ export const f17: ChaosRow = {
     await on.story.drained(300_000);
     const network = await readWhatsApp(on.network.control);
     const ledgers = await readStory(on.story, { sends: toClientSends(accepted), network });
-    const figures = judge(ledgers, { ...IN_FLIGHT, kills: VARIANTS.length });
+    const figures = judge(ledgers, { ...IN_FLIGHT, kills: VARIANTS.length + 1 });
     const open = await on.network.control.maxOpenAtOnce();
     const breaches = [
       ...figures.breaches,

@@ -35,7 +35,7 @@ export const n3: ChaosRow = {
     const outcomes = ledgers.events.filter(({ event }) => event === "message.sent");
     for (const heard of streams) {
       const missing = () => outcomes.filter(({ event_id }) => !heard().includes(event_id));
-      await waitUntil(() => missing().length === 0, 30_000).catch(() => {
+      await waitUntil(() => missing().length === 0, 120_000).catch(() => {
         breaches.push(`a stream did not hear ${missing().length} of ${outcomes.length} events`);
       });
     }
