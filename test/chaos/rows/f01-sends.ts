@@ -21,6 +21,7 @@ export const f1: ChaosRow = {
     const story = await create({ WAYGATE_DOUBT_WAIT: "2500ms" });
     await story.start();
     const instance = await story.pair();
+    await story.drained();
     await story.gateway.kill();
     const sending: Promise<AcceptedSend[]>[] = [];
     const send = (name: string, count: number, people: number) => {

@@ -13,6 +13,7 @@ export const f4: ChaosRow = {
     const story = await create();
     await story.start();
     const instance = await story.pair();
+    await story.drained();
     await story.gateway.kill();
     const breaches: string[] = [];
     await story.dieAt("accept:after-commit:1", async () => {

@@ -24,6 +24,7 @@ export const f5: ChaosRow = {
     await story.start();
     const instance = await story.pair();
     const id = await createCampaign(story, instance);
+    await story.drained();
     await story.gateway.kill();
     const begin = async () => (await story.signIn()).startCampaign({ id });
     for (const [index, [point, latest]] of STEPS.entries()) {
@@ -32,7 +33,7 @@ export const f5: ChaosRow = {
     }
     await story.start();
     if ((await readStatus(story, id)) === "created") await begin();
-    await waitUntil(async () => (await readStatus(story, id)) === "completed", 120_000);
+    await waitUntil(async () => (await readStatus(story, id)) === "completed", 300_000);
     const figures = judge(await readStory(story, {}), { ...IN_FLIGHT, kills: STEPS.length });
     const { sent, breaches } = await checkReach(story, id);
     return { ...figures, sends: sent, breaches: [...figures.breaches, ...breaches] };
