@@ -3,6 +3,7 @@ import { createTestDatabase, type TestDatabase } from "../../../test/database.ts
 import type { Jid } from "../../network/driver.ts";
 import { lidJid, phoneJid } from "../../network/ids.ts";
 import { type Conversations, createConversations } from "./conversations.ts";
+import { linkAddresses } from "./link-addresses.ts";
 import { moveStragglers } from "./move-messages.ts";
 
 let store: TestDatabase;
@@ -202,6 +203,14 @@ describe("writers who do not know of each other", () => {
       ]);
       expect(await chatsOf(person)).toMatchObject([{ jid: person.jid }]);
     }
+  });
+
+  test("find the LID with its owner as soon as the two contacts are one", async () => {
+    const bia = newPerson();
+    await here.of(byLid(bia));
+    await here.of(byPhone(bia));
+    await linkAddresses(db(), { account_id: ACCOUNT, instance_id: bia.instance, ...bia });
+    expect(await contactsOf(bia)).toMatchObject([{ jid: bia.jid, lid: bia.lid, phone: bia.phone }]);
   });
 
   test("lose no message: what is written into a merged conversation is moved later", async () => {

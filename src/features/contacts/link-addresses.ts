@@ -22,7 +22,10 @@ export async function linkAddresses(db: Db, link: LearntLink): Promise<number | 
   });
 }
 
-/** Rows are locked in the order in which others write them. The id of the contact whose LID it was alone. */
+/**
+ * Rows are locked in the order in which others write them, and no moment shows the LID as nobody's: whoever tells of it
+ * then would make a person of it again. The id of the contact whose LID it was alone.
+ */
 async function joinContacts(
   trx: Trx,
   { instance_id, jid, lid, phone }: LearntLink,
@@ -41,6 +44,7 @@ async function joinContacts(
   if (holder.jid !== lid) {
     // The person has another number now: the LID goes with the person, the old chat stays as it is.
     await trx.updateTable("contact").set({ lid: null }).where("id", "=", holder.id).execute();
+    if (own) await trx.updateTable("contact").set({ lid }).where("id", "=", own.id).execute();
     return undefined;
   }
   if (!own) {
@@ -55,7 +59,7 @@ async function absorbContact(trx: Trx, id: number, other: number): Promise<void>
   await sql`
     with gone as (delete from contact where id = ${other} returning *)
     update contact c set
-      name = coalesce(c.name, g.name), push_name = coalesce(c.push_name, g.push_name),
+      lid = g.lid, name = coalesce(c.name, g.name), push_name = coalesce(c.push_name, g.push_name),
       verified_name = coalesce(c.verified_name, g.verified_name), about = coalesce(c.about, g.about),
       picture_url = coalesce(c.picture_url, g.picture_url), is_business = coalesce(c.is_business, g.is_business),
       is_blocked = c.is_blocked or g.is_blocked, updated_at = now()

@@ -76,7 +76,17 @@ async function settleAddresses(
     else if (chat.phone === null) settled.push({ ...chat, jid: holder.jid, phone: holder.phone });
     else settled.push(await link(db, chat, onLinked));
   }
-  return settled;
+  return underPhones(settled);
+}
+
+/** One batch may tell of a LID alone and of its phone too; two rows with one LID would be refused at every try. */
+function underPhones(chats: ChatNews[]): ChatNews[] {
+  const byPhone = new Map<string, ChatNews>();
+  for (const chat of chats) if (chat.phone !== null) byPhone.set(`${chat.instance_id} ${chat.lid}`, chat);
+  return chats.map((chat) => {
+    const known = chat.jid === chat.lid && byPhone.get(`${chat.instance_id} ${chat.lid}`);
+    return known ? { ...chat, jid: known.jid, phone: known.phone } : chat;
+  });
 }
 
 /** Others wait for it; what is left of a very long chat is moved by the upkeep. */
