@@ -35,7 +35,12 @@ export async function startSandboxNetwork({
   const { url } = store;
   const processes: SandboxProcess[] = [];
   const startProcess = () => {
-    const process = startSandboxProcess(url, { reconnectMs: 40, redeliverMs: 200, ...timing });
+    const process = startSandboxProcess(url, {
+      reconnectMs: 40,
+      redeliverMs: 200,
+      closeMs: 20_000,
+      ...timing,
+    });
     processes.push(process);
     return process;
   };

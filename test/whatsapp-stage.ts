@@ -13,7 +13,8 @@ import { worldOf } from "./whatsapp-world.ts";
 
 /** Short times, so that a test need not wait for a real network's. */
 export const QUICK: Partial<WhatsAppTiming> = {
-  connectMs: 5_000,
+  // A slow machine is no deaf network; who waits for the end of it says how long.
+  connectMs: 30_000,
   settleMs: 20,
   backoffMs: 20,
   backoffMaxMs: 200,

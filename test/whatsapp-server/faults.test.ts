@@ -58,10 +58,10 @@ describe("faults", () => {
   });
 
   it("is silent on a connection, or never says hello, until the client gives up", async () => {
-    const client = await story.paired(story.me.phone, { keepAliveIntervalMs: 100, connectTimeoutMs: 200 });
+    const client = await story.paired(story.me.phone, { keepAliveIntervalMs: 100 });
     client.close();
     await story.control.fault({ fault: "no_hello" });
-    client.connect();
+    client.connect({ connectTimeoutMs: 200 });
     await eventually(() => expect(client.closes.at(-1)).toBe(408));
     await story.login(client);
     await story.control.end(story.me.phone, "silent");
@@ -69,7 +69,7 @@ describe("faults", () => {
   });
 
   it("answers the upgrade with 502, which the client never learns of", async () => {
-    const client = story.client({ connectTimeoutMs: 200 });
+    const client = story.client();
     await story.control.fault({ fault: "upgrade", status: 502 });
     const answered = new Promise<number>((done) => {
       client

@@ -77,15 +77,17 @@ export class RawClient {
     return this.upserts.map(({ message }) => textOf(message)).filter((text) => text !== "");
   }
 
-  connect(): Socket {
+  /** With other options for this connection only. */
+  connect(options: Partial<UserFacingSocketConfig> = {}): Socket {
     const socket = makeWASocket({
       auth: this.auth,
       logger: quietLog,
       waWebSocketUrl: this.#server.url,
       emitOwnEvents: false,
       retryRequestDelayMs: 5,
-      connectTimeoutMs: 2000,
+      connectTimeoutMs: 30_000,
       ...this.#options,
+      ...options,
     });
     this.#socket = socket;
     socket.ev.process((events) => {

@@ -14,7 +14,7 @@ let listener: Listener;
 
 beforeAll(async () => {
   stage = await startWhatsAppStage();
-  listener = new Listener(createDriver(stage.server, { timing: { phoneMs: 500 } }), keepInMemory());
+  listener = new Listener(createDriver(stage.server, { timing: { phoneMs: 5_000 } }), keepInMemory());
   listener.session.connect();
   await stage.phone.scan((await listener.heard("qr")).qr);
   await listener.heard("connected");

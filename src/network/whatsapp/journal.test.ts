@@ -151,7 +151,7 @@ describe("messages from the network", () => {
     ["of a group", true, 12],
   ])(
     "%s are all there once, wherever the process is killed",
-    { timeout: ROUNDS * 5_000 },
+    { timeout: ROUNDS * 15_000 },
     async (_, group, seed) => {
       const below = sequence(seed);
       const sent: string[] = [];
@@ -232,7 +232,7 @@ describe("messages to the network", () => {
     ["a group", true],
   ])(
     "to %s can all be read, also those after a kill at the wire",
-    { timeout: 60_000 },
+    { timeout: 180_000 },
     async (_, isGroup) => {
       const { contact, control, phone } = stage;
       const group = isGroup
@@ -294,7 +294,7 @@ describe("messages to the network", () => {
 });
 
 describe("both sides at once", () => {
-  it("open a conversation anew without tearing the one that was", { timeout: 60_000 }, async () => {
+  it("open a conversation anew without tearing the one that was", { timeout: 180_000 }, async () => {
     const stage = await startWhatsAppStage();
     const gateway = new Gateway(stage);
     await gateway.pair();
@@ -323,7 +323,7 @@ describe("both sides at once", () => {
 });
 
 describe("first conversations that both sides begin at the same moment", () => {
-  it("go on both ways, and nobody has to ask for anything again", { timeout: 60_000 }, async () => {
+  it("go on both ways, and nobody has to ask for anything again", { timeout: 180_000 }, async () => {
     const stage = await startWhatsAppStage();
     const gateway = new Gateway(stage);
     await gateway.pair();
@@ -367,7 +367,7 @@ describe("first conversations that both sides begin at the same moment", () => {
 
 describe("several instances with one contact", () => {
   it("never keep a message without its ratchet, however slow the keys are read", {
-    timeout: 60_000,
+    timeout: 180_000,
   }, async () => {
     const stage = await startWhatsAppStage();
     const { contact, control } = stage;
