@@ -21,8 +21,13 @@ async function create(body: object = {}): Promise<number> {
   return answer.body.data.id;
 }
 
+// What waits for a QR or for the connection waits as long as a slow machine needs.
 const post = (id: number, what: string, body: object = {}) =>
-  gateway.call(`POST /api/v1/instances/${id}/${what}`, body, user);
+  gateway.call(
+    `POST /api/v1/instances/${id}/${what}`,
+    { ...(/connect$/.test(what) && { wait_seconds: 60 }), ...body },
+    user,
+  );
 const status = async (id: number) =>
   (await gateway.call(`GET /api/v1/instances/${id}/status`, undefined, user)).body.data;
 const becomes = (id: number, wanted: string) =>
@@ -191,7 +196,7 @@ describe("connecting", () => {
   it("to a network that is not there fails clearly, and can be tried again", async () => {
     const id = await create({ network: "whatsapp" });
     for (let i = 0; i < 2; i++) {
-      const { status: code, body } = await post(id, "connect", { wait_seconds: 20 });
+      const { status: code, body } = await post(id, "connect", { wait_seconds: 40 });
       const reason = expect.stringContaining("connection_lost: ");
       expect([code, body.code, body.details]).toEqual([
         502,

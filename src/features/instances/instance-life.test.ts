@@ -214,6 +214,7 @@ describe("removing an instance", () => {
     });
     let isHeld = false;
     const done = own.transaction().execute(async (trx) => {
+      await sql`set local idle_in_transaction_session_timeout = 0`.execute(trx);
       await trx.selectFrom("webhook").select("id").where("instance_id", "=", id).forUpdate().execute();
       isHeld = true;
       await released;

@@ -437,8 +437,12 @@ describe("a new API key", () => {
   it("leaves the old one alive for the time of grace", async () => {
     const { user } = await gateway.account();
     const { id, key } = await create(user);
-    const { body } = await regenerate(id, key, { grace_seconds: 1 });
+    const { body } = await regenerate(id, key, { grace_seconds: 3_600 });
     expect([await status(id, key), await status(id, { token: body.data.api_key })]).toEqual([200, 200]);
+    // As if the hour had passed.
+    const pass =
+      "update api_key set expires_at = expires_at - interval '1 hour' where instance_id = $1 and expires_at is not null";
+    await gateway.database.pool.query(pass, [id]);
     await expect.poll(() => status(id, key), { interval: 200 }).toBe(401);
     const again = await regenerate(id, { token: body.data.api_key }, { graceSeconds: 3_600 });
     const last = await regenerate(id, { token: again.body.data.api_key });

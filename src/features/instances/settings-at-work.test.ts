@@ -149,7 +149,7 @@ describe("the pause between sends", () => {
   };
 
   test("is kept whatever the priority of the sends, who can be seen typing meanwhile", async () => {
-    await set({ send_delay_min_ms: 400, send_delay_max_ms: 450 });
+    await set({ send_delay_min_ms: 2_000, send_delay_max_ms: 2_050 });
     const numbers = Array.from({ length: 4 }, newNumber);
     const chats = numbers.map(phoneJid);
     const texts = numbers.map((number, n) => ({ ...sales(), number, text: "Hi", async: n < 3 }));
@@ -157,8 +157,8 @@ describe("the pause between sends", () => {
     await waitUntil(async () => (await sentAt(chats)).length === 4);
     const times = await sentAt(chats);
     const gaps = times.slice(1).map((at, n) => at - (times[n] ?? 0));
-    // The network writes down what has come in batches.
-    expect(Math.min(...gaps)).toBeGreaterThan(350);
+    // The network writes down what has come in batches, later than it came on a slow machine.
+    expect(Math.min(...gaps)).toBeGreaterThan(800);
     const typing = await story.ledger({ action: "presence" });
     expect(
       typing.filter(({ kind, chat }) => kind === "typing" && chats.some((one) => one === chat)).length,
@@ -192,7 +192,7 @@ describe("the pause between sends", () => {
     const low = await queueLast(newNumber());
     const sync = story.sales.client.sendText({ ...sales(), number, text: "Now" });
     await waitUntil(async () => (await messagesIn(phoneJid(number))).length === 2);
-    await set({ send_delay_min_ms: 60, send_delay_max_ms: 60 });
+    await set({ send_delay_min_ms: 150, send_delay_max_ms: 150 });
     const { data } = await sync;
     await story.outcome(others.at(-1) ?? "");
     const { rows } = await sql<{ message_id: string }>`
