@@ -13,7 +13,11 @@ afterEach(async () => {
 afterAll(story.close);
 
 const DONE: JobEnd = { end: "done" };
-const QUICK: Partial<EngineOptions> = { beatMs: 100, deadAfterMs: 1_200, selfFenceMs: 900 };
+const [AWAY, BACK] = ["the database is away", "the database answers again"];
+const CHANGES = [AWAY, BACK];
+// Longer than a busy machine lets this process stand still, so that nobody is dead who was not cut off.
+const DEAD_AFTER_MS = 5_000;
+const QUICK: Partial<EngineOptions> = { beatMs: 100, deadAfterMs: DEAD_AFTER_MS, selfFenceMs: 4_000 };
 
 interface Ledger {
   kind: LaneKind;
@@ -92,8 +96,8 @@ describe("a node that dies", () => {
     await owns(engineA, "one");
     // Declared dead, and its lane given away, without any fault of its own.
     const engineB = await story.start("b", [b.kind]);
-    await database.pool.query("update node set dead = true where id = 'a'");
-    await database.pool.query("update lane set owner = 'b', epoch = epoch + 1");
+    await database.pool.query(`with declared as (update node set dead = true where id = 'a')
+      update lane set owner = 'b', epoch = epoch + 1`);
     await eventually(() => a.lost).toEqual(["one"]);
     await eventually(() => engineA.node.boot).toBe(2);
     await eventually(() => nodeRow("a")).toMatchObject({ boot: 2, dead: false });
@@ -122,7 +126,8 @@ describe("a node that dies", () => {
     const engineB = await story.start("b", [b.kind], QUICK);
     await database.pool.query("update node set started_at = now() - interval '2 hours' where id = 'a'");
     const { beat } = await nodeRow("b");
-    await eventually(async () => (await nodeRow("b")).beat).toBeGreaterThan(beat + 20);
+    const beats = DEAD_AFTER_MS / 100 + 5;
+    await eventually(async () => (await nodeRow("b")).beat).toBeGreaterThan(beat + beats);
     expect(engineA.node.boot).toBe(1);
     expect(engineB.laneOf("k", "one")).toBeUndefined();
   });
@@ -153,7 +158,7 @@ describe("a node that lost sight of the database", () => {
       await gate.opened;
       return DONE;
     });
-    const engine = await story.start("a", [a.kind], { database: cable.database });
+    const engine = await story.start("a", [a.kind], { database: cable.database, selfFenceMs: 60_000 });
     const lane = await story.lane("k", "one", [{}, { pos: 1 }]);
     engine.wake([lane]);
     await eventually(() => a.ran.length).toBe(1);
@@ -179,25 +184,25 @@ describe("a node that lost sight of the database", () => {
     engine.wake(lanes);
     await owns(engine, "three");
     cable.cut();
+    // A busy machine can have held up a beat for too long before, and can again afterwards.
+    story.lines.length = 0;
     for (const lane of lanes) await story.add(lane, [{}]);
-    const refusedBefore = cable.refused();
+    const [since, refusedBefore] = [performance.now(), cable.refused()];
     engine.wake(lanes);
-    const away = (name: string) =>
-      story.lines.filter((line) => line.name === name && line.msg === "the database is away");
-    await eventually(() => [away("engine").length, away("beat").length]).toEqual([1, 1]);
-    const since = performance.now();
-    await eventually(() => performance.now() - since).toBeGreaterThan(1_000);
-    expect(cable.refused() - refusedBefore).toBeLessThan(60);
+    const said = () =>
+      ["engine", "beat"].map((name) =>
+        story.lines.filter((line) => line.name === name && CHANGES.includes(line.msg)).map(({ msg }) => msg),
+      );
+    await eventually(said).toEqual([[AWAY], [AWAY]]);
+    const seenAt = performance.now();
+    await eventually(() => performance.now() - seenAt).toBeGreaterThan(1_000);
+    const seconds = (performance.now() - since) / 1_000;
+    expect((cable.refused() - refusedBefore) / seconds).toBeLessThan(60);
+    expect(said()).toEqual([[AWAY], [AWAY]]);
     cable.mend();
     await eventually(() => a.ran.length).toBeGreaterThanOrEqual(3);
     await eventually(story.jobsLeft).toBe(0);
-    const back = () => story.lines.filter((line) => line.msg === "the database answers again");
-    await eventually(() =>
-      back()
-        .map((line) => line.name)
-        .sort(),
-    ).toEqual(["beat", "engine"]);
-    expect([away("engine").length, away("beat").length]).toEqual([1, 1]);
+    await eventually(() => said().map((msgs) => msgs.slice(0, 2))).toEqual([CHANGES, CHANGES]);
     expect(story.lines.filter((line) => line.level >= 50)).toEqual([]);
     const { rows } = await database.pool.query("select coalesce(sum(attempts), 0) as sum from job");
     expect(rows).toEqual([{ sum: 0 }]);
@@ -217,7 +222,7 @@ describe("a node that lost sight of the database", () => {
       engine.wake([lane]);
       await eventually(() => a.ran.length).toBeGreaterThan(round * 50 + 5);
       const others =
-        "select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database()";
+        "select pg_terminate_backend(pid, 60000) from pg_stat_activity where datname = current_database()";
       await database.pool.query(`${others} and pid <> pg_backend_pid()`);
       await eventually(() => story.jobsLeft().catch(() => -1)).toBe(0);
     }
@@ -247,7 +252,7 @@ describe("several nodes", () => {
     const heard: string[] = [];
     engineA.hear("outcome", (key) => heard.push(`a ${key}`));
     engineB.hear("outcome", (key) => heard.push(`b ${key}`));
-    await eventually(async () => (await nodeRow("a")).beat).toBeGreaterThan(1);
+    await eventually(() => engineA.countLive("worker")).toBe(2);
     engineA.tell("outcome", "7");
     expect(heard).toEqual(["a 7"]);
     await eventually(() => heard).toEqual(["a 7", "b 7"]);
@@ -264,7 +269,8 @@ describe("several nodes", () => {
     await story.start("b", [b.kind], slow);
     // Without a beat of `b` since, only the stopping can tell it of the lane; `a` must know of `b` to tell it.
     await database.pool.query(
-      "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'waygate beat'",
+      `select pg_terminate_backend(pid) from pg_stat_activity
+       where application_name = 'waygate beat' and datname = current_database()`,
     );
     await eventually(async () => (await nodeRow("a")).beat).toBeGreaterThan(0);
     await eventually(async () => (await nodeRow("b")).beat).toBeGreaterThan(0);
@@ -334,7 +340,7 @@ describe("the lanes of an earlier boot", () => {
     const startedAt = performance.now();
     await story.start("a", [a.kind], { ...QUICK, takeAtOnce: false });
     await eventually(() => a.ran).toEqual(["a one"]);
-    expect(performance.now() - startedAt).toBeGreaterThan(1_200);
+    expect(performance.now() - startedAt).toBeGreaterThan(DEAD_AFTER_MS);
   });
 });
 

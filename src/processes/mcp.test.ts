@@ -15,6 +15,8 @@ const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const MAIN = `${ROOT}dist/src/main.js`;
 const ANA = "5511988887777";
 const NOBODY = "5511999990000";
+/** Its receipts may be there by the time of the answer. */
+const TAKEN = expect.stringMatching(/^(sent|delivered|read)$/);
 
 const ports = freePortsFor("mcp");
 const nextPort = async () => Number((await ports.next()).value);
@@ -185,7 +187,7 @@ describe("sending", () => {
     expect(isError).toBe(false);
     expect(answer).toMatchObject({
       success: true,
-      data: { jid: `${ANA}@s.whatsapp.net`, status: "sent", message_id: expect.any(String) },
+      data: { jid: `${ANA}@s.whatsapp.net`, status: TAKEN, message_id: expect.any(String) },
     });
   });
 
@@ -377,7 +379,7 @@ describe("refusals", () => {
     const told = await ask("get_instance_status", {}, alone);
     expect(told.answer.data).toMatchObject({ id: other.id });
     const sent = await ask("send_message", { number: ANA, text: "By the key alone" }, alone);
-    expect(sent.answer.data).toMatchObject({ status: "sent" });
+    expect(sent.answer.data).toMatchObject({ status: TAKEN });
     // The key of before still works for a while, but it is no longer the one that is shown.
     await other.client.regenerateApiKey({ id: other.id, grace_seconds: 600 });
     const old = await ask("get_instance_status", {}, alone);
@@ -464,7 +466,7 @@ describe("the process", () => {
       .map((line) => JSON.parse(line));
     expect(answers.map(({ id }) => id)).toEqual([1, 2]);
     // In a checkout that has just been changed the program compiles itself first.
-  }, 90_000);
+  }, 180_000);
 
   test.each([
     [{ WAYGATE_API_KEY: "wg_x", WAYGATE_INSTANCE_ID: "one" }, "WAYGATE_INSTANCE_ID must be"],

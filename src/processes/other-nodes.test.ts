@@ -8,7 +8,7 @@ import {
   waitUntil,
 } from "../../test/gateway.ts";
 import { blackPng } from "../../test/sample-files.ts";
-import { type Client, createClient } from "../client.ts";
+import { type Client, createClient, type WaygateError } from "../client.ts";
 import { freePortsFor } from "../platform/free-port.ts";
 
 const SECRET = randomBytes(32).toString("base64");
@@ -100,7 +100,8 @@ describe("a node that does not have the session", () => {
       const checked = await elsewhere
         .checkContacts({ id: shop.id, numbers: ["5511999990012"], refresh: true })
         .catch((error) => error);
-      if (checked instanceof Error) expect(checked).toMatchObject({ status: 503 });
+      // 409 once it is on its way back and takes longer over it than the call waits.
+      if (checked instanceof Error) expect([409, 503]).toContain((checked as WaygateError).status);
       return !(checked instanceof Error);
     });
   });
