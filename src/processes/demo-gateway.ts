@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { packageRoot } from "../platform/version.ts";
 
-const UP_WITHIN_MS = 30_000;
+const UP_WITHIN_MS = 120_000;
 const STOP_WITHIN_MS = 25_000;
 
 type Env = Readonly<Record<string, string | undefined>>;

@@ -5,7 +5,7 @@ import { BrokenPromise, clientOf, type Person, type Stage, until } from "./demo-
 const SENDS = 240;
 const AT_ONCE = 24;
 const OTHERS = 8;
-const SETTLED_MS = 30_000;
+const SETTLED_MS = 120_000;
 /** So long nothing may come before the counting begins. */
 const QUIET_MS = 1_000;
 
@@ -41,12 +41,7 @@ export async function surviveKill(stage: Stage, from: Person, to: Person, doubtW
   tell.say(
     `waits for a receipt (${doubtWait} here, 60 s otherwise) and then goes out again under the same id.`,
   );
-  await until(
-    () => countOutcomes(stage, accepted).size === accepted.size,
-    "Every accepted send has its outcome",
-    SETTLED_MS,
-  );
-  await quiet(stage);
+  await settle(stage, to, accepted);
   tell.say(`All is done ${seconds(restartedAt)} after the new start.`);
   count(stage, to, accepted);
 }
@@ -85,6 +80,15 @@ async function isConnected(stage: Stage, { id, ...person }: Person): Promise<boo
   return data.connected;
 }
 
+/** Until everything that was promised has come, and nothing more does. */
+async function settle(stage: Stage, to: Person, accepted: Accepted): Promise<void> {
+  const hasOutcomes = () => countOutcomes(stage, accepted).size === accepted.size;
+  await until(hasOutcomes, "Every accepted send has its outcome", SETTLED_MS);
+  const hasArrived = () => textsAt(stage, to).length >= countTo(accepted);
+  await until(hasArrived, `${to.name} receives every text`, SETTLED_MS);
+  await quiet(stage);
+}
+
 async function quiet({ receiver }: Stage): Promise<void> {
   for (let seen = -1; seen !== receiver.delivered.length; ) {
     seen = receiver.delivered.length;
@@ -100,11 +104,8 @@ function count(stage: Stage, to: Person, accepted: Accepted): void {
   tell.say(
     `accepted with 202: ${accepted.size}; with exactly one outcome event: ${outcomes.length - twice}.`,
   );
-  const arrived = unique(receiver.delivered)
-    .filter(({ event }) => event.event === "message.received" && event.instance.id === to.id)
-    .map(({ event }) => event.data.message?.text ?? "")
-    .filter((text) => text.startsWith("text "));
-  const expected = [...accepted.values()].filter((send) => send.isToFriend).length;
+  const arrived = textsAt(stage, to);
+  const expected = countTo(accepted);
   tell.say(`sent to ${to.name}: ${expected}; received by ${to.name}: ${arrived.length}, each once.`);
   const again = receiver.delivered.length - unique(receiver.delivered).length;
   tell.say(
@@ -117,6 +118,18 @@ function count(stage: Stage, to: Person, accepted: Accepted): void {
     throw new BrokenPromise(`${to.name} did not receive each of ${expected} texts exactly once.`);
   }
   if (badlySigned > 0) throw new BrokenPromise(`${badlySigned} webhooks came with a wrong signature.`);
+}
+
+/** What the friend has received, each event once. */
+function textsAt({ receiver }: Stage, to: Person): string[] {
+  return unique(receiver.delivered)
+    .filter(({ event }) => event.event === "message.received" && event.instance.id === to.id)
+    .map(({ event }) => event.data.message?.text ?? "")
+    .filter((text) => text.startsWith("text "));
+}
+
+function countTo(accepted: Accepted): number {
+  return [...accepted.values()].filter((send) => send.isToFriend).length;
 }
 
 /** The first delivery of each event; another one must have the same bytes. */

@@ -26,7 +26,7 @@ export class BrokenPromise extends Error {
   override readonly name = "BrokenPromise";
 }
 
-const PATIENCE_MS = 15_000;
+const PATIENCE_MS = 60_000;
 
 export function clientOf({ url }: Stage, { api_key }: Person): Client {
   return createClient({ baseUrl: url, apiKey: api_key });
