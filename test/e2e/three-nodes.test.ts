@@ -3,7 +3,7 @@ import { runRound } from "../chaos/rounds.ts";
 import { n3 } from "../chaos/rows/n3-three-nodes.ts";
 
 test("any of three nodes answers, a stream on any hears all, and a killed one is taken over", {
-  timeout: 300_000,
+  timeout: 900_000,
 }, async () => {
   const seed = String(Math.random());
   const { breaches } = await runRound(n3, { seed, databaseUrl: inject("databaseUrl") });
