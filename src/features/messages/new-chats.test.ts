@@ -100,15 +100,17 @@ describe("an account that may begin no new chats", () => {
   });
 
   test("keeps async sends until the lock is over when that is soon, and fails them when it is not", async () => {
-    await restrict(HOUR);
+    const until = (await restrict(HOUR)).toISOString();
     await refusalOf(client.sendText(text(await stranger())));
     const failing = await queue(await stranger());
     await waitUntil(async () => (await statusOf(failing)).status === "failed");
     expect((await statusOf(failing)).error).toMatchObject({ code: "REACHOUT_TIMELOCK", retryable: true });
+    expect(await keptUntil(failing)).toBe(until);
     await unlock();
     await restrict(5 * 60_000);
     const waiting = await queue(await stranger());
     await waitUntil(async () => (await client.getInstance({ id })).data.new_chats_locked_until !== null);
+    await waitUntil(() => isPutOff(waiting));
     expect(await statusOf(waiting)).toMatchObject({ status: "pending", error: null });
     await network.control.restrictNewChats(me, undefined);
     await unlock();
@@ -149,6 +151,23 @@ describe("an account that may begin no new chats", () => {
 async function rows(): Promise<number> {
   const found = await gateway.database.db.selectFrom("message").select("id").execute();
   return found.length;
+}
+
+/** Until when a failed send would end the same, as its row keeps it. */
+async function keptUntil(messageId: string): Promise<unknown> {
+  const { rows } = await sql<{ until: unknown }>`
+    select error ->> 'until' as until from message where message_id = ${messageId}`.execute(
+    gateway.database.db,
+  );
+  return rows[0]?.until;
+}
+
+/** Whether the job of a message waits: before that, time that passes moves nothing. */
+async function isPutOff(messageId: string): Promise<boolean> {
+  const { rows } = await sql`
+    select from job j join message m on (j.ref ->> 'message')::bigint = m.id
+    where m.message_id = ${messageId} and j.run_at > now()`.execute(gateway.database.db);
+  return rows.length > 0;
 }
 
 async function keyOfOwner(): Promise<string> {

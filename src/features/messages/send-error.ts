@@ -39,11 +39,10 @@ export function toSendError({
   return { code, message: reason, retryable, ...(until && { until: until.toISOString() }) };
 }
 
-/** New chats are closed to the instance for a while. */
-export function newChatsLocked(forMs: number): SendError {
-  const until = new Date(Date.now() + forMs).toISOString();
+/** New chats are closed to the instance until then. */
+export function newChatsLocked(until: Date): SendError {
   const message = "The network lets this account begin no new chats for a while.";
-  return { code: "REACHOUT_TIMELOCK", message, retryable: true, until };
+  return { code: "REACHOUT_TIMELOCK", message, retryable: true, until: until.toISOString() };
 }
 
 /** A failure as its caller sees it: the network's own code where the table of codes has it. */

@@ -94,7 +94,7 @@ class SendRunner {
     const ended = send.submitted_at === null ? undefined : await this.#settleDoubt(job, send);
     if (ended) return ended;
     if (send.is_restricted) return this.#refuseRestricted(job, send);
-    if (send.locked_ms !== null) return this.#holdNewChat(job, send, send.locked_ms);
+    if (send.locked_until !== null) return this.#holdNewChat(job, send, send.locked_until);
     const session = this.#sessionFor(send);
     if (!session) return later(TRY_AGAIN_MS);
     if (send.delay_ms !== null) return this.#showTyping(session, send, send.delay_ms);
@@ -129,11 +129,13 @@ class SendRunner {
    * A send that would begin a chat while the network allows none: a campaign's goes back to its campaign, an async one
    * waits as long as it can be held, and whoever waits for an answer has it at once.
    */
-  async #holdNewChat(job: Job, send: SendRow, forMs: number): Promise<JobEnd> {
+  async #holdNewChat(job: Job, send: SendRow, until: Date): Promise<JobEnd> {
     if (send.origin === "campaign") return this.#withdraw(send);
+    const forMs = until.getTime() - Date.now();
+    // By the clock of the database the lock may last a moment longer.
     if (send.mode === "async" && forMs <= this.#options.sendHoldMs)
-      return later(Math.min(forMs, LOOK_AT_LOCK_MS));
-    return this.#fail(job, send, newChatsLocked(forMs));
+      return later(Math.min(Math.max(forMs, TRY_AGAIN_MS), LOOK_AT_LOCK_MS));
+    return this.#fail(job, send, newChatsLocked(until));
   }
 
   /** A campaign waits until its account is in service again. */
@@ -154,7 +156,7 @@ class SendRunner {
     const until = await untilWritten(engine, job.lane, () => lockNewChats(db, instance_id, refused.until));
     engine.tell("instance", String(instance_id));
     await unsubmit(db, engine.node.id, job.lane, id);
-    return this.#holdNewChat(job, send, until.getTime() - Date.now());
+    return this.#holdNewChat(job, send, until);
   }
 
   /** A send that may have reached the network: waits for a receipt, then the same id again, or not, as the instance says. */

@@ -30,8 +30,8 @@ export interface SendRow
   is_restricted: boolean;
   /** Since it was submitted. */
   doubt_ms: number | null;
-  /** It would begin a chat, which the network does not let this instance do for so long. */
-  locked_ms: number | null;
+  /** It would begin a chat, which the network does not let this instance do until then. */
+  locked_until: Date | null;
   /** The pause between two sends of the instance, in milliseconds. */
   pace_min: number;
   pace_max: number;
@@ -74,7 +74,7 @@ export async function pickSends(
         (extract(epoch from now() - m.submitted_at) * 1000)::float8 as doubt_ms,
         -- The history of the chat is looked at only while there is a lock.
         case when i.new_chats_locked_until > now() and ${IS_NEW_CHAT}
-          then (extract(epoch from i.new_chats_locked_until - now()) * 1000)::float8 end as locked_ms,
+          then i.new_chats_locked_until end as locked_until,
         coalesce((i.settings ->> 'send_delay_min_ms')::int, 0) as pace_min,
         coalesce((i.settings ->> 'send_delay_max_ms')::int, 0) as pace_max
       from message m join instance i on i.id = m.instance_id join account a on a.id = i.account_id
@@ -84,7 +84,7 @@ export async function pickSends(
       from input x join held h on h.id = x.lane join picked p on p.id = x.id
       where m.id = x.id and x.may_go and m.submitted_at is null and ${isOpen}
         and m.origin <> 'campaign' and m.delay_ms is null and m.content ->> 'kind' <> 'media'
-        and not p.is_restricted and p.locked_ms is null and p.pace_max <= 0
+        and not p.is_restricted and p.locked_until is null and p.pace_max <= 0
       returning m.id
     )
     select p.*, b.id is not null as has_begun from picked p left join begun b on b.id = p.id`.execute(db);
