@@ -42,6 +42,14 @@ describe("an allowance", () => {
     expect(take(claim(6)).isGranted).toBe(true);
   });
 
+  test("says so exactly, whatever fraction of a millisecond the clock shows", () => {
+    const told = Array.from({ length: 1000 }, (_, n) => {
+      now += 0.1 * n;
+      return take(claim(3, 1, `shop ${n}`)).standings[0]?.resetMs;
+    });
+    expect(new Set(told)).toEqual(new Set([20_000]));
+  });
+
   test("is not touched by a request that another allowance refuses", () => {
     granted(2, 2);
     expect(take(claim(10, 1, "instance"), claim(2)).isGranted).toBe(false);

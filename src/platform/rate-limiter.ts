@@ -87,6 +87,8 @@ function standingOf(
   const left = burst - (full - now) / interval;
   const remaining = claim.perMinute > 0 ? Math.max(0, Math.floor(left + TOLERANCE_MS)) : 0;
   const isShort = waitMs > TOLERANCE_MS;
-  const resetMs = isShort ? waitMs : full - now;
+  const exactMs = isShort ? waitMs : full - now;
+  // To the microsecond: what is 20 s but for the error of the sum is not shown as 21 s.
+  const resetMs = Math.round(exactMs * 1000) / 1000;
   return { policy: claim.policy, limit: claim.perMinute, remaining, isShort, resetMs };
 }
