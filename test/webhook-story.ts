@@ -42,8 +42,9 @@ export function tellWebhookStory(env: Record<string, string> = {}): WebhookStory
 
   beforeAll(async () => {
     gateway = await startTestGateway({
-      WAYGATE_RETRY_SCHEDULE: "5s,30s,2m",
-      WAYGATE_WEBHOOK_TIMEOUT: "1s",
+      // A slow machine reaches neither the next step by itself nor the end of a try that goes well.
+      WAYGATE_RETRY_SCHEDULE: "30s,3m,12m",
+      WAYGATE_WEBHOOK_TIMEOUT: "5s",
       ...env,
     });
   });

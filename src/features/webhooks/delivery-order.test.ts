@@ -21,7 +21,7 @@ async function passRetries(steps: number): Promise<void> {
   const failures = async () => (await logs({ success: "false" })).length;
   for (let step = 0; step < steps; step++) {
     const before = await failures();
-    await story.gateway.advance(150_000);
+    await story.gateway.advance(900_000);
     await waitUntil(async () => (await failures()) > before);
   }
 }
@@ -193,6 +193,7 @@ describe("a filter", () => {
     for (const text of ["By the API", "By the phone", "In the group", "By Bia"])
       await all.waitFor(textIs(text));
     await noOwn.waitFor(textIs("By Bia"));
+    await noOwn.waitFor(textIs("In the group"));
     await noGroups.waitFor(textIs("By Bia"));
     await noApi.waitFor(textIs("By the phone"));
     expect(noOwn.received.map(textOf).sort()).toEqual(["By Bia", "In the group"]);

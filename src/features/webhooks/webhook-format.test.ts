@@ -1,5 +1,6 @@
 import { createHmac } from "node:crypto";
 import { describe, expect, test } from "vitest";
+import { waitUntil } from "../../../test/gateway.ts";
 import { tellWebhookStory } from "../../../test/webhook-story.ts";
 
 const story = tellWebhookStory();
@@ -11,9 +12,9 @@ describe("a webhook in the format of another gateway", () => {
     receiver.answer(500);
     await story.addWebhook({ format: "evolution", format_token: TOKEN });
     await story.say("Hello");
-    await receiver.waitFor(() => true);
+    await waitUntil(async () => (await story.logs()).length === 1);
     receiver.answer(200);
-    await story.gateway.advance(10_000);
+    await story.gateway.advance(60_000);
     const [first, second] = await receiver.waitFor(() => true, 2);
     expect(second?.raw.equals(first?.raw ?? Buffer.alloc(0))).toBe(true);
     expect(receiver.forged).toEqual([]);
@@ -50,7 +51,9 @@ describe("a webhook in the format of another gateway", () => {
     await client.sendText({ id, number: numbers.refused, text: "No", async: true });
     await client.sendText({ id, number: numbers.good, text: "Yes", async: true });
     await receiver.waitFor(({ body }) => body.type === "ReadReceipt" && body.state === "Read");
-    const { data: events } = await client.listEvents({ id, event: "message.failed" });
+    const failures = async () => (await client.listEvents({ id, event: "message.failed" })).data;
+    await waitUntil(async () => (await failures()).length > 0);
+    const events = await failures();
     expect(events.map(({ deliveries }) => deliveries)).toEqual([[]]);
     const said = receiver.received.map(({ body }) => body.EventType);
     expect(new Set(said)).toEqual(new Set(["messages", "messages_update"]));

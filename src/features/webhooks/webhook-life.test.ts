@@ -25,6 +25,12 @@ async function jobsOf(webhookId: number): Promise<number> {
   return rows[0]?.count ?? 0;
 }
 
+/** Whether the removals have been looked at: before that, their next look is not moved by time that passes. */
+async function isUpkeepDone(): Promise<boolean> {
+  const { rows } = await sql`select from job where grp = 'removed-webhooks' and run_at > now()`.execute(db());
+  return rows.length > 0;
+}
+
 async function shown(webhookId: number) {
   const { data } = await story.shop.client.listWebhooks({ id: story.shop.id });
   return data.find(({ id }) => id === webhookId);
@@ -93,6 +99,7 @@ describe("a removed webhook", () => {
     const webhook = await addWebhook();
     await remove(webhook.id);
     await story.gateway.advance(2 * MINUTE);
+    await waitUntil(isUpkeepDone);
     await sql`update webhook set removed_at = removed_at - interval '2 hours' where id = ${webhook.id}`.execute(
       db(),
     );
@@ -116,7 +123,7 @@ describe("a webhook that is switched off", () => {
     await delivery(first.event_id, webhook.id, ({ status }) => status === "retrying");
     const second = await say("second", BIA);
     await client.updateWebhook({ id, webhookId: webhook.id, is_active: false });
-    await story.gateway.advance(10_000);
+    await story.gateway.advance(60_000);
     for (const { event_id } of [first, second]) {
       await delivery(event_id, webhook.id, ({ status }) => status === "discarded");
     }
@@ -181,7 +188,7 @@ describe("recover", () => {
       insert into delivery (event_id, webhook_id, account_id, instance_id, status, created_at)
       select event_id, ${webhook.id}, account_id, instance_id, 'failed', created_at from made`.execute(db());
     expect((await recover(webhook.id, new Date(0))).data).toEqual({ queued: count });
-    await waitUntil(() => story.receiver.received.length === count + 1, 25_000);
+    await waitUntil(() => story.receiver.received.length >= count + 1, 80_000);
     for (let chat = 0; chat < 50; chat++) {
       const sequences = story.receiver.received
         .map(({ body }) => body.sequence)
@@ -208,7 +215,7 @@ describe("a change during retries", () => {
     mended.trust(webhook.secret);
     await story.shop.client.updateWebhook({ id: story.shop.id, webhookId: webhook.id, url: mended.url });
     await mended.waitFor(textIs("Waits"));
-    await story.gateway.advance(7_000);
+    await story.gateway.advance(42_000);
     await waitUntil(() => mended.received.length === 6);
     expect(mended.forged).toEqual([]);
     expect(await shown(webhook.id)).toMatchObject({ url: mended.url, last_status: 200 });
@@ -220,7 +227,7 @@ describe("a change during retries", () => {
     const { event_id } = await say("Fewer", BIA);
     await delivery(event_id, webhook.id, ({ status }) => status === "retrying");
     await story.shop.client.updateWebhook({ id: story.shop.id, webhookId: webhook.id, max_attempts: 2 });
-    await story.gateway.advance(7_000);
+    await story.gateway.advance(42_000);
     expect(await delivery(event_id, webhook.id, (one) => one.status === "failed")).toMatchObject({
       attempts: 2,
     });

@@ -7,7 +7,7 @@ let shop: TestInstance;
 let receiver: Receiver;
 
 beforeAll(async () => {
-  gateway = await startTestGateway({ WAYGATE_RETRY_SCHEDULE: "5s,30s,2m", WAYGATE_WEBHOOK_TIMEOUT: "1s" });
+  gateway = await startTestGateway({ WAYGATE_RETRY_SCHEDULE: "30s,3m,12m", WAYGATE_WEBHOOK_TIMEOUT: "5s" });
 });
 afterAll(() => gateway.stop());
 
@@ -135,11 +135,11 @@ describe("a failing delivery", () => {
     await say("Persist");
     await receiver.waitFor(textIs("Persist"), 1);
     await waitUntil(async () => (await logs()).length === 1);
-    await gateway.advance(6_001);
+    await gateway.advance(36_001);
     await receiver.waitFor(textIs("Persist"), 2);
     receiver.answer(200);
     await waitUntil(async () => (await logs()).length === 2);
-    await gateway.advance(36_001);
+    await gateway.advance(216_001);
     const tries = await receiver.waitFor(textIs("Persist"), 3);
     expect(new Set(tries.map((item) => item.raw.toString("hex"))).size).toBe(1);
     expect(tries.map((item) => item.headers["x-waygate-attempt"])).toEqual(["1", "2", "3"]);
@@ -158,7 +158,7 @@ describe("a failing delivery", () => {
     receiver.answer(500);
     await say("Give up");
     await waitUntil(async () => (await logs()).length === 1);
-    await gateway.advance(6_001);
+    await gateway.advance(36_001);
     await waitUntil(async () => {
       const { data } = await shop.client.listEvents({ id: shop.id, event: "message.received" });
       return data[0]?.deliveries[0]?.status === "failed";
@@ -190,7 +190,7 @@ describe("a failing delivery", () => {
     await waitUntil(async () => (await logs()).length === 1);
     expect((await logs())[0]).toMatchObject({ success: false, error_class: "refused", status_code: null });
     await receiver.open();
-    await gateway.advance(6_001);
+    await gateway.advance(36_001);
     await receiver.waitFor(textIs("While away"));
   });
 
@@ -205,9 +205,9 @@ describe("a failing delivery", () => {
     await say("elsewhere", "5511977770002");
     await receiver.waitFor(textIs("elsewhere"));
     expect(receiver.received.filter(textIs("behind"))).toEqual([]);
-    await gateway.advance(6_001);
-    await waitUntil(async () => (await logs()).filter((log) => !log.success).length === 2);
     await gateway.advance(36_001);
+    await waitUntil(async () => (await logs()).filter((log) => !log.success).length === 2);
+    await gateway.advance(216_001);
     await receiver.waitFor(textIs("behind"));
     const { data } = await shop.client.listEvents({ id: shop.id, event: "message.received" });
     expect(data.find((event) => event.deliveries[0]?.status === "parked")?.deliveries[0]?.attempts).toBe(3);
