@@ -5,10 +5,10 @@ import { startTestGateway, type TestGateway, waitUntil } from "../../../test/gat
 import { type Received, type Receiver, startReceiver } from "../../../test/receiver.ts";
 import { DEFAULT_EVENTS, OPERATIONAL_EVENTS } from "./contract.ts";
 
-// The time of the network: a QR that nobody scans is given up within a second.
+// The time of the network: a QR that nobody scans is given up soon, and one that is scanned lasts until then.
 vi.mock("../../network/sandbox/timing.ts", async (original) => {
   const { SANDBOX_TIMING } = await original<typeof import("../../network/sandbox/timing.ts")>();
-  return { SANDBOX_TIMING: { ...SANDBOX_TIMING, firstQrMs: 600, laterQrMs: 100 } };
+  return { SANDBOX_TIMING: { ...SANDBOX_TIMING, firstQrMs: 5_000, laterQrMs: 100 } };
 });
 
 /** `UPDATE_GOLDEN=1 npx vitest run src/features/events/golden.test.ts` writes the files anew. */

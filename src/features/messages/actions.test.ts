@@ -4,10 +4,16 @@ import { type MessagingStory, startMessagingStory, waitUntil } from "../../../te
 import { inBase64, SAMPLE } from "../../../test/sample-files.ts";
 import { SandboxSession } from "../../network/sandbox/session.ts";
 
+// There is time to begin, and what is late is late for certain, also where everything stands still for seconds.
+vi.mock("../../network/sandbox/timing.ts", async (original) => {
+  const { SANDBOX_TIMING } = await original<typeof import("../../network/sandbox/timing.ts")>();
+  return { SANDBOX_TIMING: { ...SANDBOX_TIMING, slowAckMs: 9_000 } };
+});
+
 let story: MessagingStory;
 
 beforeAll(async () => {
-  story = await startMessagingStory({ WAYGATE_ACK_TIMEOUT: "2s" });
+  story = await startMessagingStory({ WAYGATE_ACK_TIMEOUT: "5s" });
 });
 
 afterAll(() => story.stop());

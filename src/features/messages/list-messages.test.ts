@@ -25,7 +25,7 @@ beforeAll(async () => {
   await seedLog(store.database, { instance, messages: MESSAGES, chats: 60 });
   await seedLog(store.database, { instance: other, messages: 600, chats: 10 });
   await pool.query("analyze");
-}, 60_000);
+});
 
 afterAll(() => store.drop());
 

@@ -1,3 +1,4 @@
+import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startTestGateway, type TestGateway, type TestInstance, waitUntil } from "../../../test/gateway.ts";
 import { type Receiver, startReceiver } from "../../../test/receiver.ts";
@@ -8,7 +9,7 @@ let sales: TestInstance;
 
 beforeAll(async () => {
   gateway = await startTestGateway({
-    WAYGATE_ACK_TIMEOUT: "2s",
+    WAYGATE_ACK_TIMEOUT: "5s",
     WAYGATE_DOUBT_WAIT: "60s",
     WAYGATE_SEND_HOLD: "15m",
   });
@@ -34,6 +35,14 @@ const outcomeOf = (messageId: string) =>
   receiver.waitFor(
     ({ body }) => /message\.(sent|failed)/.test(body.event) && body.data.message.message_id === messageId,
   );
+
+/** Whether its job waits: before that, time that passes moves nothing. */
+async function isInDoubt(messageId: string): Promise<boolean> {
+  const { rows } = await sql`
+    select from job j join message m on (j.ref ->> 'message')::bigint = m.id
+    where m.message_id = ${messageId} and j.run_at > now()`.execute(gateway.database.db);
+  return rows.length > 0;
+}
 
 describe("a sync send", () => {
   test("answers once the network has taken the message, and tells the webhook", async () => {
@@ -102,6 +111,7 @@ describe("a sync send", () => {
         { idempotencyKey: "patience" },
       ),
     ).rejects.toMatchObject({ code: "IDEMPOTENCY_IN_PROGRESS", status: 409 });
+    await waitUntil(() => isInDoubt(message_id));
     await gateway.advance(61_000);
     const [failed] = await outcomeOf(message_id);
     expect(failed?.body).toMatchObject({

@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { type MessagingStory, startMessagingStory, waitUntil } from "../../../test/messaging-story.ts";
 import { inBase64, SAMPLE } from "../../../test/sample-files.ts";
 import type { MessageId } from "../../network/driver.ts";
@@ -10,10 +10,16 @@ import { createOutcomeRecorder } from "./record-outcome.ts";
 import { createReceiptRecorder } from "./record-status.ts";
 import { SEND_ERROR } from "./send-error.ts";
 
+// There is time to begin, and what is late is late for certain, also where everything stands still for seconds.
+vi.mock("../../network/sandbox/timing.ts", async (original) => {
+  const { SANDBOX_TIMING } = await original<typeof import("../../network/sandbox/timing.ts")>();
+  return { SANDBOX_TIMING: { ...SANDBOX_TIMING, slowAckMs: 9_000 } };
+});
+
 let story: MessagingStory;
 
 beforeAll(async () => {
-  story = await startMessagingStory({ WAYGATE_ACK_TIMEOUT: "2s" });
+  story = await startMessagingStory({ WAYGATE_ACK_TIMEOUT: "5s" });
 });
 
 afterAll(() => story.stop());
@@ -49,6 +55,15 @@ const untilInDoubt = (messageId: string) =>
     const { length } = await story.ledger({ message_id: messageId });
     return length === 1 && (await jobOf(messageId))?.isDue === false;
   });
+
+/** A receipt may be faster than the acknowledgement, which brings what its file is called. */
+const untilDownloaded = (message_id: string) =>
+  waitUntil(() =>
+    story.sales.client.downloadMedia({ ...sales(), message_id }).then(
+      ({ bytes }) => SAMPLE.png.equals(bytes ?? Buffer.alloc(0)),
+      () => false,
+    ),
+  );
 
 /** The refusal of a send, with the id of its message. */
 async function refusalOf(sending: Promise<unknown>) {
@@ -99,8 +114,9 @@ describe("a key that comes twice", () => {
 
   test("while the first has no outcome yet is told to wait", async () => {
     const body = { number: newNumber("0005"), base64: png };
+    const { keys } = await story.rows();
     const first = send("running", body);
-    await waitUntil(async () => (await story.rows()).files > 0);
+    await waitUntil(async () => (await story.rows()).keys > keys);
     const second = await send("running", body);
     expect([second.status, second.body.code]).toEqual([409, "IDEMPOTENCY_IN_PROGRESS"]);
     expect(Number(second.headers.get("retry-after"))).toBeGreaterThan(0);
@@ -236,14 +252,14 @@ describe("a send that the network does not acknowledge in time", () => {
     await untilSettled(message_id);
     expect(await story.ledger({ message_id })).toHaveLength(1);
     await waitUntil(async () => (await story.rows()).files === 0);
-    const { bytes } = await client.downloadMedia({ ...sales(), message_id });
-    expect(Buffer.from(bytes ?? [])).toEqual(SAMPLE.png);
+    await untilDownloaded(message_id);
   });
 
   test("has its outcome from a receipt, and the chat goes on at once", async () => {
     const { client } = story.sales;
     const number = newNumber("0002");
     const { details } = await refusalOf(client.sendMedia({ ...sales(), number, base64: png }));
+    await untilInDoubt(details.message_id);
     await client.sandboxRead({ ...sales(), from: number, message_id: details.message_id });
     await story.event("message.read", details.message_id);
     expect(told(/sent|failed|read/, details.message_id).map(({ body }) => body.event)).toEqual([
@@ -269,13 +285,7 @@ describe("a send that the network does not acknowledge in time", () => {
     await client.sandboxRead({ ...sales(), from: number, message_id: pendingMessageId });
     await story.outcome(pendingMessageId);
     await waitUntil(async () => (await story.rows()).files === 0);
-    await waitUntil(async () => {
-      const download = client.downloadMedia({ ...sales(), message_id: pendingMessageId });
-      return download.then(
-        ({ bytes }) => SAMPLE.png.equals(bytes ?? Buffer.alloc(0)),
-        () => false,
-      );
-    });
+    await untilDownloaded(pendingMessageId);
     expect(told(/sent|failed/, pendingMessageId)).toHaveLength(1);
     expect((await logged(pendingMessageId)).status).toBe("read");
     await untilSettled(pendingMessageId);

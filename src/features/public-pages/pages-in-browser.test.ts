@@ -15,6 +15,8 @@ import { publicPagesHandlers } from "./public-pages.ts";
 
 const executablePath = findChromium();
 
+/** The library takes long to draw on a busy machine. */
+const PATIENCE_MS = 80_000;
 const SHOTS = join(ROOT, "test-artifacts/pages");
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const PHONE = { width: 390, height: 844 };
@@ -60,8 +62,13 @@ describe.skipIf(!executablePath)(title, () => {
     });
     ({ url } = await server.listen("127.0.0.1", 0));
     const args = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"];
-    browser = await chromium.launch({ ...(executablePath && { executablePath }), args });
+    browser = await chromium.launch({
+      ...(executablePath && { executablePath }),
+      args,
+      timeout: PATIENCE_MS,
+    });
     page = await browser.newPage({ reducedMotion: "reduce" });
+    page.setDefaultTimeout(PATIENCE_MS);
     page.on("console", (message) => message.type() === "error" && troubles.push(message.text()));
     page.on("pageerror", (error) => troubles.push(error.message));
     page.on("request", (request) => {

@@ -29,7 +29,7 @@ beforeAll(async () => {
           throw new GatewayError("MEDIA_DOWNLOAD_FAILED", "The address answered 404.");
         return { bytes: Buffer.from("fetched"), mime_type: "text/plain" };
       },
-      waitMs: 3_000,
+      waitMs: 10_000,
     }),
     async () => ({ kind: "key", account_id: 1, instance_id: 1, key_id: 1 }),
   );

@@ -46,8 +46,10 @@ it("seals everything anew, also what changes meanwhile, and keeps what the kept 
     select 1, 0, 0, 'x', 'sandbox', secret, case when random() < 0.5 then secret end
     from unnest(${secrets}::bytea[]) as secret`.execute(db);
   let isOver = false;
+  const changed = new Set<number>();
   const changing = (async () => {
     for (let id = 1; !isOver; id = (id % 1_200) + 1) {
+      changed.add(id);
       await db
         .updateTable("instance")
         .set({ webhook_secret: both.seal("changed") })
@@ -58,7 +60,7 @@ it("seals everything anew, also what changes meanwhile, and keeps what the kept 
   const { resealed } = await rotateSecrets(db, both);
   isOver = true;
   await changing;
-  expect(resealed["instance.webhook_secret"]).toBeGreaterThan(1_000);
+  expect(resealed["instance.webhook_secret"]).toBeGreaterThanOrEqual(secrets.length - changed.size);
   expect(resealed["instance.proxy"]).toBeGreaterThan(400);
   const rows = await db
     .selectFrom("instance")
