@@ -28,6 +28,10 @@ beforeEach(async () => {
 
 afterEach(() => rm(root, { recursive: true, force: true }));
 
+/** Signs of life for a file, as often as another machine's process gives them or more. */
+const BEAT = `const { utimesSync } = require("node:fs"); process.stdout.write("beats");
+  setInterval(() => utimesSync(process.argv[1], new Date(), new Date()), 200);`;
+
 /** Another process that opens the directory, says how that went, and stays until it is killed. */
 async function openElsewhere(path: string): Promise<{ said: string; kill(): Promise<void> }> {
   const code = `const { openDataDir } = await import(${JSON.stringify(BUILT)});
@@ -107,9 +111,12 @@ test("a lock of another machine holds as long as it shows signs of life", async 
   const claim = { pid: 1, started: "far away", host: "another-container", token: "1" };
   const lock = join(root, "lock");
   await writeFile(lock, JSON.stringify(claim));
-  const alive = setInterval(() => void utimes(lock, new Date(), new Date()), 200);
+  // In a process of its own, so that a pause of this one does not look like its end.
+  const alive = spawn(process.execPath, ["-e", BEAT, lock], { stdio: ["ignore", "pipe", "inherit"] });
+  await once(alive.stdout, "data");
   await expect(openDataDir(root)).rejects.toThrow("in use by process 1 on another-container");
-  clearInterval(alive);
+  alive.kill("SIGKILL");
+  await once(alive, "exit");
   const past = new Date(Date.now() - 60_000);
   await utimes(lock, past, past);
   await (await openDataDir(root)).release();

@@ -222,7 +222,6 @@ beforeAll(async () => {
     strictOutput: true,
     bodyLimitBytes: 100_000,
     uploadLimitBytes: 300_000,
-    requestTimeoutMs: 500,
   });
   ({ url } = await server.listen("127.0.0.1", 0));
 });
@@ -254,9 +253,9 @@ function post(path: string, body: unknown, headers: Record<string, string> = KEY
   });
 }
 
-function onSocket(bytes: string): Promise<string> {
+function onSocket(bytes: string, to = url): Promise<string> {
   return new Promise((resolve, reject) => {
-    const socket = connect(Number(new URL(url).port), "127.0.0.1", () => socket.write(bytes));
+    const socket = connect(Number(new URL(to).port), "127.0.0.1", () => socket.write(bytes));
     let answer = "";
     socket.on("data", (chunk) => {
       answer += chunk;
@@ -690,7 +689,13 @@ describe("refusals", () => {
   test("a body that does not arrive in time is 408", async () => {
     const head =
       "POST /pets/7 HTTP/1.1\r\nhost: x\r\nx-api-key: wg_good\r\ncontent-type: application/json\r\n";
-    const slow = await onSocket(`${head}content-length: 50\r\n\r\n{"na`);
+    const hasty = await createHttpServer({
+      ...{ contract, handlers, authorise, log, strictOutput: true, bodyLimitBytes: 1000 },
+      requestTimeoutMs: 500,
+    });
+    const at = await hasty.listen("127.0.0.1", 0);
+    const slow = await onSocket(`${head}content-length: 50\r\n\r\n{"na`, at.url);
+    await hasty.close();
     expect(slow).toMatch(/^HTTP\/1.1 408 /);
     expect(slow).toContain('"code":"REQUEST_TIMEOUT"');
   });

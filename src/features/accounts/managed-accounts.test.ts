@@ -221,7 +221,7 @@ describe("accounts", () => {
     await key.sandboxScan({ id: data.id, phone });
     await waitUntil(async () => (await key.getInstanceStatus({ id: data.id })).data.connected);
     const text = { number: "5511987651234", text: "Hi" };
-    await key.sendText({ id: data.id, ...text, async: true, delay: 3_000 });
+    await key.sendText({ id: data.id, ...text, async: true, delay: 60_000 });
     await test.owner.changeAccount({ id: account_id, status: "blocked" });
     const messages = async () =>
       test.database.db
@@ -232,7 +232,10 @@ describe("accounts", () => {
         .execute();
     const phones = createSandboxControl(test.database.pool);
     await phones.receive(phone, { from: "5511987651239", content: { kind: "text", text: "Hello" } });
-    await waitUntil(async () => (await messages()).every(({ status }) => status !== "pending"));
+    await waitUntil(async () => {
+      await test.advance(20_000);
+      return (await messages()).every(({ status }) => status !== "pending");
+    });
     await waitUntil(async () => (await messages()).length === 2);
     expect(await messages()).toMatchObject([
       { direction: "outbound", status: "failed", error: { code: "ACCOUNT_RESTRICTED", retryable: false } },
@@ -379,7 +382,7 @@ describe("plans", () => {
           () => false,
           ({ code, details }) => code === "PLAN_FEATURE_DISABLED" && details.feature === "campaigns",
         ),
-      7_000,
+      30_000,
     );
     await client.listLeads();
   });

@@ -22,11 +22,14 @@ describe("passwords", () => {
     await passwords.verify(undefined, "warm up");
     const time = async (hash: string | undefined) => {
       const start = performance.now();
-      for (let i = 0; i < 8; i++) expect(await passwords.verify(hash, "wrong")).toBe(false);
+      expect(await passwords.verify(hash, "wrong")).toBe(false);
       return performance.now() - start;
     };
-    const [known, unknown] = [await time(stored), await time(undefined)];
-    expect(unknown).toBeGreaterThan(known / 3);
+    const times: { known: number; unknown: number }[] = [];
+    for (let i = 0; i < 8; i++) times.push({ known: await time(stored), unknown: await time(undefined) });
+    // The quickest of each, which no pause of the machine is in.
+    const quickest = (which: "known" | "unknown") => Math.min(...times.map((one) => one[which]));
+    expect(quickest("unknown")).toBeGreaterThan(quickest("known") / 3);
   });
 
   it("are refused beyond two at work and twenty waiting, with the time to wait", async () => {

@@ -70,7 +70,7 @@ describe("a plan with a limit", () => {
     const wait = Number(/t=(\d+)/.exec(last?.headers.get("ratelimit") ?? "")?.[1]);
     expect(Number(last?.headers.get("retry-after"))).toBe(wait);
     expect(Number(last?.headers.get("x-ratelimit-reset"))).toBe(wait);
-    expect(wait).toBeGreaterThan(15);
+    expect(wait).toBeGreaterThan(5);
   });
 
   test("counts the account's users and keys together, and nobody else's", async () => {
@@ -152,10 +152,13 @@ test("a plan without limits costs no header", async () => {
 test("an address without a valid credential is held up, but neither for health nor with a credential", async () => {
   const shop = await openShop({});
   const wrong = { "x-api-key": "wg_wrong" };
-  const guesses = await times(UNKNOWN_RATE, () => call("GET /instance/all", undefined, wrong));
+  const guesses: RawAnswer[] = [];
+  // While they are asked, some of the allowance comes back.
+  while (guesses.length < 10 * UNKNOWN_RATE && guesses.at(-1)?.status !== 429)
+    guesses.push(await call("GET /instance/all", undefined, wrong));
   expect(statuses(guesses).at(-1)).toBe(429);
   expect(guesses.at(-1)?.headers.get("retry-after")).toMatch(/^\d+$/);
-  expect((await call("GET /")).status).toBe(429);
+  await expect.poll(async () => (await call("GET /")).status).toBe(429);
   expect((await call("GET /health")).status).toBe(200);
   expect((await call("GET /instance/all", undefined, shop.key)).status).toBe(200);
 });

@@ -231,7 +231,8 @@ describe("a restore", () => {
     await expect(gateway.admin.decideHeldWork({ action: "discard" })).rejects.toMatchObject({
       code: "CONFLICT",
     });
-    await good.waitFor(({ body }) => body.data?.message?.text === "pending");
+    for (const receiver of [good, broken])
+      await receiver.waitFor(({ body }) => body.data?.message?.text === "pending");
     await broken.waitFor(({ body }) => body.data?.message?.text === "four", 2);
     await waitUntil(async () => (await gateway.admin.getHeldWork()).data.sends === 0);
     const again = good.received.slice(gotGood).filter(({ body }) => delivered.includes(body.event_id));

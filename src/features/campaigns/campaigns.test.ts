@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import {
   newPhone,
   startTestGateway,
@@ -10,6 +10,12 @@ import {
 import { createRawCall, type RawCall } from "../../../test/raw-call.ts";
 import { type Client, createClient } from "../../client.ts";
 import { createAccount } from "../accounts/create-account.ts";
+
+// What is slow is without an answer for certain, also where everything stands still for seconds.
+vi.mock("../../network/sandbox/timing.ts", async (original) => {
+  const { SANDBOX_TIMING } = await original<typeof import("../../network/sandbox/timing.ts")>();
+  return { SANDBOX_TIMING: { ...SANDBOX_TIMING, slowAckMs: 9_000 } };
+});
 
 let gateway: TestGateway;
 let shop: TestInstance;
@@ -189,7 +195,8 @@ describe("recipients", () => {
     await owner.startCampaign({ id });
     await waitUntil(async () => (await totalsOf(id)).sent > 0);
     const sent = await shop.client.sendText({ id: shop.id, number: newPhone(), text: "Now" });
-    expect(sent.data).toMatchObject({ status: "sent" });
+    // Its receipts may have come before the answer was made.
+    expect(sent.data).toMatchObject({ status: expect.stringMatching(/^(sent|delivered|read)$/) });
     expect((await totalsOf(id)).pending).toBeGreaterThan(0);
     await owner.cancelCampaign({ id });
     await waitUntil(async () => (await totalsOf(id)).queued === 0);
@@ -260,11 +267,11 @@ async function bearer(): Promise<string> {
 
 describe("a campaign under way", () => {
   test("that is paused begins no further send, and goes on where it was", async () => {
-    const id = await createCampaign({ min_delay_ms: 40, max_delay_ms: 60, message_template: "Hi" });
+    const id = await createCampaign({ min_delay_ms: 400, max_delay_ms: 600, message_template: "Hi" });
     const phones = newPhones(60);
     await owner.addRecipients({ id, numbers: phones });
     await owner.startCampaign({ id });
-    await waitUntil(async () => (await arrived(phones)).length > 5);
+    await waitUntil(async () => (await arrived(phones)).length > 2);
     expect((await owner.pauseCampaign({ id })).data.status).toBe("paused");
     const submitted = await rows(
       `select 1 from message where origin = 'campaign' and submitted_at is not null and metadata ->> 'campaign_id' = '${id}'`,
@@ -273,6 +280,7 @@ describe("a campaign under way", () => {
     const before = await arrived(phones);
     expect(before.length).toBe(submitted.length);
     expect(await totalsOf(id)).toMatchObject({ pending: 60 - before.length, sent: before.length });
+    await owner.updateCampaign({ id, ...QUICK });
     expect((await owner.startCampaign({ id })).data).toMatchObject({
       status: "queued",
       queued: 60 - before.length,
@@ -297,7 +305,7 @@ describe("a campaign under way", () => {
   });
 
   test("withholds what is submitted at the moment of the pause", async () => {
-    const id = await createCampaign({ min_delay_ms: 1_500, max_delay_ms: 1_500, message_template: "Hi" });
+    const id = await createCampaign({ min_delay_ms: 8_000, max_delay_ms: 8_000, message_template: "Hi" });
     const phones = newPhones(2);
     await owner.addRecipients({ id, numbers: phones });
     await owner.startCampaign({ id });
@@ -306,8 +314,10 @@ describe("a campaign under way", () => {
     await sql`update campaign set status = 'paused', status_reason = 'user' where id = ${id}`.execute(
       gateway.database.db,
     );
+    await gateway.advance(8_000);
     await waitUntil(async () => (await totalsOf(id)).queued === 0);
     expect(await totalsOf(id)).toMatchObject({ pending: 1, sent: 1 });
+    await owner.updateCampaign({ id, ...QUICK });
     await owner.startCampaign({ id });
     await completed(id);
     expect(await arrived(phones)).toHaveLength(2);
@@ -358,6 +368,7 @@ describe("a campaign under way", () => {
     await owner.addRecipients({ id, numbers: [stranger, known] });
     await owner.startCampaign({ id });
     await waitUntil(async () => (await owner.getCampaign({ id })).data.status_reason === "reachout_timelock");
+    await waitUntil(async () => (await totalsOf(id)).queued === 0);
     expect(await totalsOf(id)).toMatchObject({ sent: 1, pending: 1 });
     await setLock("null");
     await gateway.advance(30_000);

@@ -139,7 +139,7 @@ describe("typebot", () => {
   });
 
   test("quick messages become one where that is wanted", async () => {
-    await serve([bubble("a", "one"), ask("x")], { debounce_ms: 400 });
+    await serve([bubble("a", "one"), ask("x")], { debounce_ms: 5_000 });
     const ana = newPerson();
     await story.say(ana, "first");
     await story.say(ana, "second");
@@ -227,7 +227,7 @@ describe("typebot", () => {
   test("a person who writes stops the bot, which comes back by itself where it stood", async () => {
     typebot.publish("shop", SHOP);
     await serve([bubble("a", "Welcome"), ask("q"), bubble("b", "slow"), bubble("c", "slower"), ask("r")], {
-      ...{ min_delay_ms: 5_000, pause_on_human_minutes: 30 },
+      ...{ min_delay_ms: 60_000, max_delay_ms: 60_000, pause_on_human_minutes: 30 },
     });
     const ana = newPerson();
     await talk(ana, "hi", 1);
@@ -358,10 +358,10 @@ describe("typebot", () => {
     typebot.trouble({ status: 429, headers: { "retry-after": "3" } }, 1, /continueChat/);
     typebot.trouble({ status: 500 }, 1, /continueChat/);
     await story.say(ana, "1");
-    await waitUntil(() => typebot.calls.length === 2);
+    await waitUntil(() => typebot.calls.length >= 2);
     await waitUntil(async () => (await read()).status === "failing");
     await story.gateway.advance(60_000);
-    await waitUntil(() => typebot.calls.length === 3);
+    await waitUntil(() => typebot.calls.length >= 3);
     await story.gateway.advance(60_000);
     expect(await story.heard(ana, 2)).toHaveLength(2);
     expect(typebot.said()).toEqual(["hi", "Vendas", "Vendas", "Vendas"]);
