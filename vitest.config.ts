@@ -10,8 +10,8 @@ export default defineConfig({
     pool: "forks",
     maxWorkers: 3,
     // Processes start and end by the dozen in some files, on a machine that may be busy.
-    testTimeout: 90_000,
-    hookTimeout: 90_000,
+    testTimeout: 180_000,
+    hookTimeout: 180_000,
     expect: { poll: { timeout: 60_000, interval: 20 } },
     teardownTimeout: 20_000,
   },

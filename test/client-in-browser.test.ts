@@ -69,7 +69,7 @@ describe.skipIf(!executablePath)(title, () => {
     page.on("pageerror", (error) => troubles.push(error.message));
     await page.goto(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
     const result = await page
-      .waitForFunction("window.result", undefined, { timeout: 15_000 })
+      .waitForFunction("window.result", undefined, { timeout: 60_000 })
       .catch(() => expect.fail(`nothing came: ${troubles.join(", ")}`));
     expect(await result.jsonValue()).toEqual({
       data: { status: "sent" },

@@ -297,7 +297,8 @@ describe.each<NetworkName>(["sandbox", "whatsapp"])("on the network %s", (networ
     const { id, client } = shop;
     const { data } = await client.updateInstance({ id, name: "New", settings: { read_messages: true } });
     expect(data).toMatchObject({ name: "New", settings: { read_messages: true, ignore_groups: false } });
-    expect((await client.connectInstance({ id })).data).toMatchObject({ status: "qr_pending", jid: null });
+    const begun = await client.connectInstance({ id, wait_seconds: 60 });
+    expect(begun.data).toMatchObject({ status: "qr_pending", jid: null });
     expect((await client.getInstanceQr({ id })).data?.qr).toMatch(/^data:image\/png;base64,/);
     await side.pair(shop);
     await waitUntil(async () => (await client.getInstanceStatus({ id })).data.profile_name !== null);

@@ -880,7 +880,7 @@ export class FakeChatwoot {
               "x-chatwoot-signature": `sha256=${signature}`,
             }),
           },
-          signal: AbortSignal.timeout(5000),
+          signal: AbortSignal.timeout(30_000),
         }).then(
           (answer) => answer.status,
           () => 0,

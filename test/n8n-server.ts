@@ -1,5 +1,6 @@
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { buffer } from "node:stream/consumers";
 
 /** How a workflow's Webhook node is set up. */
 export interface Workflow {
@@ -79,10 +80,11 @@ export async function startN8n(): Promise<N8nServer> {
   }
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const parts: Buffer[] = [];
-    for await (const part of request) parts.push(part as Buffer);
+    // One that was cut off on the way is no request.
+    const raw = await buffer(request).catch(() => undefined);
+    if (!raw) return;
     const path = new URL(request.url ?? "", "http://n8n").pathname;
-    const answered = respond(request, path, Buffer.concat(parts));
+    const answered = respond(request, path, raw);
     if (answered === "drop") return void response.destroy();
     if (!answered) return;
     const { status, said, headers } = answered;

@@ -108,7 +108,7 @@ async function onWhatsApp({ control, caFile }: WhatsAppServer): Promise<Others> 
     shows: (from) => control.say(from, phone, picture),
     addGroup: async (subject, by) => (await control.addGroup(subject, [by, phone])).jid,
     async pair(instance) {
-      const { data } = await instance.client.connectInstance({ id: instance.id });
+      const { data } = await instance.client.connectInstance({ id: instance.id, wait_seconds: 60 });
       await control.scan(phone, data.qr_code ?? "");
       await connected(instance);
     },

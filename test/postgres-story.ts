@@ -67,7 +67,7 @@ export function createPostgresStory(): PostgresStory {
 }
 
 export async function query(url: string, text: string): Promise<Record<string, unknown>[]> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 3_000 });
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 60_000 });
   client.on("error", () => {});
   await client.connect();
   try {

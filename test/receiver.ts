@@ -1,6 +1,7 @@
 import { createHmac } from "node:crypto";
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { buffer } from "node:stream/consumers";
 import { Webhook } from "standardwebhooks";
 
 /** One request that a receiver got, its signatures checked already. */
@@ -41,9 +42,9 @@ export async function startReceiver(): Promise<Receiver> {
   let secrets: string[] = [];
   let answer: Answer = 200;
   const server = createServer(async (request, response) => {
-    const parts: Buffer[] = [];
-    for await (const part of request) parts.push(part as Buffer);
-    const raw = Buffer.concat(parts);
+    // One that was cut off on the way is no request.
+    const raw = await buffer(request).catch(() => undefined);
+    if (!raw) return;
     const item: Received = { headers: request.headers, raw, body: parse(raw), at: Date.now() };
     received.push(item);
     response.once("finish", () => {

@@ -11,7 +11,8 @@ export interface TestPostgres {
   stop(): Promise<void>;
 }
 
-const SETTINGS = { fsync: "off", synchronous_commit: "off", full_page_writes: "off", max_connections: "200" };
+// Some files have half a dozen gateways at once, of twenty connections each, and three files run side by side.
+const SETTINGS = { fsync: "off", synchronous_commit: "off", full_page_writes: "off", max_connections: "500" };
 
 /** With settings on top of the fast ones, which forgive no crash of the database. */
 export async function startTestPostgres(more: Record<string, string> = {}): Promise<TestPostgres> {

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
 
 type Json = Record<string, unknown>;
 
@@ -143,7 +144,9 @@ export async function startTypebot(): Promise<TypebotServer> {
   }
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const raw = await readAll(request);
+    // One that was cut off on the way is no request.
+    const raw = await text(request).catch(() => undefined);
+    if (raw === undefined) return;
     const path = request.url ?? "";
     const body = parse(raw);
     const session = /sessions\/([^/]+)\//.exec(path)?.[1];
@@ -231,10 +234,4 @@ function parse(raw: string): Json | undefined {
   } catch {
     return undefined;
   }
-}
-
-async function readAll(request: IncomingMessage): Promise<string> {
-  const parts: Buffer[] = [];
-  for await (const part of request) parts.push(part as Buffer);
-  return Buffer.concat(parts).toString("utf8");
 }
