@@ -32,7 +32,8 @@ export const PERSONAL_DATA = {
       "id name price max_instances max_users max_messages max_campaigns max_leads api_rate_limit_per_minute instance_rate_limit_per_minute message_rate_limit_per_minute features",
   },
   account: {
-    plain: "id account_type status plan_id settings parent_id trial_ends_at held_by_owner created_at updated_at",
+    plain:
+      "id account_type status plan_id settings parent_id trial_ends_at held_by_owner created_at updated_at",
     personal: { name: numbered("account") },
   },
   account_user: {
