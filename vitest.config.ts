@@ -1,5 +1,6 @@
 import { defineConfig } from "vitest/config";
 import { FailedFilesReporter } from "./test/failed-files-reporter.ts";
+import { LongFirstSequencer } from "./test/long-first-sequencer.ts";
 
 export default defineConfig({
   test: {
@@ -7,6 +8,7 @@ export default defineConfig({
     globalSetup: ["test/global-setup.ts"],
     env: { NODE_ENV: "test" },
     reporters: ["default", new FailedFilesReporter()],
+    sequence: { sequencer: LongFirstSequencer },
     pool: "forks",
     maxWorkers: 3,
     // Processes start and end by the dozen in some files, on a machine that may be busy.
