@@ -21,6 +21,12 @@ export async function ensurePartitions(db: Db, now?: Date): Promise<void> {
   for (const table of PARTITIONED) await withTableLock(db, (trx) => ensureDays(trx, table, days));
 }
 
+/** Drops the days that are older than so many milliseconds by the clock of the database, since ours may be wrong. */
+export async function dropOldPartitions(db: Db, ageMs: number): Promise<string[]> {
+  const now = await databaseNow(db);
+  return dropPartitionsBefore(db, new Date(now.getTime() - ageMs));
+}
+
 /** Drops every day that ended at or before the start of the UTC day of `date`; returns the names dropped. */
 export async function dropPartitionsBefore(db: Db, date: Date): Promise<string[]> {
   const limit = new Date(startOfDay(date));

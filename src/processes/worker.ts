@@ -1,3 +1,4 @@
+import { sql } from "kysely";
 import type { Engine } from "../engine/engine.ts";
 import { dropOrphanedJobs } from "../engine/jobs.ts";
 import { createSchedules } from "../engine/schedule.ts";
@@ -27,7 +28,7 @@ import { webhookLane } from "../features/webhooks/webhook-lane.ts";
 import type { SandboxControl } from "../network/sandbox-control.ts";
 import type { Config } from "../platform/config.ts";
 import type { Db } from "../platform/db.ts";
-import { dropPartitionsBefore, ensurePartitions } from "../platform/partitions.ts";
+import { dropOldPartitions, ensurePartitions } from "../platform/partitions.ts";
 import type { SafeFetch } from "../platform/safe-fetch.ts";
 import type { SecretBox } from "../platform/secret-box.ts";
 import type { SessionHost } from "./sessions.ts";
@@ -83,11 +84,7 @@ export function addWorker(parts: WorkerParts): void {
     }),
     { name: "expire-held-sends", everyMs: 5 * SECOND, run: () => expireHeldSends(db, outcomes) },
     { name: "partitions", everyMs: HOUR, run: () => ensurePartitions(db) },
-    {
-      name: "retention",
-      everyMs: HOUR,
-      run: () => dropPartitionsBefore(db, new Date(Date.now() - config.retentionMs)),
-    },
+    { name: "retention", everyMs: HOUR, run: () => dropOldPartitions(db, config.retentionMs) },
     { name: "idempotency", everyMs: HOUR, run: () => forgetOldKeys(db) },
     { name: "orphaned-jobs", everyMs: HOUR, run: () => dropOrphanedJobs(db) },
     { name: "media-retention", everyMs: HOUR, run: () => expireFiles(db, config.mediaRetentionMs) },
@@ -116,7 +113,7 @@ function addPrivacy({ db, engine, sandbox, media, conversations }: WorkerParts):
 }
 
 async function forgetOldKeys(db: Db): Promise<void> {
-  const before = new Date(Date.now() - 25 * HOUR);
+  const before = sql<Date>`now() - interval '25 hours'`;
   await db.deleteFrom("idempotency").where("created_at", "<", before).execute();
   await db.deleteFrom("account_idempotency").where("created_at", "<", before).execute();
 }
