@@ -88,6 +88,17 @@ export async function holdsWithin(ms: number, condition: () => Promise<boolean> 
   return condition();
 }
 
+const STILL_MS = 30_000;
+
+/** Until as many have come, or no more do: what is late is not lost. Answers whether all have. */
+export async function allHaveCome(count: () => number, expected: number): Promise<boolean> {
+  for (let before = -1; count() > before && count() < expected; ) {
+    before = count();
+    await holdsWithin(STILL_MS, () => count() >= expected);
+  }
+  return count() >= expected;
+}
+
 export interface Sample {
   atMs: number;
   residentMb: number;

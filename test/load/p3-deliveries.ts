@@ -2,12 +2,11 @@ import { residentMb } from "../bench/bench-gateway.ts";
 import { costOfEach, readMeter, sizesOfEach } from "./cost.ts";
 import { startEventSource } from "./event-source.ts";
 import type { LoadOptions } from "./load.ts";
-import { holdsWithin, startLoadStage } from "./load-stage.ts";
+import { allHaveCome, startLoadStage } from "./load-stage.ts";
 import { spread } from "./open-loop.ts";
 import { startReceivers } from "./receivers.ts";
 
 const RECEIVERS = 20;
-const DRAIN_MS = 120_000;
 
 /** P3: deliveries of 1 kB to twenty healthy receivers, with a durable row per try. */
 export function runDeliveries({ seconds = 600, rate = 1_000 }: LoadOptions): Promise<boolean> {
@@ -32,7 +31,7 @@ async function deliver(name: string, { seconds, rate }: Required<Pick<LoadOption
   const before = await readMeter(stage);
   const began = performance.now();
   const recorded = await source.record(instances, { perSecond: rate, seconds });
-  const drained = await holdsWithin(DRAIN_MS, () => receivers.count >= recorded);
+  const drained = await allHaveCome(() => receivers.count, recorded);
   const perSecond = (receivers.count * 1000) / (performance.now() - began);
   const memory = await residentMb(stage.gateway.pid);
   const cost = costOfEach(before, await readMeter(stage), recorded);

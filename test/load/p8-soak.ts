@@ -1,6 +1,6 @@
 import { startEventSource } from "./event-source.ts";
 import type { LoadOptions } from "./load.ts";
-import { holdsWithin, slopeAnHour, startLoadStage, watchProcess } from "./load-stage.ts";
+import { allHaveCome, slopeAnHour, startLoadStage, watchProcess } from "./load-stage.ts";
 import { offer, spread } from "./open-loop.ts";
 import { startReceivers } from "./receivers.ts";
 import { checkSends, isDrained, openSendingClient } from "./send-ledger.ts";
@@ -9,7 +9,6 @@ const RECEIVERS = 20;
 const SAMPLE_MS = 10_000;
 /** Until caches are full and code is compiled, memory grows by itself. */
 const WARM_PART = 0.4;
-const DRAIN_MS = 120_000;
 
 /** P8: half of P2 and P3 together for long: memory and open files must not grow. */
 export async function runSoak({ seconds = 1_800, rate = 500 }: LoadOptions): Promise<boolean> {
@@ -29,7 +28,7 @@ export async function runSoak({ seconds = 1_800, rate = 500 }: LoadOptions): Pro
     source.record(instances, { perSecond: rate, seconds }),
   ]);
   watched.stop();
-  const isReceived = await holdsWithin(DRAIN_MS, () => receivers.count >= recorded);
+  const isReceived = await allHaveCome(() => receivers.count, recorded);
   const isSent = await isDrained(stage.database);
   const sends = await checkSends(stage.database, sender.accepted);
   await sender.close();
