@@ -118,6 +118,7 @@ test("three nodes know their own addresses, and the proxy knows all of them", ()
     expect(services[name].environment.WAYGATE_CLUSTER_SECRET).toBeTruthy();
     expect(proxy).toContain(`server ${name}:3000`);
   }
+  expect(proxy).toMatch(/location \/internal\/ \{\s+return 404;/);
 });
 
 test("the systemd unit has sections, directives that systemd knows, and a program that exists", () => {

@@ -1,6 +1,6 @@
 import { Readable } from "node:stream";
-import type { FastifyInstance } from "fastify";
-import { NODE_CALL_PATH, NODE_HEADERS, NOT_HERE_STATUS } from "./node-calls.ts";
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import { NODE_CALL_PATH, NODE_CALL_PROOF, NODE_HEADERS, NOT_HERE_STATUS } from "./node-calls.ts";
 import { decodeMessage, encodeMessage, isSigned } from "./node-message.ts";
 
 /** Stands for "this node does not have it"; nothing was done. */
@@ -35,15 +35,18 @@ export async function addNodeCallsRoute(app: FastifyInstance, options: NodeCalls
     );
     // What another node asks was admitted there.
     const config = { isNeverHeldUp: true };
-    room.post(NODE_CALL_PATH, { bodyLimit: options.bodyLimitBytes, config }, async (request, reply) => {
+    const { secret, bodyLimitBytes: bodyLimit } = options;
+    // Of strangers not a byte of the body is read.
+    room.addHook("onRequest", async (request, reply) => {
+      if (!isSigned(secret, NODE_CALL_PROOF, headerOf(request, "proof"))) return reply.code(401).send();
+    });
+    room.post(NODE_CALL_PATH, { bodyLimit, config }, async (request, reply) => {
       const body = typeof request.body === "string" ? request.body : "";
-      if (!isSigned(options.secret, body, headerOf(request.headers[NODE_HEADERS.signature]))) {
-        return reply.code(401).send();
-      }
+      if (!isSigned(secret, body, headerOf(request, "signature"))) return reply.code(401).send();
       const gone = new AbortController();
       reply.raw.once("close", () => gone.abort());
       const answer = await run(options.handlers, body, {
-        timeLeftMs: Number(headerOf(request.headers[NODE_HEADERS.timeLeft])) || DEFAULT_TIME_LEFT_MS,
+        timeLeftMs: Number(headerOf(request, "timeLeft")) || DEFAULT_TIME_LEFT_MS,
         signal: gone.signal,
       });
       if (answer === NOT_HERE) return reply.code(NOT_HERE_STATUS).send();
@@ -60,6 +63,7 @@ async function run(handlers: NodeCallHandlers, body: string, context: NodeCallCo
   return handler ? handler(input, context) : NOT_HERE;
 }
 
-function headerOf(value: string | string[] | undefined): string {
+function headerOf({ headers }: FastifyRequest, name: keyof typeof NODE_HEADERS): string {
+  const value = headers[NODE_HEADERS[name]];
   return typeof value === "string" ? value : "";
 }

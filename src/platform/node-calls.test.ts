@@ -1,7 +1,10 @@
+import { once } from "node:events";
+import { connect } from "node:net";
 import { Readable } from "node:stream";
+import { setTimeout as delay } from "node:timers/promises";
 import Fastify, { type FastifyInstance } from "fastify";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createNodeCalls, NODE_CALL_PATH, NODE_HEADERS } from "./node-calls.ts";
+import { createNodeCalls, NODE_CALL_PATH, NODE_CALL_PROOF, NODE_HEADERS } from "./node-calls.ts";
 import { addNodeCallsRoute, NOT_HERE } from "./node-calls-route.ts";
 import { decodeMessage, encodeMessage, isSigned, signMessage } from "./node-message.ts";
 
@@ -12,6 +15,16 @@ describe("a call of another node", () => {
   let url: string;
   const calls = createNodeCalls({ secret: SECRET });
   const ask = (name: string, input: unknown = {}) => calls.call({ url, name, input, timeoutMs: 5000 });
+
+  /** A file that comes as the test pushes it. */
+  let long: Readable;
+  const askLong = async () => {
+    long = new Readable({ read() {} });
+    long.push("one ");
+    const answer = await ask("long");
+    if (answer.outcome !== "stream") throw new Error(answer.outcome);
+    return answer.body;
+  };
 
   beforeAll(async () => {
     app = Fastify();
@@ -30,6 +43,7 @@ describe("a call of another node", () => {
               throw new Error("the disk is gone");
             })(),
           ),
+        long: async () => long,
         broken: async () => Promise.reject(new Error("a bug")),
       },
     });
@@ -63,6 +77,21 @@ describe("a call of another node", () => {
     else expect(torn.outcome).toBe("unreachable");
   });
 
+  test("takes as long over a file as its reader needs: the time is for the head of the answer alone", async () => {
+    const body = await askLong();
+    // Later than the call's own timer of the same length, which was set before.
+    await delay(5500);
+    long.push("two");
+    long.push(null);
+    expect(Buffer.concat(await body.toArray()).toString()).toBe("one two");
+  });
+
+  test("ends a file at its source when its reader goes away", async () => {
+    const body = await askLong();
+    body.destroy();
+    await expect.poll(() => long.destroyed).toBe(true);
+  });
+
   test("knows what is not there, also what this version does not know", async () => {
     expect(await ask("elsewhere")).toEqual({ outcome: "not_here" });
     expect(await ask("of a newer version")).toEqual({ outcome: "not_here" });
@@ -80,17 +109,43 @@ describe("a call of another node", () => {
     const refused = await stranger.call({ url, name: "echo", input: {}, timeoutMs: 20_000 });
     expect(refused).toMatchObject({ outcome: "unreachable", executed: false });
     await stranger.close();
-    const bare = await app.inject({ method: "POST", url: NODE_CALL_PATH, payload: "{}", headers: TEXT });
-    expect(bare.statusCode).toBe(401);
-    const body = encodeMessage({ name: "echo", input: {} });
-    const old = { ...TEXT, [NODE_HEADERS.signature]: signMessage(SECRET, body, Date.now() - 120_000) };
-    expect(
-      (await app.inject({ method: "POST", url: NODE_CALL_PATH, payload: body, headers: old })).statusCode,
-    ).toBe(401);
+  });
+
+  const body = encodeMessage({ name: "echo", input: {} });
+  const knock = async (headers: Record<string, string>) => {
+    const type = { "content-type": "text/plain" };
+    const call = {
+      method: "POST",
+      url: NODE_CALL_PATH,
+      payload: body,
+      headers: { ...type, ...headers },
+    } as const;
+    return (await app.inject(call)).statusCode;
+  };
+
+  test("needs a fresh proof and the signature of what it says", async () => {
+    const { proof, signature } = NODE_HEADERS;
+    const good = { [proof]: signMessage(SECRET, NODE_CALL_PROOF), [signature]: signMessage(SECRET, body) };
+    const longAgo = Date.now() - 120_000;
+    expect(await knock(good)).toBe(200);
+    expect(await knock({})).toBe(401);
+    expect(await knock({ [signature]: good[signature] ?? "" })).toBe(401);
+    expect(await knock({ ...good, [proof]: signMessage(SECRET, NODE_CALL_PROOF, longAgo) })).toBe(401);
+    expect(await knock({ ...good, [signature]: signMessage(SECRET, body, longAgo) })).toBe(401);
+    expect(await knock({ ...good, [signature]: signMessage(SECRET, `${body} `) })).toBe(401);
+  });
+
+  test("is refused before its body has come when the proof is missing", async () => {
+    const { hostname, port } = new URL(url);
+    const socket = connect(Number(port), hostname);
+    const headers = ["host: node", "content-type: text/plain", "content-length: 90000"];
+    // Not a byte of the body follows.
+    socket.write(`POST ${NODE_CALL_PATH} HTTP/1.1\r\n${headers.join("\r\n")}\r\n\r\n`);
+    const [answer] = await once(socket, "data");
+    socket.destroy();
+    expect(String(answer)).toMatch(/^HTTP\/1\.1 401 /);
   });
 });
-
-const TEXT = { "content-type": "text/plain" };
 
 test("a signature fits one text only", () => {
   const signature = signMessage(SECRET, "text");

@@ -4,7 +4,10 @@ import { decodeMessage, encodeMessage, signMessage } from "./node-message.ts";
 
 /** Where the nodes take each other's calls. */
 export const NODE_CALL_PATH = "/internal/calls";
+/** What a caller signs so that it is known before its body is read. */
+export const NODE_CALL_PROOF = `POST ${NODE_CALL_PATH}`;
 export const NODE_HEADERS = {
+  proof: "x-waygate-cluster-proof",
   signature: "x-waygate-cluster-signature",
   hop: "x-waygate-hop",
   timeLeft: "x-waygate-time-left",
@@ -24,6 +27,7 @@ export interface NodeCall {
   url: string;
   name: string;
   input: unknown;
+  /** For the whole of a value, and for the head of a stream. */
   timeoutMs: number;
   signal?: AbortSignal;
 }
@@ -35,10 +39,16 @@ export interface NodeCalls {
 }
 
 const CONNECT_MS = 3000;
+/** Without a byte although the reader wants some. */
+const IDLE_MS = 60_000;
 const NEVER_ARRIVED = new Set(["ECONNREFUSED", "ENOTFOUND", "EHOSTUNREACH", "UND_ERR_CONNECT_TIMEOUT"]);
 
 export function createNodeCalls({ secret }: { secret: string }): NodeCalls {
-  const agent = new Agent({ connect: { timeout: CONNECT_MS }, keepAliveTimeout: 10_000, bodyTimeout: 0 });
+  const agent = new Agent({
+    connect: { timeout: CONNECT_MS },
+    keepAliveTimeout: 10_000,
+    bodyTimeout: IDLE_MS,
+  });
   return {
     call: (call) => send(agent, secret, call),
     close: () => agent.destroy(),
@@ -48,25 +58,30 @@ export function createNodeCalls({ secret }: { secret: string }): NodeCalls {
 async function send(agent: Agent, secret: string, call: NodeCall): Promise<NodeAnswer> {
   const { url, name, input, timeoutMs, signal } = call;
   const body = encodeMessage({ name, input });
-  const timeout = AbortSignal.timeout(timeoutMs);
+  const late = new AbortController();
+  const timer = setTimeout(() => late.abort(new Error("the other node took too long")), timeoutMs);
   try {
     const answer = await request(new URL(NODE_CALL_PATH, url), {
       method: "POST",
       dispatcher: agent,
       headers: {
         "content-type": "text/plain",
+        [NODE_HEADERS.proof]: signMessage(secret, NODE_CALL_PROOF),
         [NODE_HEADERS.signature]: signMessage(secret, body),
         [NODE_HEADERS.hop]: "1",
         [NODE_HEADERS.timeLeft]: String(timeoutMs),
       },
       body,
       headersTimeout: timeoutMs,
-      signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
+      signal: signal ? AbortSignal.any([signal, late.signal]) : late.signal,
     });
     return await read(answer);
   } catch (error) {
     const { code = "", message } = error as NodeJS.ErrnoException;
     return { outcome: "unreachable", executed: !NEVER_ARRIVED.has(code), reason: message };
+  } finally {
+    // A stream that has begun lasts as long as its reader takes.
+    clearTimeout(timer);
   }
 }
 

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { readdir, stat, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { Readable } from "node:stream";
 import { sql } from "kysely";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { type MessagingStory, startMessagingStory, waitUntil } from "../../../test/messaging-story.ts";
@@ -334,6 +335,22 @@ describe("a stored file", () => {
     await expect(get(pathOf(id)).then((answer) => answer.arrayBuffer())).rejects.toThrow();
     await truncate(await blobPath(blob), 10);
     expect((await get(pathOf(id))).status).toBe(500);
+  });
+
+  test("is let go at the node that has it when its reader leaves before the first byte", async () => {
+    const { id } = await settled(await receive(randomBytes(100)));
+    const source = new Readable({ read() {} });
+    const { engine } = story.gateway.gateway;
+    const deps = {
+      db: db(),
+      engine: { wake: engine.wake, node: { ...engine.node, id: "reader" } },
+      store: await FolderStore.open(join(dir.path, "media"), { node: "reader", isShared: false }),
+      readFromNode: async () => source,
+      log: createLog("silent"),
+    };
+    const opened = await openFile(deps, { media: id }, new AbortController().signal);
+    (await opened.read()).destroy();
+    await expect.poll(() => source.destroyed).toBe(true);
   });
 
   test("is nobody else's: another instance finds nothing", async () => {

@@ -155,7 +155,10 @@ async function readStored(
     log.error({ reason: media_id ?? "" }, "a file is missing in the media store");
     throw expired();
   }
-  return range ? stream : Readable.from(unchanged(stream, sha256, log), { objectMode: false });
+  if (range) return stream;
+  const whole = Readable.from(unchanged(stream, sha256, log), { objectMode: false });
+  // A generator that was never begun closes nothing.
+  return whole.once("close", () => stream.destroy());
 }
 
 /** Holds the last piece back until it is known that the file is the one that was stored. */
