@@ -1,8 +1,10 @@
-import type { Readable } from "node:stream";
+import { type Readable, Transform } from "node:stream";
 import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { BodyRoom } from "./body-room.ts";
 import { GatewayError } from "./errors.ts";
 import { FileBody, FormBody } from "./form-body.ts";
 import { parseJsonBody } from "./json-body.ts";
+import { tooMuchToDo } from "./pressure.ts";
 
 const CHARSET = /charset\s*=\s*"?([^";\s]+)/i;
 
@@ -31,6 +33,47 @@ export function addBodyParsers(app: FastifyInstance): void {
     if (!isEmpty(request)) throw unsupported();
     return undefined;
   });
+}
+
+/** Lets no more bodies into memory than there is room for; forms go to the disk. Asked once the caller is known. */
+export function addBodyRoom(app: FastifyInstance, room: BodyRoom): void {
+  app.addHook("preParsing", (request, reply, payload, done) => {
+    const { headers, routeOptions } = request;
+    const type = headers["content-type"] ?? "";
+    if (isEmpty(request) || routeOptions.config.isNeverHeldUp || /^multipart\//i.test(type)) return done();
+    reply.raw.once("close", () => room.end(request));
+    if (headers["transfer-encoding"] !== undefined) {
+      const body = counted(payload, (bytes) => reply.raw.closed || room.take(request, bytes));
+      // What still comes after the answer is thrown away, before the next request of the connection.
+      reply.raw.once("close", () => body.resume());
+      return done(null, body);
+    }
+    const bytes = Number(headers["content-length"]);
+    // One that is too large by itself is refused as that.
+    const isOffered = bytes <= (routeOptions.bodyLimit ?? bytes);
+    if (isOffered && !room.take(request, bytes)) return done(noRoom());
+    done();
+  });
+}
+
+/** Nobody knows how large the body will be, so it is counted as it comes. */
+function counted(body: Readable, isWelcome: (bytes: number) => boolean): Readable {
+  let bytes = 0;
+  const counter = new Transform({
+    transform(piece: Buffer, _encoding, done) {
+      bytes += piece.length;
+      if (isWelcome(bytes)) done(null, piece);
+      else done(noRoom());
+    },
+  });
+  body.once("error", (error) => counter.destroy(error));
+  // Whoever reads it may have stopped to listen.
+  counter.on("error", () => {});
+  return body.pipe(counter);
+}
+
+function noRoom(): GatewayError {
+  return tooMuchToDo("Too many large bodies are under way. Try again soon, or send files as forms.");
 }
 
 function isEmpty({ headers }: FastifyRequest): boolean {

@@ -4,7 +4,7 @@ import { GatewayError } from "./errors.ts";
 import type { Caller } from "./handler.ts";
 import type { Log } from "./log.ts";
 import type { AnsweredRequest } from "./metrics.ts";
-import type { Pressure } from "./pressure.ts";
+import { type Pressure, tooMuchToDo } from "./pressure.ts";
 import { toGatewayError } from "./to-gateway-error.ts";
 
 declare module "fastify" {
@@ -58,15 +58,8 @@ export function addHooks(app: FastifyInstance, options: HookOptions): void {
   app.setNotFoundHandler((request, reply) => refuseUnknown(request, reply, options.allowedMethods));
 }
 
-const CALM_AFTER_SECONDS = { least: 2, spread: 4 };
-
 function requireCalm(pressure: Pressure): void {
-  if (pressure.admits()) return;
-  // Not all of them come back in the same second.
-  const retryAfterSeconds = CALM_AFTER_SECONDS.least + Math.floor(Math.random() * CALM_AFTER_SECONDS.spread);
-  throw new GatewayError("UNAVAILABLE", "The gateway has too much to do just now. Try again soon.", {
-    retryAfterSeconds,
-  });
+  if (!pressure.admits()) throw tooMuchToDo("The gateway has too much to do just now. Try again soon.");
 }
 
 function setCommonHeaders(request: FastifyRequest, reply: FastifyReply): void {

@@ -1,5 +1,6 @@
 import { Readable } from "node:stream";
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from "fastify";
+import type { BodyRoom } from "./body-room.ts";
 import { withoutCredentials } from "./credentials.ts";
 import { isDatabaseAway } from "./db.ts";
 import type { EndlessStreams } from "./endless-streams.ts";
@@ -25,6 +26,7 @@ export interface RouteOptions {
   /** Where files wait while their request lasts. */
   scratchDir: string;
   endless: EndlessStreams;
+  bodies: BodyRoom;
 }
 
 /** Registers one row of the contract: who is calling is settled before a byte of the body is read. */
@@ -53,11 +55,12 @@ export function addRoute(
       await settleCaller(route, request, reply, options.authorise);
     },
     handler: async (request, reply) => {
-      const answer = await withSpool(options.scratchDir, async (spool) => {
+      const work = async (spool: UploadSpool) => {
         const readBody = () => read(request, spool);
         if (request.databaseAway) throw await refuseAway(route, request, readBody);
         return handler(await toCall(route, request, reply, readBody, options.log));
-      });
+      };
+      const answer = await options.bodies.during(request, () => withSpool(options.scratchDir, work));
       if (answer instanceof RawAnswer) {
         const isWelcome = () => identify(route, request, reply, options.authorise, { isRecheck: true });
         if (isEndless && answer.body instanceof Readable) options.endless.add(answer.body, isWelcome);

@@ -2,11 +2,12 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import Fastify, { type FastifyHttpOptions, type FastifyInstance, type RawServerDefault } from "fastify";
 import { createAllowedMethods } from "./allowed-methods.ts";
+import { BodyRoom } from "./body-room.ts";
 import { readCredential } from "./credentials.ts";
 import { createEndlessStreams } from "./endless-streams.ts";
 import { GatewayError } from "./errors.ts";
 import type { Authorise, Handler, Handlers } from "./handler.ts";
-import { addBodyParsers } from "./http-body.ts";
+import { addBodyParsers, addBodyRoom } from "./http-body.ts";
 import { answerClientError } from "./http-client-error.ts";
 import { trackConnections } from "./http-connections.ts";
 import { addHooks, sendError } from "./http-hooks.ts";
@@ -43,6 +44,8 @@ export interface HttpServerOptions<C extends Contract> {
   readiness?: Readiness;
   /** Requests answered at the same time at most, endless streams apart; 0 or absent: no limit. */
   maxRequests?: number;
+  /** Bytes of bodies in memory at the same time, forms and small ones apart; absent: no limit. */
+  maxBodyBytes?: number;
   /** What else shows that there is too much to do. */
   gauges?: readonly Gauge[];
   /** What other nodes may ask of this one; absent: nothing. */
@@ -77,7 +80,9 @@ export async function createHttpServer<C extends Contract>(
     limit: options.maxRequests ?? 0,
     read: () => connections.requests() - endless.count(),
   };
+  const bodies = new BodyRoom(options.maxBodyBytes ?? Number.POSITIVE_INFINITY);
   addBodyParsers(app);
+  addBodyRoom(app, bodies);
   addHooks(app, {
     log,
     allowedMethods: createAllowedMethods(contract),
@@ -93,6 +98,7 @@ export async function createHttpServer<C extends Contract>(
       scratchDir: tmpdir(),
       ...options,
       endless,
+      bodies,
     });
   }
   if (metrics?.isOpen) addMetricsRoute(app, metrics);

@@ -1,3 +1,4 @@
+import { GatewayError } from "./errors.ts";
 import type { Log } from "./log.ts";
 
 /** Something that grows while a process has more to do than it can. */
@@ -41,6 +42,14 @@ export function createPressure(gauges: readonly Gauge[], log: Pick<Log, "warn" |
       return high.size === 0;
     },
   };
+}
+
+const CALM_AFTER_SECONDS = { least: 2, spread: 4 };
+
+/** Refuses for now; not all of them come back in the same second. */
+export function tooMuchToDo(message: string): GatewayError {
+  const retryAfterSeconds = CALM_AFTER_SECONDS.least + Math.floor(Math.random() * CALM_AFTER_SECONDS.spread);
+  return new GatewayError("UNAVAILABLE", message, { retryAfterSeconds });
 }
 
 export interface LagMeter {

@@ -46,7 +46,7 @@ import { createHttpServer, type HttpServer, type Readiness } from "../platform/h
 import type { Log } from "../platform/log.ts";
 import { createMetrics } from "../platform/metrics.ts";
 import { openApiDocument } from "../platform/openapi.ts";
-import { startLagMeter } from "../platform/pressure.ts";
+import { type LagMeter, startLagMeter } from "../platform/pressure.ts";
 import type { SafeFetch } from "../platform/safe-fetch.ts";
 import type { SecretBox } from "../platform/secret-box.ts";
 import type { OtherNodes } from "./other-nodes.ts";
@@ -77,6 +77,8 @@ const LAST_ANSWERS_MS = 1_000;
 const JSON_BODY_BYTES = 1_048_576;
 /** Base64 takes four bytes for three. */
 const BASE64_GROWTH = 1.4;
+/** Of files in base64 and other large JSON; reading it takes memory several times that. */
+const MOST_BODY_BYTES = 256 * 1_048_576;
 const SANDBOX_MEDIA_MS = 30_000;
 /** Statements that wait for a connection before nothing new is taken; sessions that lose the network together add one each. */
 const MOST_WAITING_FOR_DATABASE = 1_000;
@@ -112,15 +114,7 @@ export async function createApi(parts: ApiParts): Promise<Api> {
     uploadLimitBytes: Math.ceil(config.mediaMaxBytes * BASE64_GROWTH) + JSON_BODY_BYTES,
     readiness: parts.readiness,
     scratchDir: parts.media.scratchDir,
-    maxRequests: config.maxRequests,
-    gauges: [
-      { what: "lag in milliseconds", limit: config.maxLagMs, read: lag.read },
-      {
-        what: "waiting for the database",
-        limit: MOST_WAITING_FOR_DATABASE,
-        read: () => database.pool.waitingCount,
-      },
-    ],
+    ...boundsOf(parts, lag),
     nodeCalls: parts.nodes.route,
     onAnswer: requests.note,
   });
@@ -135,6 +129,22 @@ export async function createApi(parts: ApiParts): Promise<Api> {
       await Promise.race([closed, delay(LAST_ANSWERS_MS, undefined, { ref: false })]);
       await Promise.race([requests.close(), delay(LAST_ANSWERS_MS, undefined, { ref: false })]);
     },
+  };
+}
+
+/** From where on new requests are refused. */
+function boundsOf({ config, database: { pool } }: ApiParts, lag: LagMeter) {
+  return {
+    maxRequests: config.maxRequests,
+    maxBodyBytes: MOST_BODY_BYTES,
+    gauges: [
+      { what: "lag in milliseconds", limit: config.maxLagMs, read: lag.read },
+      {
+        what: "waiting for the database",
+        limit: MOST_WAITING_FOR_DATABASE,
+        read: () => pool.waitingCount,
+      },
+    ],
   };
 }
 
