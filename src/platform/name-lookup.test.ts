@@ -31,9 +31,22 @@ describe("name lookup", () => {
     await expect.poll(() => asked).toEqual(["a.test", "a.test"]);
   });
 
+  /** Whether it answered makes it another kind of name. */
+  async function resolve({ asked, open, lookup }: ReturnType<typeof controlled>, ...names: string[]) {
+    for (const name of names) {
+      const answer = lookup(name);
+      open.get(name)?.answer();
+      await answer;
+    }
+    asked.length = 0;
+  }
+
   it("runs two at once, in turn, so that files and passwords keep their threads", async () => {
-    const { asked, open, lookup } = controlled();
-    const all = Promise.allSettled(["a.test", "b.test", "c.test", "d.test"].map(lookup));
+    const resolver = controlled();
+    const names = ["a.test", "b.test", "c.test", "d.test"];
+    await resolve(resolver, ...names);
+    const { asked, open, lookup } = resolver;
+    const all = Promise.allSettled(names.map(lookup));
     await expect.poll(() => asked).toEqual(["a.test", "b.test"]);
     open.get("b.test")?.fail();
     await expect.poll(() => asked).toEqual(["a.test", "b.test", "c.test"]);
@@ -47,6 +60,56 @@ describe("name lookup", () => {
       "fulfilled",
       "fulfilled",
     ]);
+  });
+
+  it("keeps a turn for names that answered, however many others under one domain do not", async () => {
+    vi.useFakeTimers();
+    const resolver = controlled();
+    await resolve(resolver, "good.test", "better.test");
+    const { asked, open, lookup } = resolver;
+    const dead = Array.from({ length: 20 }, (_, i) => `hook-${i}.dead.test`);
+    const all = Promise.allSettled(dead.map(lookup));
+    const good = Promise.all(["good.test", "better.test"].map(lookup));
+    expect(asked).toEqual(["hook-0.dead.test", "good.test"]);
+    open.get("good.test")?.answer();
+    await vi.advanceTimersByTimeAsync(0);
+    expect(asked).toEqual(["hook-0.dead.test", "good.test", "better.test"]);
+    open.get("better.test")?.answer();
+    await good;
+    for (const [i, name] of dead.entries()) {
+      open.get(name)?.fail();
+      await vi.advanceTimersByTimeAsync(0);
+      expect(asked).toHaveLength(Math.min(i + 4, 22));
+    }
+    expect((await all).every(({ status }) => status === "rejected")).toBe(true);
+  });
+
+  it("gives one turn at most to domains that failed slowly, and the other to names that are new", async () => {
+    vi.useFakeTimers();
+    const { asked, open, lookup } = controlled();
+    const slow = Promise.allSettled(["a.one.test", "a.two.test"].map(lookup));
+    await vi.advanceTimersByTimeAsync(3100);
+    for (const name of ["a.one.test", "a.two.test"]) open.get(name)?.fail();
+    await slow;
+    for (const name of ["b.one.test", "b.two.test", "new.test"]) void lookup(name).catch(() => {});
+    expect(asked.slice(2)).toEqual(["b.one.test", "new.test"]);
+  });
+
+  it("lets a name leave the line when nobody has asked for it for 6 s", async () => {
+    vi.useFakeTimers();
+    const { asked, open, lookup } = controlled();
+    const held = expect(lookup("held.dead.test")).rejects.toBeInstanceOf(NameError);
+    const left = expect(lookup("left.dead.test")).rejects.toThrow("in time");
+    const wanted = lookup("wanted.dead.test");
+    await vi.advanceTimersByTimeAsync(4000);
+    expect(lookup("wanted.dead.test")).toBe(wanted);
+    await vi.advanceTimersByTimeAsync(4000);
+    open.get("held.dead.test")?.fail();
+    await held;
+    await left;
+    expect(asked).toEqual(["held.dead.test", "wanted.dead.test"]);
+    open.get("wanted.dead.test")?.answer();
+    expect(await wanted).toHaveLength(1);
   });
 
   it("calls every failure a NameError", async () => {
@@ -65,8 +128,10 @@ describe("name lookup", () => {
     open.get("slow.test")?.fail();
     await slow;
     await expect(lookup("slow.test")).rejects.toThrow("rests");
-    void lookup("other.test");
+    const other = lookup("other.test");
     expect(asked).toEqual(["slow.test", "other.test"]);
+    open.get("other.test")?.answer();
+    await other;
     await vi.advanceTimersByTimeAsync(30_100);
     void lookup("slow.test");
     await vi.advanceTimersByTimeAsync(0);

@@ -7,7 +7,10 @@ export type NameLookup = (hostname: string) => Promise<LookupAddress[]>;
 const AT_ONCE = 2;
 const SLOW_MS = 3000;
 const REST_MS = 30_000;
+/** Longer than a connection may take: whoever asked has given up. */
+const PATIENCE_MS = 6000;
 const MAX_RESTING = 1000;
+const MAX_KNOWN = 10_000;
 
 /** The name could not be resolved. */
 export class NameError extends Error {
@@ -16,60 +19,119 @@ export class NameError extends Error {
 
 /**
  * The system's name resolution, kept from harming others: it runs in the thread pool that files and passwords share,
- * so two lookups run at once, equal ones are merged, and a name that failed slowly rests for 30 s.
+ * so two lookups run at once, equal ones are merged, and a name that failed slowly rests for 30 s. Domains that do not
+ * answer get one of the two turns at most.
  */
 export function createNameLookup(lookup: NameLookup = systemLookup): NameLookup {
-  const running = new Map<string, Promise<LookupAddress[]>>();
-  const restsUntil = new LRUCache<string, number>({ max: MAX_RESTING });
-  const inTurn = createTurns(AT_ONCE);
+  const line = new Line(lookup);
+  return (hostname) => line.ask(hostname);
+}
 
-  async function timed(hostname: string): Promise<LookupAddress[]> {
-    const began = performance.now();
-    try {
-      return await lookup(hostname);
-    } catch (cause) {
-      const now = performance.now();
-      if (now - began > SLOW_MS) {
-        restsUntil.set(hostname, now + REST_MS);
+interface Asked {
+  isRunning: boolean;
+  /** When somebody last asked for it, on the clock of `performance`. */
+  at: number;
+  result: Promise<LookupAddress[]>;
+  answer(result: Promise<LookupAddress[]>): void;
+}
+
+class Line {
+  readonly #lookup: NameLookup;
+  readonly #asked = new Map<string, Asked>();
+  readonly #restsUntil = new LRUCache<string, number>({ max: MAX_RESTING });
+  readonly #answered = new LRUCache<string, true>({ max: MAX_KNOWN });
+  /** Domains that failed slowly, or are being asked for a name that has not answered yet. */
+  readonly #doubted = new LRUCache<string, true>({ max: MAX_KNOWN });
+  #running = 0;
+  /** Those of them whose names have not answered yet. */
+  #unproven = 0;
+
+  constructor(lookup: NameLookup) {
+    this.#lookup = lookup;
+  }
+
+  ask(hostname: string): Promise<LookupAddress[]> {
+    if ((this.#restsUntil.get(hostname) ?? 0) > performance.now()) {
+      return Promise.reject(new NameError("the name failed slowly and rests"));
+    }
+    const asked = this.#asked.get(hostname) ?? newlyAsked();
+    asked.at = performance.now();
+    this.#asked.set(hostname, asked);
+    this.#startNext();
+    return asked.result;
+  }
+
+  #startNext(): void {
+    const oldest = performance.now() - PATIENCE_MS;
+    for (const [hostname, asked] of this.#asked) {
+      if (this.#running === AT_ONCE) return;
+      if (asked.isRunning) continue;
+      if (asked.at < oldest) {
+        this.#asked.delete(hostname);
+        asked.answer(Promise.reject(new NameError("the name was not looked up in time")));
+      } else if (this.#mayBegin(hostname)) {
+        asked.isRunning = true;
+        asked.answer(this.#run(hostname));
       }
-      throw new NameError("the name could not be resolved", { cause });
-    } finally {
-      running.delete(hostname);
     }
   }
 
-  return (hostname) => {
-    if ((restsUntil.get(hostname) ?? 0) > performance.now()) {
-      return Promise.reject(new NameError("the name failed slowly and rests"));
+  #mayBegin(hostname: string): boolean {
+    return this.#unproven === 0 || this.#answered.has(hostname) || !this.#doubted.has(domainOf(hostname));
+  }
+
+  async #run(hostname: string): Promise<LookupAddress[]> {
+    const unproven = this.#answered.has(hostname) ? 0 : 1;
+    if (unproven) this.#doubted.set(domainOf(hostname), true);
+    this.#running += 1;
+    this.#unproven += unproven;
+    try {
+      return await this.#timed(hostname);
+    } finally {
+      this.#running -= 1;
+      this.#unproven -= unproven;
+      this.#asked.delete(hostname);
+      this.#startNext();
     }
-    const started = running.get(hostname) ?? inTurn(() => timed(hostname));
-    running.set(hostname, started);
-    return started;
-  };
+  }
+
+  async #timed(hostname: string): Promise<LookupAddress[]> {
+    const began = performance.now();
+    const domain = domainOf(hostname);
+    try {
+      const addresses = await this.#lookup(hostname);
+      this.#answered.set(hostname, true);
+      this.#doubted.delete(domain);
+      return addresses;
+    } catch (cause) {
+      this.#answered.delete(hostname);
+      const now = performance.now();
+      if (now - began > SLOW_MS) {
+        this.#doubted.set(domain, true);
+        this.#restsUntil.set(hostname, now + REST_MS);
+      } else {
+        this.#doubted.delete(domain);
+      }
+      throw new NameError("the name could not be resolved", { cause });
+    }
+  }
+}
+
+function newlyAsked(): Asked {
+  let answer: Asked["answer"] = () => {};
+  const result = new Promise<LookupAddress[]>((resolve) => {
+    answer = resolve;
+  });
+  // Who asked may have given up.
+  result.catch(() => {});
+  return { isRunning: false, at: 0, result, answer };
 }
 
 function systemLookup(hostname: string): Promise<LookupAddress[]> {
   return dns.lookup(hostname, { all: true, verbatim: true });
 }
 
-function createTurns(atOnce: number): <T>(work: () => Promise<T>) => Promise<T> {
-  const waiting: (() => void)[] = [];
-  let free = atOnce;
-  return async (work) => {
-    if (free === 0) {
-      await new Promise<void>((resolve) => waiting.push(resolve));
-    } else {
-      free -= 1;
-    }
-    try {
-      return await work();
-    } finally {
-      const next = waiting.shift();
-      if (next === undefined) {
-        free += 1;
-      } else {
-        next();
-      }
-    }
-  };
+/** Names that most likely have one name server. */
+function domainOf(hostname: string): string {
+  return hostname.split(".").slice(-2).join(".");
 }
