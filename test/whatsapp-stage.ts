@@ -19,6 +19,7 @@ export const QUICK: Partial<WhatsAppTiming> = {
   backoffMs: 20,
   backoffMaxMs: 200,
   retryMs: 50,
+  finishMs: 2_000,
   closeMs: 2_000,
   openJitterMs: 0,
   openGatherMs: 0,

@@ -2,6 +2,7 @@ import type { NetworkEvent, OpenOptions, PairingKeys } from "../driver.ts";
 import { atMost } from "./at-most.ts";
 import { type Credentials, writeCredentials } from "./credentials.ts";
 import { readArrived } from "./from-network.ts";
+import { ConnectionOver } from "./guard-process.ts";
 import type { Hub } from "./hub.ts";
 import { type Arrived, Inbox } from "./inbox.ts";
 import { plainJid } from "./jids.ts";
@@ -57,11 +58,20 @@ export class Desk {
     void this.reports.tell(chat, event).catch(() => {});
   }
 
+  /** As `tell`; once it is stored, or nobody's, it is known whether the network may forget it. */
+  async keep(chat: string, event: Promise<NetworkEvent | undefined>): Promise<boolean> {
+    try {
+      await this.reports.tell(chat, event);
+      return true;
+    } catch (error) {
+      return !(error instanceof ConnectionOver);
+    }
+  }
+
   /** Lets what is under way come to its end; what is left is taken up by the next connection. */
   async finish(): Promise<void> {
-    const { closeMs } = this.#options.hub.timing;
-    await atMost(this.reports.finish(), closeMs);
-    await atMost(this.store.finish(), closeMs);
+    const finished = this.reports.finish().then(() => this.store.finish());
+    await atMost(finished, this.#options.hub.timing.finishMs);
   }
 
   /** After the end of the connection: no ratchet moves any more, and what was reported is not reported again. */

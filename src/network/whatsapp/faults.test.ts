@@ -10,6 +10,7 @@ import {
 import { eventually, Listener } from "../conformance.ts";
 import type { Content, SendResult } from "../driver.ts";
 import { newMessageId } from "../ids.ts";
+import { WHATSAPP_TIMING } from "./timing.ts";
 
 let stage: WhatsAppStage;
 let listeners: Listener[];
@@ -200,6 +201,42 @@ describe("a session whose pairing has another owner by now", () => {
     const { deliveries } = await stage.control.ledger();
     expect(deliveries.find((one) => one.id === id)?.receipted_at).toBeUndefined();
     expect(listener.events).toEqual([]);
+  });
+});
+
+describe("a session that is closed while its store does not answer", () => {
+  const isOffline = () =>
+    eventually(async () => {
+      const { sockets } = await stage.control.ledger();
+      expect(sockets.filter((one) => one.closed_at === undefined)).toEqual([]);
+    });
+
+  it.each(["reports", "keys"])("ends its connection before another node may connect: %s", async (what) => {
+    expect(WHATSAPP_TIMING.finishMs).toBeLessThan(1_500);
+    // Whoever waits for the store waits for an hour.
+    const listener = await pair({ timing: { closeMs: 3_600_000, finishMs: 100 } });
+    await settle(listener);
+    let answer = () => {};
+    const answered = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    let asked = 0;
+    const hang = (): Promise<void> => {
+      asked++;
+      return answered;
+    };
+    if (what === "keys") (listener.credentials as MemoryCredentials).beforeCommit = hang;
+    else listener.gate = hang;
+    const id = await stage.contact.says(text("who has this?"));
+    await eventually(() => expect(asked).toBeGreaterThan(0));
+    const closing = listener.session.disconnect();
+    await isOffline();
+    if (what === "keys") {
+      const { deliveries } = await stage.control.ledger();
+      expect(deliveries.find((one) => one.id === id)?.receipted_at).toBeUndefined();
+    }
+    answer();
+    await closing;
   });
 });
 

@@ -10,6 +10,7 @@ import { handleInTurn } from "./in-turn.ts";
 import { isHistory, type JournalEntry } from "./journal-entry.ts";
 import type { ItemCache } from "./key-cache.ts";
 import { News } from "./news.ts";
+import { handleOnceStored } from "./once-stored.ts";
 import { readReceipt } from "./receipts.ts";
 
 export interface HearingOptions {
@@ -52,6 +53,7 @@ export class Hearing {
   #listenToStanzas({ sock, desk, acks }: HearingOptions): void {
     const { ws } = sock;
     handleInTurn(sock, orderOf);
+    handleOnceStored(sock, (node) => desk.keep(orderOf(node.attrs), readReceipt(node, desk.people)));
     ws.prependListener("CB:message", (node: BinaryNode) => desk.inbox.expect(node));
     ws.on("frame", () => {
       this.heardAt = performance.now();
@@ -61,7 +63,6 @@ export class Hearing {
       // A retry asks for the message; it does not say that we have it.
       if (attrs.type !== "retry") desk.inbox.receipted(attrs.id ?? "");
     });
-    ws.on("CB:receipt", (node: BinaryNode) => desk.tell(orderOf(node.attrs), readReceipt(node, desk.people)));
   }
 
   #listenToEvents({ sock: { ev }, desk }: HearingOptions): void {

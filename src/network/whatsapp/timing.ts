@@ -22,7 +22,9 @@ export interface WhatsAppTiming {
   steadyMs: number;
   /** Before a report or a write that failed is tried again. */
   retryMs: number;
-  /** For an orderly end: reports and writes under way, the word of the network. */
+  /** Before we end a connection: reports and writes under way. Another node may be about to connect. */
+  finishMs: number;
+  /** After the end of a connection: reports and writes under way. */
   closeMs: number;
   logoutMs: number;
   /** For a phone to upload a file again that the network has no longer. */
@@ -49,6 +51,7 @@ export const WHATSAPP_TIMING: WhatsAppTiming = {
   backoffMaxMs: 120_000,
   steadyMs: 60_000,
   retryMs: 1_000,
+  finishMs: 1_000,
   closeMs: 3_000,
   logoutMs: 5_000,
   phoneMs: 60_000,
