@@ -42,6 +42,50 @@ describe("hints", () => {
     expect([outcomes, events]).toEqual([["1", "2"], ["x"]]);
   });
 
+  it("gather while a notice is on its way, and leave together in the next one", async () => {
+    const gates: (() => void)[] = [];
+    const sent: string[] = [];
+    const log = pino({ level: "silent" });
+    const send = (payload: string) => {
+      sent.push(payload);
+      return new Promise<void>((resolve) => gates.push(resolve));
+    };
+    const slow = new Hints({ from: "a", send, hasAudience: () => true, log });
+    slow.tellOthers("outcome", "1");
+    const first = slow.flush();
+    for (const key of ["2", "3", "2"]) slow.tellOthers("outcome", key);
+    const last = slow.flush();
+    expect(sent.length).toBe(1);
+    gates[0]?.();
+    await first;
+    await expect.poll(() => sent.length).toBe(2);
+    gates[1]?.();
+    await last;
+    expect(sent.map((payload) => JSON.parse(payload).about)).toEqual([
+      [["outcome", ["1"]]],
+      [["outcome", ["2", "3"]]],
+    ]);
+  });
+
+  it("that came during a notice leave by themselves after it, also when it was lost", async () => {
+    const losses: ((error: Error) => void)[] = [];
+    const sent: string[] = [];
+    const slow = new Hints({
+      ...{ from: "a", hasAudience: () => true, log: pino({ level: "silent" }) },
+      send(payload) {
+        sent.push(payload);
+        return new Promise<void>((_, reject) => losses.push(reject));
+      },
+    });
+    slow.tellOthers("outcome", "1");
+    await expect.poll(() => losses.length).toBe(1);
+    slow.tellOthers("outcome", "2");
+    losses[0]?.(new Error("lost"));
+    await expect
+      .poll(() => sent.map((payload) => JSON.parse(payload).about))
+      .toEqual([[["outcome", ["1"]]], [["outcome", ["2"]]]]);
+  });
+
   it("say 'look at everything' when they would not fit into a notice", async () => {
     const { a, b, sent } = createPair();
     const keys = heardBy(b, "outcome");

@@ -26,12 +26,13 @@ export class Hints {
   readonly #listeners = new Map<string, Set<Listener>>();
   #waiting = new Map<string, Set<string>>();
   #timer: NodeJS.Timeout | undefined;
+  #sending: Promise<void> | undefined;
 
   constructor(options: HintsOptions) {
     this.#options = options;
   }
 
-  /** To the listeners of this node at once, to the other nodes within 10 ms. */
+  /** To the listeners of this node at once, to the other nodes within 10 ms, unless the notice before is still on its way. */
   tell(topic: string, key: string, detail?: unknown): void {
     this.#call(topic, key, detail);
     this.tellOthers(topic, key);
@@ -40,7 +41,7 @@ export class Hints {
   tellOthers(topic: string, key: string): void {
     const keys = this.#waiting.get(topic) ?? new Set();
     this.#waiting.set(topic, keys.add(key));
-    this.#timer ??= setTimeout(() => void this.flush(), COALESCE_MS);
+    this.#flushSoon();
   }
 
   hear(topic: string, listener: Listener): () => void {
@@ -61,10 +62,23 @@ export class Hints {
     for (const topic of this.#listeners.keys()) this.#call(topic, EVERYTHING);
   }
 
-  /** Sends what is waiting now. */
+  /** Sends what is waiting now, once the notice before it has gone. */
   async flush(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
+    while (this.#sending) await this.#sending;
+    this.#sending = this.#sendWaiting();
+    await this.#sending;
+    this.#sending = undefined;
+    if (this.#waiting.size > 0) this.#flushSoon();
+  }
+
+  /** One notice at a time: beats stand in the same line, and must not wait behind many. */
+  #flushSoon(): void {
+    if (!this.#sending) this.#timer ??= setTimeout(() => void this.flush(), COALESCE_MS);
+  }
+
+  async #sendWaiting(): Promise<void> {
     const about = [...this.#waiting].map(([topic, keys]): About => [topic, [...keys]]);
     this.#waiting = new Map();
     if (about.length === 0 || !this.#options.hasAudience()) return;
