@@ -27,6 +27,8 @@ export interface EngineStory {
 /** Nodes in this process on a database of the test's own, with times in which a test can wait for a death. */
 export async function createEngineStory(): Promise<EngineStory> {
   const { url, database, drop } = await createTestDatabase();
+  // What a node does to its connections must not end a statement of the test.
+  const ofNodes = openDatabase(url);
   const lines: EngineStory["lines"] = [];
   const log = pino({ level: "info" }, { write: (line: string) => void lines.push(JSON.parse(line)) });
   const engines: Engine[] = [];
@@ -44,7 +46,13 @@ export async function createEngineStory(): Promise<EngineStory> {
     ...{ url, database, lines, log, add, rest },
     async start(id, kinds, options = {}) {
       const times = { beatMs: 200, deadAfterMs: 4_000, selfFenceMs: 3_000, pollMs: 100 };
-      const fixed = { database, log, node_id: id, roles: ["worker", "sessions"] as const, takeAtOnce: true };
+      const fixed = {
+        database: ofNodes,
+        log,
+        node_id: id,
+        roles: ["worker", "sessions"] as const,
+        takeAtOnce: true,
+      };
       const engine = createEngine({ ...fixed, ...times, ...options });
       for (const kind of kinds) engine.register(kind);
       engines.push(engine);
@@ -62,6 +70,7 @@ export async function createEngineStory(): Promise<EngineStory> {
     },
     async close() {
       await rest();
+      await ofNodes.close();
       await drop();
     },
   };
@@ -72,17 +81,20 @@ export interface Cable {
   database: Database;
   /** Ends all connections and lets no new one through. */
   cut(): void;
+  /** What is connected is never answered again, and neither is who connects until the mending; nothing is closed. */
+  silence(): void;
   mend(): void;
   /** Connections that found it cut. */
   refused(): number;
   close(): Promise<void>;
 }
 
-/** A way to the database that can be cut. */
+/** A way to the database that can be cut, or swallow everything. */
 export async function layCable(url: string): Promise<Cable> {
   const target = new URL(url);
   const sockets = new Set<Socket>();
   let isCut = false;
+  let isSilent = false;
   let refused = 0;
   const server = createServer((from) => {
     const to = connect(Number(target.port), target.hostname);
@@ -92,6 +104,7 @@ export async function layCable(url: string): Promise<Cable> {
     }
     if (isCut) refused += 1;
     if (isCut) from.destroy();
+    else if (isSilent) from.resume();
     else from.pipe(to).pipe(from);
   });
   server.listen(0, "127.0.0.1");
@@ -107,8 +120,12 @@ export async function layCable(url: string): Promise<Cable> {
   return {
     ...{ url: through.href, database, cut },
     refused: () => refused,
+    silence() {
+      isSilent = true;
+      for (const socket of sockets) socket.unpipe().resume();
+    },
     mend() {
-      isCut = false;
+      [isCut, isSilent] = [false, false];
     },
     async close() {
       await database.close();

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { BeatWatch } from "./beat-watch.ts";
+import { NODE_TIMES } from "./nodes.ts";
 
 const other = (beat: number, extra: object = {}) => ({
   ...{ id: "b", boot: 1, beat, dead: false, roles: ["worker"] },
@@ -20,6 +21,14 @@ describe("the watch over the beats of others", () => {
     const { suspects } = watchFor([...Array(13).fill(7)]);
     expect(suspects.slice(0, 12).flat()).toEqual([]);
     expect(suspects[12]).toEqual(["b"]);
+  });
+
+  it("finds a death at the fourth look after the first still one, however quickly looks follow and answers take", () => {
+    const { beatMs, deadAfterMs, selfFenceMs } = NODE_TIMES;
+    const watch = new BeatWatch("a", deadAfterMs);
+    const look = (n: number) => watch.see([other(7)], n * beatMs, n * beatMs + 900).length;
+    expect([0, 1, 2, 3, 4].map(look)).toEqual([0, 0, 0, 0, 1]);
+    expect(selfFenceMs + 1_500).toBeLessThan(deadAfterMs);
   });
 
   it("suspects nobody whose beat moves, however its owner's clock stands", () => {

@@ -5,12 +5,13 @@ import { EVERYTHING, Hints } from "./hints.ts";
 import { JobPoll } from "./job-poll.ts";
 import type { Lane, LaneKind } from "./lane-kind.ts";
 import { releaseLanes } from "./lanes.ts";
-import { BeatingNode } from "./nodes.ts";
+import { BeatingNode, NODE_TIMES } from "./nodes.ts";
 import { Outage } from "./outage.ts";
 import { OwnedLanes } from "./owned-lanes.ts";
 import { OwnershipCheck } from "./ownership-check.ts";
 import { Picker } from "./picker.ts";
 import { TakeOver } from "./take-over.ts";
+import { createWriter } from "./writer.ts";
 
 export type { EngineOptions, Role } from "./engine-options.ts";
 export type { Job, JobEnd, Lane, LaneKind } from "./lane-kind.ts";
@@ -23,7 +24,7 @@ export interface Engine {
   /** Adds a kind of lane; before the start where the kind has `prepare`. */
   register(kind: LaneKind): void;
   start(): Promise<void>;
-  /** Takes and starts nothing more, waits up to `graceMs` (10,000) for what is in flight, gives all lanes back. */
+  /** Takes and starts nothing more, gives each lane back as it comes to rest, and all of them after `graceMs` (10,000). */
   stop(options?: { graceMs?: number }): Promise<void>;
   /**
    * After the commit that added jobs to these lanes. `changed`: it changed or removed waiting jobs (`run_at`, `grp`,
@@ -152,13 +153,12 @@ class LaneEngine implements Engine {
     this.#state = "stopping";
     this.#poll.stop();
     await this.#takeOver.stop();
-    await withinTime(Promise.all([...this.#pickers.values()].map((picker) => picker.idle())), graceMs);
+    const returns = createWriter({ write: (lanes: number[]) => this.#giveBack(lanes) });
+    const allAtRest = this.#owned.closeAtRest((lane) => returns.write(lane));
+    await withinTime(allAtRest, graceMs);
     await withinTime(this.#owned.closeAll(), LETTING_GO_MS);
-    await releaseLanes(this.#options.database.db, this.#node.id).catch((error) => this.#outage.note(error));
-    await this.#node.stop(async () => {
-      this.#hints.tellOthers(TOPIC.lanes, EVERYTHING);
-      await this.#hints.flush();
-    });
+    await this.#giveBack();
+    await this.#node.stop(() => this.#hints.flush());
   }
 
   wake(lanes: readonly number[], { changed = false }: { changed?: boolean } = {}): void {
@@ -209,6 +209,14 @@ class LaneEngine implements Engine {
     return [...this.#pickers.values()].reduce((sum, picker) => sum + picker.inFlight, 0);
   }
 
+  /** Those lanes, or all; what cannot be given back now goes with the node. */
+  async #giveBack(only?: number[]): Promise<undefined[]> {
+    const { database, node_id } = this.#options;
+    await releaseLanes(database.db, node_id, only && { only }).catch((error) => this.#outage.note(error));
+    this.#hints.tellOthers(TOPIC.lanes, EVERYTHING);
+    return (only ?? []).map(() => undefined);
+  }
+
   #mayAct(): boolean {
     return this.#state === "started" && this.#node.isSafe();
   }
@@ -243,16 +251,16 @@ class LaneEngine implements Engine {
 
   // One that still runs fails its next beat since our start, and has closed itself by then.
   #isPredecessorGone(): boolean {
-    const { takeAtOnce, deadAfterMs = 12_000 } = this.#options;
+    const { takeAtOnce, deadAfterMs = NODE_TIMES.deadAfterMs } = this.#options;
     return takeAtOnce || performance.now() - this.#startedAt >= deadAfterMs;
   }
 
   #createNode(): BeatingNode {
     const { database, log, node_id, roles, url = null } = this.#options;
-    const { beatMs = 3_000, deadAfterMs = 12_000, selfFenceMs = 9_000 } = this.#options;
+    const { beatMs, deadAfterMs, selfFenceMs } = { ...NODE_TIMES, ...this.#options };
     const times = { beatMs, deadAfterMs, selfFenceMs };
     return new BeatingNode({
-      ...{ database: database.url, log, id: node_id, roles, url, ...times },
+      ...{ database, log, id: node_id, roles, url, ...times },
       onBeat: () => this.#beat(),
       onUnsafe: () => void this.#owned.closeAll(),
       onNotice: (payload) => this.#hints.receive(payload),

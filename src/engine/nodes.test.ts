@@ -1,5 +1,6 @@
 import { afterAll, afterEach, describe, expect, it } from "vitest";
 import { type Cable, createEngineStory, createGate, eventually, layCable } from "../../test/engine-story.ts";
+import { isDatabaseAway } from "../platform/db.ts";
 import type { Engine, EngineOptions, Job, JobEnd, LaneKind } from "./engine.ts";
 
 const story = await createEngineStory();
@@ -151,6 +152,45 @@ describe("a node that lost sight of the database", () => {
     expect((await nodeRow("a")).boot).toBe(1);
   });
 
+  it("gives up what waits for a database that is silent, and goes on as soon as it answers", async () => {
+    const cable = await layCableToNode();
+    const { pool } = cable.database;
+    const a = createLedger("a", async () => {
+      await pool.query("select 1");
+      return DONE;
+    });
+    const engine = await story.start("a", [a.kind], { ...QUICK, database: cable.database });
+    const lane = await story.lane("k", "one");
+    engine.wake([lane]);
+    await owns(engine, "one");
+    const held = await pool.connect();
+    cable.silence();
+    await story.add(lane, [{}]);
+    engine.wake([lane]);
+    expect(await held.query("select 1").catch(isDatabaseAway)).toBe(true);
+    held.release();
+    await eventually(() => a.lost).toContain("one");
+    cable.mend();
+    await eventually(story.jobsLeft).toBe(0);
+    expect((await nodeRow("a")).boot).toBe(1);
+  });
+
+  it("gives up what waits in a connection that was lost without a word, however soon beats are answered again", async () => {
+    const cable = await layCableToNode();
+    const { pool } = cable.database;
+    await story.start("a", [], { beatMs: 100, selfFenceMs: 600_000, database: cable.database });
+    for (let round = 0; round < 2; round++) {
+      const [held, idle] = [await pool.connect(), await pool.connect()];
+      cable.silence();
+      cable.mend();
+      expect(await held.query("select 1").catch(isDatabaseAway)).toBe(true);
+      expect(await idle.query("select 1").catch(isDatabaseAway)).toBe(true);
+      for (const client of [held, idle]) client.release();
+      const { beat } = await nodeRow("a");
+      await eventually(async () => (await nodeRow("a")).beat).toBeGreaterThan(beat);
+    }
+  });
+
   it("runs no job twice whose end it could not write meanwhile", async () => {
     const cable = await layCableToNode();
     const gate = createGate();
@@ -284,6 +324,25 @@ describe("several nodes", () => {
     expect([a.ran, a.lost]).toEqual([["a one"], ["one"]]);
     expect(engineA.isSafe()).toBe(false);
     expect(await nodeRow("a")).toMatchObject({ dead: true });
+  });
+
+  it("get the idle lanes of one that stops while a job of another lane takes its time", async () => {
+    const gate = createGate();
+    const [a, b] = [createLedger("a", () => gate.opened.then(() => DONE)), createLedger("b")];
+    const engineA = await story.start("a", [a.kind]);
+    const busy = await story.lane("k", "busy", [{}]);
+    const idle = await story.lane("k", "idle", []);
+    engineA.wake([busy, idle]);
+    await eventually(() => a.ran).toEqual(["a busy"]);
+    await eventually(() => engineA.laneOf("k", "idle")).toBeDefined();
+    await story.start("b", [b.kind]);
+    const stopped = engineA.stop({ graceMs: 600_000 });
+    await eventually(() => laneRow("idle")).toMatchObject({ owner: "b" });
+    expect([engineA.inFlight(), await laneRow("busy")]).toEqual([1, { owner: "a", epoch: 1 }]);
+    gate.open();
+    await stopped;
+    await eventually(() => laneRow("busy")).toMatchObject({ owner: "b" });
+    expect([a.ran, a.lost.toSorted(), await story.jobsLeft()]).toEqual([["a busy"], ["busy", "idle"], 0]);
   });
 
   it("do not wait for a job that outlasts the grace of a stop, and do not accept its end", async () => {

@@ -1,13 +1,21 @@
 import { performance } from "node:perf_hooks";
+import type { Database } from "../platform/db.ts";
 import type { Log } from "../platform/log.ts";
 import { BeatConnection } from "./beat-connection.ts";
 import { BeatWatch, type NodeRow } from "./beat-watch.ts";
 import { CHANNEL } from "./hints.ts";
 import { Outage } from "./outage.ts";
 
+/**
+ * A node closes itself when its beats have gone unanswered for `selfFenceMs`, and has let go of its sessions 1.5 s later,
+ * before it can be declared dead. The fourth look at a beat that stands still comes 12 s after the first less the time of
+ * an answer: a second is left for that.
+ */
+export const NODE_TIMES = { beatMs: 3_000, deadAfterMs: 11_000, selfFenceMs: 9_000 };
+
 export interface NodeOptions {
-  /** Address of the database. */
-  database: string;
+  /** Beats have a connection of their own; when one fails, the others are suspected of silence. */
+  database: Pick<Database, "url" | "suspect">;
   log: Log;
   id: string;
   roles: readonly string[];
@@ -32,23 +40,27 @@ export class BeatingNode {
   readonly #watch: BeatWatch;
   readonly #connection: BeatConnection;
   readonly #outage: Outage;
+  /** For the answer to a beat. */
+  readonly #timeoutMs: number;
   #goodBeatAt = Number.NEGATIVE_INFINITY;
   #isIn = false;
   #isStopping = false;
   #isBeating = false;
   #fence: NodeJS.Timeout | undefined;
+  #suspicion: NodeJS.Timeout | undefined;
   #next: NodeJS.Timeout | undefined;
   #beating: Promise<void> = Promise.resolve();
 
   constructor(options: NodeOptions) {
     this.id = options.id;
     this.#options = options;
+    this.#timeoutMs = Math.max(options.beatMs, 1_000);
     this.#watch = new BeatWatch(options.id, options.deadAfterMs);
     this.#outage = new Outage(options.log, "beat");
     this.#connection = new BeatConnection({
-      url: options.database,
+      url: options.database.url,
       channel: CHANNEL,
-      timeoutMs: Math.max(options.beatMs, 1_000),
+      timeoutMs: this.#timeoutMs,
       onNotice: options.onNotice,
       onLost: () => this.#beatLater(0),
     });
@@ -142,6 +154,7 @@ export class BeatingNode {
     } catch (error) {
       this.#watch.interrupted();
       this.#outage.note(error);
+      this.#suspectOthers();
       return Math.min(this.#options.beatMs, 500);
     }
   }
@@ -215,6 +228,16 @@ export class BeatingNode {
       "no good beat; all lanes are closed",
     );
     this.#options.onUnsafe();
+  }
+
+  /** A connection that was lost without a word would keep its statement, and all that stand in line behind it, waiting. */
+  #suspectOthers(): void {
+    if (this.#suspicion) return;
+    const cutSilent = this.#options.database.suspect();
+    this.#suspicion = setTimeout(() => {
+      this.#suspicion = undefined;
+      cutSilent();
+    }, this.#timeoutMs).unref();
   }
 
   async #observe(): Promise<void> {

@@ -77,6 +77,18 @@ export class OwnedLanes {
     await lost;
   }
 
+  /** Closes each lane as soon as nothing of it runs, so that a job that takes its time holds up its own lane alone. */
+  async closeAtRest(closed: (lane: number) => Promise<unknown>): Promise<void> {
+    const owned = this.all().map(async (work) => {
+      await work.idle();
+      await this.close(work);
+      await closed(work.lane.id);
+    });
+    // A job may also be left of a lane that was lost before.
+    const left = [...this.#pickers.values()].map((picker) => picker.idle());
+    await Promise.all([...owned, ...left]);
+  }
+
   async closeAll(): Promise<void> {
     await Promise.all(this.all().map((work) => this.close(work)));
   }

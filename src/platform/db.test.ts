@@ -76,6 +76,21 @@ test("connections that are cut, idle or in a transaction, do no more than fail w
   await close();
 });
 
+test("connections that have received nothing since they were suspected are cut, and no others", async () => {
+  const { pool, suspect, close } = openDatabase(store.url);
+  const [busy, resting] = [await pool.connect(), await pool.connect()];
+  const running = reasonOf(busy.query("select pg_sleep(20)"));
+  await expect.poll(sleepers).toBe(1);
+  const cut = suspect();
+  await resting.query("select 1");
+  cut();
+  expect(await running).toSatisfy(isDatabaseAway);
+  busy.release();
+  expect((await resting.query("select 1 as n")).rows).toEqual([{ n: 1 }]);
+  resting.release();
+  await close();
+});
+
 test("a pool that was never used, or only beside Kysely, closes as well", async () => {
   await openDatabase(store.url).close();
   const used = openDatabase(store.url);

@@ -147,9 +147,14 @@ async function startServing(on: Foundation): Promise<{ engine: Engine; url: stri
   return { engine, url };
 }
 
-function engineOf({ config, log, dataDir, database }: Foundation): Engine {
+function engineOf({ config, log, dataDir, database, sandbox }: Foundation): Engine {
+  // The way of the sandbox network leads to the same database.
+  const suspect = () => {
+    const cuts = [database, sandbox].map((one) => one.suspect());
+    return () => cuts.forEach((cut) => void cut());
+  };
   return createEngine({
-    database,
+    database: { ...database, suspect },
     log,
     node_id: dataDir.node_id,
     roles: config.roles,

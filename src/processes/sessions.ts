@@ -127,7 +127,9 @@ class OwnedSessions {
     });
   }
 
+  /** None while this node may not act: what has stood still does not know yet that its sessions are another's. */
   connected(id: number): Session | undefined {
+    if (!this.#parts.engine.isSafe()) return undefined;
     return this.#connected.has(id) ? this.#sessions.get(id) : undefined;
   }
 

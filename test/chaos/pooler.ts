@@ -51,7 +51,7 @@ export async function layPooler(round: Round, databaseUrl: string): Promise<Pool
 function toSettings({ hostname, port, pathname, username, password }: URL, listenPort: number): string {
   const database = pathname.slice(1);
   return `[databases]
-${database} = host=${hostname} port=${port} dbname=${database} user=${username} password=${password} connect_query='set lock_timeout = 1000; set idle_in_transaction_session_timeout = 9000'
+${database} = host=${hostname} port=${port} dbname=${database} user=${username} password=${password} connect_query='set lock_timeout = 1000; set idle_in_transaction_session_timeout = 8000'
 
 [pgbouncer]
 pool_mode = transaction

@@ -1,0 +1,61 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createTestDatabase, type TestDatabase } from "../../test/database.ts";
+import { type Cable, layCable } from "../../test/engine-story.ts";
+import { startTestGateway, type TestGateway, type TestInstance, waitUntil } from "../../test/gateway.ts";
+
+let store: TestDatabase;
+let cable: Cable;
+let gateway: TestGateway;
+let shop: TestInstance;
+
+beforeAll(async () => {
+  store = await createTestDatabase();
+  cable = await layCable(store.url);
+  gateway = await startTestGateway({ DATABASE_URL: cable.url, WAYGATE_DOUBT_WAIT: "1s" });
+  shop = await gateway.connectInstance();
+});
+
+afterAll(async () => {
+  cable.mend();
+  await gateway.stop();
+  await cable.close();
+  await store.drop();
+});
+
+function send(number: string, text: string) {
+  return shop.client.sendText({ id: shop.id, number, text, async: true });
+}
+
+async function readiness(): Promise<number> {
+  return (await fetch(`${gateway.url}/health/ready`)).status;
+}
+
+async function undecided(): Promise<number> {
+  const { rows } = await store.database.pool.query<{ count: number }>(
+    "select count(*) from message where outcome_at is null",
+  );
+  return rows[0]?.count ?? 0;
+}
+
+/** Accepted, or refused with this status. */
+async function answerOf(request: Promise<unknown>): Promise<unknown> {
+  return request.then(
+    () => "accepted",
+    (error: { status?: number }) => error.status ?? error,
+  );
+}
+
+test("a database that falls silent is answered with 503, and work goes on when it answers again", async () => {
+  const numbers = Array.from({ length: 20 }, (_, n) => `55119666600${10 + n}`);
+  await Promise.all(numbers.map((number) => answerOf(send(number, "before"))));
+  const during = numbers.map((number) => answerOf(send(number, "during")));
+  cable.silence();
+  for (const answer of await Promise.all(during)) expect(["accepted", 503]).toContain(answer);
+  await waitUntil(async () => (await readiness()) === 503);
+  expect(await answerOf(gateway.owner.listInstances())).toBe(503);
+  expect(await answerOf(send("5511966660099", "meanwhile"))).toBe(503);
+  cable.mend();
+  await waitUntil(async () => (await readiness()) === 200);
+  await waitUntil(async () => (await answerOf(send("5511966660099", "after"))) === "accepted");
+  await waitUntil(async () => (await undecided()) === 0);
+});
