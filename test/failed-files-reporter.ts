@@ -2,7 +2,7 @@ import { mkdir, rm, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { Reporter, SerializedError, TestModule } from "vitest/node";
 
-/** One file a line; absent after a run that passed, or that an error failed which came from no file. */
+/** One file a line; absent after a run that passed, or in which nothing but an error that came from no file failed. */
 const FAILED_FILES = "test-artifacts/failed-files";
 
 /** Writes down which test files failed, for CI to try each once more. */
