@@ -3,11 +3,16 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 /** Short files that start processes, or run what another file describes. */
 const LONG = /\/e2e\/|\/network\/whatsapp\/driver\./;
 
-/** Begins with what takes long, of which the size of a file says nothing, so that none of it is left alone at the end. */
+/**
+ * Begins with what takes long, of which the size of a file says nothing, so that none of it is left alone at the end.
+ * Files that share a process come last and in a row, since a file of its own between them ends the shared one.
+ */
 export class LongFirstSequencer extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const bySize = await super.sort(files);
-    const isLong = ({ moduleId }: TestSpecification) => LONG.test(moduleId);
-    return [...bySize.filter(isLong), ...bySize.filter((file) => !isLong(file))];
+    const place = ({ moduleId, project }: TestSpecification) => {
+      if (LONG.test(moduleId)) return 0;
+      return project.config.isolate ? 1 : 2;
+    };
+    return (await super.sort(files)).sort((a, b) => place(a) - place(b));
   }
 }

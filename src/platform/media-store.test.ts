@@ -92,11 +92,13 @@ describe("a folder", () => {
   test("forgets at the start what was still arriving, and leaves that of other nodes alone", async () => {
     const first = await openStore(undefined);
     const other = await openStore(undefined, "node-2");
-    for (const store of [first, other]) await (await store.begin()).write(Buffer.from("half"));
+    const drafts = await Promise.all([first.begin(), other.begin()]);
+    for (const draft of drafts) await draft.write(Buffer.from("half"));
     await openStore(undefined);
     const left = await readdir(join(dir.path, "media", "arriving"), { recursive: true });
     expect(left.filter((path) => path.startsWith("node-1/"))).toEqual([]);
     expect(left.filter((path) => path.startsWith("node-2/"))).toHaveLength(1);
+    for (const draft of drafts) await draft.drop();
   });
 
   test.each(["../../etc/passwd", "aa/bb/../../../x", "/etc/passwd", "aa/bb/cc", ""])(
