@@ -1,7 +1,4 @@
-import { once } from "node:events";
-import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { pino } from "pino";
-import { expect } from "vitest";
 import { createEngine, type Engine, type EngineOptions, type LaneKind } from "../src/engine/engine.ts";
 import { addJobs, type NewJob } from "../src/engine/jobs.ts";
 import { addLane } from "../src/engine/lanes.ts";
@@ -74,77 +71,4 @@ export async function createEngineStory(): Promise<EngineStory> {
       await drop();
     },
   };
-}
-
-export interface Cable {
-  url: string;
-  database: Database;
-  /** Ends all connections and lets no new one through. */
-  cut(): void;
-  /** What is connected is never answered again, and neither is who connects until the mending; nothing is closed. */
-  silence(): void;
-  mend(): void;
-  /** Connections that found it cut. */
-  refused(): number;
-  close(): Promise<void>;
-}
-
-/** A way to the database that can be cut, or swallow everything. */
-export async function layCable(url: string): Promise<Cable> {
-  const target = new URL(url);
-  const sockets = new Set<Socket>();
-  let isCut = false;
-  let isSilent = false;
-  let refused = 0;
-  const server = createServer((from) => {
-    const to = connect(Number(target.port), target.hostname);
-    for (const socket of [from, to]) {
-      sockets.add(socket);
-      socket.on("error", () => {}).on("close", () => [from, to].forEach((one) => void one.destroy()));
-    }
-    if (isCut) refused += 1;
-    if (isCut) from.destroy();
-    else if (isSilent) from.resume();
-    else from.pipe(to).pipe(from);
-  });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const through = new URL(url);
-  through.hostname = "127.0.0.1";
-  through.port = String((server.address() as AddressInfo).port);
-  const database = openDatabase(through.href);
-  const cut = (): void => {
-    isCut = true;
-    for (const socket of sockets) socket.destroy();
-  };
-  return {
-    ...{ url: through.href, database, cut },
-    refused: () => refused,
-    silence() {
-      isSilent = true;
-      for (const socket of sockets) socket.unpipe().resume();
-    },
-    mend() {
-      [isCut, isSilent] = [false, false];
-    },
-    async close() {
-      await database.close();
-      cut();
-      server.close();
-    },
-  };
-}
-
-/** Waits for a value to become what is expected, on a machine that may be busy. */
-export function eventually<T>(look: () => T): ReturnType<typeof expect.poll<T>> {
-  return expect.poll(look, { timeout: 60_000, interval: 10 });
-}
-
-/** A promise that somebody else resolves. */
-export function createGate(): { opened: Promise<void>; open(): void } {
-  let open = (): void => {};
-  const opened = new Promise<void>((resolve) => {
-    open = resolve;
-  });
-  return { opened, open };
 }

@@ -1,8 +1,10 @@
-import { afterAll, afterEach, describe, expect, it } from "vitest";
-import { createEngineStory, createGate, eventually } from "../../test/engine-story.ts";
-import type { Engine, Job, JobEnd, LaneKind } from "./engine.ts";
+import { afterAll, afterEach, describe, expect, it, onTestFinished } from "vitest";
+import { createEngineStory } from "../../test/engine-story.ts";
+import { createGate } from "../../test/gate.ts";
+import type { Engine, EngineOptions, Job, JobEnd, LaneKind } from "./engine.ts";
 
 const story = await createEngineStory();
+const { database } = story;
 afterEach(story.rest);
 afterAll(story.close);
 
@@ -13,12 +15,21 @@ function kindOf(more: Partial<LaneKind> = {}): LaneKind {
   return { kind: "k", role: "worker", width: 1, run: async () => DONE, ...more };
 }
 
+/** Others have a second to take what was given, so that a test sees what becomes of it then. */
+const BRIEFLY = { leftAloneMs: 1_000 };
+/** They have all the time that a busy machine may take. */
+const LONG = { leftAloneMs: 120_000 };
+
+async function beatsOfFirst(): Promise<number> {
+  return (await database.pool.query("select beat from node where id = 'a'")).rows[0].beat;
+}
+
 const heldBy = (engine: Engine) => LANES.filter((key) => engine.laneOf("k", key));
 
-async function startWithAll(kind: LaneKind): Promise<Engine> {
+async function startWithAll(kind: LaneKind, options: Partial<EngineOptions> = LONG): Promise<Engine> {
   for (const key of LANES) await story.lane("k", key);
-  const engine = await story.start("a", [kind]);
-  await eventually(() => heldBy(engine).length).toBe(LANES.length);
+  const engine = await story.start("a", [kind], options);
+  await expect.poll(() => heldBy(engine).length).toBe(LANES.length);
   return engine;
 }
 
@@ -35,10 +46,21 @@ describe("a node that joins", () => {
     });
     const first = await startWithAll(kind);
     const second = await story.start("b", [kind]);
-    await eventually(() => heldBy(second).length).toBe(5);
+    await expect.poll(() => heldBy(second).length).toBe(5);
     expect(heldBy(first).length).toBe(7);
-    await eventually(() => open.size).toBe(LANES.length);
+    await expect.poll(() => open.size).toBe(LANES.length);
     expect(doubles).toEqual([]);
+  });
+
+  it("gets more than one gift when it takes them", async () => {
+    const keys = Array.from({ length: 60 }, (_, n) => `lane ${n}`);
+    for (const key of keys) await story.lane("k", key);
+    const heldOf = (engine: Engine) => keys.filter((key) => engine.laneOf("k", key)).length;
+    const first = await story.start("a", [kindOf()], LONG);
+    await expect.poll(() => heldOf(first)).toBe(60);
+    const second = await story.start("b", [kindOf()]);
+    await expect.poll(() => heldOf(second)).toBe(27);
+    expect(heldOf(first)).toBe(33);
   });
 
   it("gets no lane in which something runs, and no job is lost or done twice", async () => {
@@ -52,13 +74,41 @@ describe("a node that joins", () => {
     const first = await startWithAll(kindOf({ run }));
     const busy = await story.lane("k", LANES[0] ?? "", [{ pos: 1 }]);
     first.wake([busy]);
-    await eventually(() => first.inFlight()).toBe(1);
+    await expect.poll(() => first.inFlight()).toBe(1);
     const second = await story.start("b", [kindOf({ run })]);
-    await eventually(() => heldBy(second).length).toBe(5);
+    await expect.poll(() => heldBy(second).length).toBe(5);
     expect(heldBy(first)).toContain(LANES[0]);
     for (const key of LANES.slice(1)) second.wake([await story.lane("k", key, [{ pos: 1 }])]);
     gate.open();
-    await eventually(story.jobsLeft).toBe(0);
+    await expect.poll(story.jobsLeft).toBe(0);
     expect(ran.toSorted()).toEqual(LANES.toSorted());
+  });
+});
+
+describe("lanes that were given to a node that joined", () => {
+  it("are taken again by their owner when the database refused to free them", async () => {
+    const lost: string[] = [];
+    onTestFinished(async () => void (await database.pool.query("drop function refuse cascade")));
+    await database.pool.query(`
+      create function refuse() returns trigger language plpgsql as $$ begin raise 'not now'; end $$;
+      create trigger refuse before update on lane for each row when (new.owner is null) execute function refuse()`);
+    const first = await startWithAll(kindOf({ lost: async ({ key }) => void lost.push(key) }), BRIEFLY);
+    await story.start("b", [kindOf()]);
+    await expect.poll(() => lost.length).toBe(5);
+    await expect.poll(() => heldBy(first).length).toBe(LANES.length);
+  });
+
+  it("are not followed by more when nobody took them, until another node joins", async () => {
+    const lost: string[] = [];
+    const first = await startWithAll(kindOf({ lost: async ({ key }) => void lost.push(key) }), BRIEFLY);
+    // As with a version that does not know this kind yet.
+    await story.start("b", []);
+    await expect.poll(() => lost.length).toBe(5);
+    await expect.poll(() => heldBy(first).length).toBe(LANES.length);
+    const before = await beatsOfFirst();
+    await expect.poll(beatsOfFirst).toBeGreaterThan(before + 20);
+    expect(lost.length).toBe(5);
+    await story.start("c", [kindOf()]);
+    await expect.poll(() => lost.length).toBeGreaterThan(5);
   });
 });

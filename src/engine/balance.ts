@@ -1,3 +1,4 @@
+import { performance } from "node:perf_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
 import { sql } from "kysely";
 import type { Db } from "../platform/db.ts";
@@ -5,6 +6,7 @@ import type { Log } from "../platform/log.ts";
 import type { LaneKind } from "./lane-kind.ts";
 import type { LaneWork } from "./lane-work.ts";
 import { releaseLanes } from "./lanes.ts";
+import { LastGifts } from "./last-gifts.ts";
 import type { Outage } from "./outage.ts";
 import type { OwnedLanes } from "./owned-lanes.ts";
 
@@ -12,8 +14,6 @@ import type { OwnedLanes } from "./owned-lanes.ts";
 const AT_ONCE = 20;
 /** Above its share by less, a node keeps what it has. */
 const SLACK = 0.1;
-/** For so long the others may take what was given back. */
-const LEFT_ALONE_MS = 10_000;
 
 export interface BalanceOptions {
   db: Db;
@@ -22,16 +22,21 @@ export interface BalanceOptions {
   owned: OwnedLanes;
   outage: Outage;
   kinds(): LaneKind[];
-  /** Nodes with this role that have a fresh beat, this one among them. */
-  countLive(role: LaneKind["role"]): number;
+  /** Boots of other nodes with this role that have a fresh beat. */
+  others(role: LaneKind["role"]): string[];
+  /** For so long the others may take what was given back. */
+  leftAloneMs: number;
   /** There are lanes to be taken. */
   tellOthers(): void;
+  /** The database may still hold lanes to be ours that were closed here. */
+  doubtOwnership(): void;
 }
 
 /** Gives lanes back of which this node has more than its share, so that a node that joins gets work. */
 export class Balance {
   readonly #options: BalanceOptions;
   readonly #given = new Set<number>();
+  readonly #lastGifts = new LastGifts();
   #isBusy = false;
 
   constructor(options: BalanceOptions) {
@@ -44,13 +49,16 @@ export class Balance {
   }
 
   async check(): Promise<void> {
-    const { outage, kinds, countLive } = this.#options;
-    const shared = kinds().filter(({ role }) => countLive(role) > 1);
+    const { outage, kinds, others } = this.#options;
+    const shared = kinds().filter(({ role }) => others(role).length > 0);
     if (this.#isBusy || shared.length === 0) return;
     this.#isBusy = true;
     try {
       const totals = await this.#count(shared.map(({ kind }) => kind));
-      for (const kind of shared) await this.#giveSurplus(kind, totals.get(kind.kind) ?? 0);
+      for (const kind of shared) {
+        await this.#seeLastGift(kind.kind);
+        await this.#giveSurplus(kind, totals.get(kind.kind) ?? 0);
+      }
     } catch (error) {
       outage.note(error);
     } finally {
@@ -64,21 +72,33 @@ export class Balance {
     return new Map(rows.map(({ kind, count }) => [kind, count]));
   }
 
+  async #seeLastGift(kind: string): Promise<void> {
+    const { db, node } = this.#options;
+    const lanes = this.#lastGifts.untaken(kind);
+    if (lanes.length === 0) return;
+    const { rows } = await sql`
+      select id from lane where id = any(${lanes}::bigint[]) and owner <> ${node} limit 1`.execute(db);
+    if (rows.length > 0) this.#lastGifts.taken(kind);
+  }
+
   async #giveSurplus({ kind, role }: LaneKind, total: number): Promise<void> {
-    const { owned, countLive, log } = this.#options;
+    const { owned, log } = this.#options;
+    const others = this.#options.others(role);
     const mine = owned.all().filter(({ lane }) => lane.kind === kind);
-    const share = Math.ceil(total / countLive(role));
+    const share = Math.ceil(total / (others.length + 1));
     const surplus = mine.length - share - Math.max(1, Math.floor(share * SLACK));
-    if (surplus <= 0) return;
+    if (surplus <= 0 || !this.#lastGifts.mayGive(kind, others, performance.now())) return;
     const given = mine.filter((work) => work.isOpen && work.isIdle()).slice(0, Math.min(surplus, AT_ONCE));
     if (given.length === 0) return;
     log.info({ lane_kind: kind, count: given.length }, "lanes are given to other nodes");
+    const ids = given.map(({ lane }) => lane.id);
+    this.#lastGifts.gave(kind, ids, others, performance.now());
     await this.#give(given);
   }
 
   /** Each is closed here before anybody else can take it: a session is never connected twice. */
   async #give(works: LaneWork[]): Promise<void> {
-    const { db, node, owned, tellOthers } = this.#options;
+    const { db, node, owned, leftAloneMs, tellOthers, doubtOwnership } = this.#options;
     const ids = works.map(({ lane }) => lane.id);
     for (const id of ids) this.#given.add(id);
     try {
@@ -86,8 +106,10 @@ export class Balance {
       await releaseLanes(db, node, { only: ids });
       tellOthers();
     } finally {
-      void sleep(LEFT_ALONE_MS, undefined, { ref: false }).then(() => {
+      void sleep(leftAloneMs, undefined, { ref: false }).then(() => {
         for (const id of ids) this.#given.delete(id);
+        // They are ours still if the database did not free them, and no take meanwhile looked at them.
+        doubtOwnership();
       });
     }
   }

@@ -54,16 +54,12 @@ export class BeatWatch {
   }
 
   /** Nodes whose beat is fresh at this moment of the monotonic clock, with this role if one is given. */
-  hasAlive(now: number, role?: string): boolean {
-    return this.countAlive(now, role) > 0;
-  }
-
-  countAlive(now: number, role?: string): number {
+  alive(now: number, role?: string): NodeRow[] {
     return [...this.#seen.values()].filter(
       (node) =>
         !node.dead &&
         now - node.since < this.#deadAfterMs &&
         (role === undefined || node.roles.includes(role)),
-    ).length;
+    );
   }
 }

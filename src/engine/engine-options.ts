@@ -11,10 +11,12 @@ export interface EngineOptions {
   roles: readonly Role[];
   /** Where other nodes reach this one. */
   url?: string;
-  /** The predecessor of this node is proven gone (its data directory is ours): its lanes are taken at the start. */
+  /** The predecessor of this node is proven gone: its lanes are taken at the start. Else once it must have closed itself. */
   takeAtOnce: boolean;
   beatMs?: number;
   deadAfterMs?: number;
   selfFenceMs?: number;
   pollMs?: number;
+  /** For so long others may take what this node gave back to be even with them; 10,000 unless told. */
+  leftAloneMs?: number;
 }

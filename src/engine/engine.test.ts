@@ -1,5 +1,6 @@
 import { afterAll, afterEach, describe, expect, it, vi } from "vitest";
-import { createEngineStory, createGate, eventually } from "../../test/engine-story.ts";
+import { createEngineStory } from "../../test/engine-story.ts";
+import { createGate } from "../../test/gate.ts";
 import type { Job, JobEnd, LaneKind } from "./engine.ts";
 import { ownGroup } from "./jobs.ts";
 import { removeLane } from "./lanes.ts";
@@ -29,7 +30,7 @@ describe("the engine", () => {
     const engine = await story.start("a", [kindOf(async (job) => note(jobs, job))]);
     const lane = await story.lane("k", "one", [{ prio: 2, ref: { hello: 1 }, max_attempts: 5 }]);
     engine.wake([lane]);
-    await eventually(() => jobs.length).toBe(1);
+    await expect.poll(() => jobs.length).toBe(1);
     expect(jobs[0]).toMatchObject({
       prio: 2,
       pos: 0,
@@ -41,7 +42,7 @@ describe("the engine", () => {
     expect(jobs[0]?.lane).toEqual({ id: lane, kind: "k", key: "one", epoch: 1 });
     expect(engine.laneOf("k", "one")).toEqual(jobs[0]?.lane);
     expect(engine.laneOf("k", "two")).toBeUndefined();
-    await eventually(story.jobsLeft).toBe(0);
+    await expect.poll(story.jobsLeft).toBe(0);
   });
 
   it("finds a job by its poll when nobody said a word, however the insert falls on the emptying of the lane", async () => {
@@ -52,9 +53,9 @@ describe("the engine", () => {
     for (const pos of range(60)) {
       await story.add(lane, [{ pos, grp: `g${pos % 3}` }]);
       if (pos % 2) engine.wake([lane]);
-      else if (pos % 4) await eventually(() => ran.length).toBe(pos + 1);
+      else if (pos % 4) await expect.poll(() => ran.length).toBe(pos + 1);
     }
-    await eventually(() => ran.length).toBe(60);
+    await expect.poll(() => ran.length).toBe(60);
     expect(ran.toSorted((a, b) => a - b)).toEqual(range(60));
   });
 
@@ -80,7 +81,7 @@ describe("the engine", () => {
       range(200).map((pos) => ({ pos, grp: `g${pos % 7}` })),
     );
     engine.wake([lane]);
-    await eventually(story.jobsLeft).toBe(0);
+    await expect.poll(story.jobsLeft).toBe(0);
     expect(most).toBe(3);
     expect(story.lines.filter((line) => line.level >= 50)).toEqual([]);
   });
@@ -100,11 +101,11 @@ describe("the engine", () => {
       range(50).map((pos) => ({ pos, grp: `g${pos}` })),
     );
     engine.wake([lane]);
-    await eventually(() => order.length).toBe(2);
+    await expect.poll(() => order.length).toBe(2);
     await story.add(lane, [{ pos: 1_000, prio: 0, grp: "urgent" }]);
     engine.wake([lane]);
     gate.open();
-    await eventually(() => order.length).toBe(51);
+    await expect.poll(() => order.length).toBe(51);
     expect(order[2]).toBe(1_000);
   });
 
@@ -117,7 +118,7 @@ describe("the engine", () => {
       ...range(5).map((pos) => ({ pos, grp: "bulk", prio: 2 })),
     ]);
     engine.wake([lane]);
-    await eventually(() => order.length).toBe(85);
+    await expect.poll(() => order.length).toBe(85);
     const bulkAt = order.flatMap((prio, index) => (prio === 2 ? [index + 1] : []));
     expect(bulkAt).toEqual([10, 20, 30, 40, 50]);
     expect(order.slice(0, 60).filter((prio) => prio === 1)).toHaveLength(1);
@@ -143,7 +144,7 @@ describe("the engine", () => {
         range(60).map((pos) => ({ pos, grp: `g${pos % 5}` })),
       );
       engine.wake([lane]);
-      await eventually(story.jobsLeft).toBe(0);
+      await expect.poll(story.jobsLeft).toBe(0);
       for (const n of range(5)) expect(done.get(`g${n}`)).toEqual(range(12).map((turn) => turn * 5 + n));
     },
   );
@@ -162,11 +163,11 @@ describe("the engine", () => {
       range(3).map((pos) => ({ pos })),
     );
     engine.wake([lane]);
-    await eventually(() => order).toEqual(["0 g", "1 g", "2 g"]);
-    await eventually(story.jobsLeft).toBe(1);
+    await expect.poll(() => order).toEqual(["0 g", "1 g", "2 g"]);
+    await expect.poll(story.jobsLeft).toBe(1);
     await database.pool.query("update job set run_at = now()");
     engine.wake([lane], { changed: true });
-    await eventually(() => order).toEqual(["0 g", "1 g", "2 g", "0 own"]);
+    await expect.poll(() => order).toEqual(["0 g", "1 g", "2 g", "0 own"]);
   });
 
   it("starts nothing of a lane during its pause", async () => {
@@ -183,7 +184,7 @@ describe("the engine", () => {
         range(3).map((pos) => ({ pos, grp: `g${pos}` })),
       ),
     ]);
-    await eventually(() => startedAt.length).toBe(3);
+    await expect.poll(() => startedAt.length).toBe(3);
     const [first = 0, second = 0, third = 0] = startedAt;
     expect(Math.min(second - first, third - second)).toBeGreaterThan(195);
   });
@@ -198,11 +199,11 @@ describe("the engine", () => {
     const engineRef = { current: engine };
     const lane = await story.lane("k", "one", [{ grp: "a" }, { grp: "b" }, { grp: "c" }]);
     engine.wake([lane]);
-    await eventually(() => engine.laneOf("k", "one")).toBeDefined();
+    await expect.poll(() => engine.laneOf("k", "one")).toBeDefined();
     engine.openGroups(lane, ["b"]);
-    await eventually(() => order).toEqual(["b"]);
+    await expect.poll(() => order).toEqual(["b"]);
     engine.openGroups(lane, null);
-    await eventually(() => order).toEqual(["b", "a", "c"]);
+    await expect.poll(() => order).toEqual(["b", "a", "c"]);
   });
 
   it("frees slot and group of a settled job after `run`, and reads the row again if it is still there", async () => {
@@ -226,7 +227,7 @@ describe("the engine", () => {
         range(3).map((pos) => ({ pos })),
       ),
     ]);
-    await eventually(() => order).toEqual(["0.0", "0.1", "0.2", "1.0", "2.0"]);
+    await expect.poll(() => order).toEqual(["0.0", "0.1", "0.2", "1.0", "2.0"]);
   });
 
   it("looks at waiting jobs again when it is told that they were changed", async () => {
@@ -234,10 +235,10 @@ describe("the engine", () => {
     const engine = await story.start("a", [kindOf(async (job) => note(ran, job.pos))]);
     const lane = await story.lane("k", "one", [{ run_at: inMs(3_600_000) }, { pos: 1, grp: "other" }]);
     engine.wake([lane]);
-    await eventually(() => ran).toEqual([1]);
+    await expect.poll(() => ran).toEqual([1]);
     await database.pool.query("update job set run_at = now()");
     engine.wake([lane], { changed: true });
-    await eventually(() => ran).toEqual([1, 0]);
+    await expect.poll(() => ran).toEqual([1, 0]);
   });
 
   it("runs a job of its own group when it is due", async () => {
@@ -245,11 +246,11 @@ describe("the engine", () => {
     const engine = await story.start("a", [kindOf(async (job) => note(ran, job.pos))]);
     const lane = await story.lane("k", "one", [{ pos: 1 }]);
     engine.wake([lane]);
-    await eventually(() => ran).toEqual([1]);
+    await expect.poll(() => ran).toEqual([1]);
     const dueAt = inMs(250);
     await story.add(lane, [{ grp: ownGroup("x"), run_at: dueAt }]);
     engine.wake([lane]);
-    await eventually(() => ran).toEqual([1, 0]);
+    await expect.poll(() => ran).toEqual([1, 0]);
     expect(Date.now()).toBeGreaterThanOrEqual(dueAt.getTime());
   });
 });
@@ -264,7 +265,7 @@ describe("a job that fails", () => {
     };
     const engine = await story.start("a", [kindOf(run)]);
     engine.wake([await story.lane("k", "one", [{}])]);
-    await eventually(() => attempts).toEqual([0, 1]);
+    await expect.poll(() => attempts).toEqual([0, 1]);
     expect(story.lines.find((line) => line.level === 50)?.err?.message).toBe("a bug of ours");
   });
 
@@ -279,8 +280,8 @@ describe("a job that fails", () => {
     };
     const engine = await story.start("a", [kindOf(run)]);
     engine.wake([await story.lane("k", "one", [{ pos: 0, max_attempts: 1 }, { pos: 1 }])]);
-    await eventually(() => ran).toEqual(["0", "1"]);
-    await eventually(story.jobsLeft).toBe(1);
+    await expect.poll(() => ran).toEqual(["0", "1"]);
+    await expect.poll(story.jobsLeft).toBe(1);
     const { rows } = await database.pool.query("select attempts, grp from job");
     expect(rows).toEqual([{ attempts: 1, grp: expect.stringMatching(/^job:\d+$/) }]);
   });
@@ -293,7 +294,7 @@ describe("a job that fails", () => {
     };
     const engine = await story.start("a", [kindOf(run)]);
     engine.wake([await story.lane("k", "one", [{ pos: 0 }, { pos: 1, max_attempts: 3 }])]);
-    await eventually(story.jobsLeft).toBe(0);
+    await expect.poll(story.jobsLeft).toBe(0);
     expect(tries).toBe(4);
     expect(story.lines.filter((line) => line.msg === "a job was given up")).toHaveLength(2);
   });
@@ -315,10 +316,10 @@ describe("many lanes", () => {
       select lane.id, 1, n, 'g' || n % 8, '{}' from lane, generate_series(1, 40) n where key::int < 250 or n = 1`;
     await database.pool.query(insertJobs);
     const engine = await story.start("a", [kindOf(run, { budget: 64, lookahead: 16 })]);
-    await eventually(() => range(1_000).every((n) => engine.laneOf("k", String(n)))).toBe(true);
+    await expect.poll(() => range(1_000).every((n) => engine.laneOf("k", String(n)))).toBe(true);
     expect(kinds.rowCount).toBe(1_000);
     gate.open();
-    await eventually(() => order.length).toBe(750 + 250 * 40);
+    await expect.poll(() => order.length).toBe(750 + 250 * 40);
     const lastOfQuiet = order.findLastIndex((job) => job.key >= 250);
     const done = new Map<number, number>();
     for (const { key } of order.slice(0, lastOfQuiet)) done.set(key, (done.get(key) ?? 0) + 1);
@@ -342,21 +343,21 @@ describe("many lanes", () => {
     const engine = await story.start("a", [kindOf(run, { probation: true, budget: 32, lookahead: 8 })]);
     const healthy = await Promise.all(range(5).map((n) => story.lane("k", `healthy ${n}`, [{}])));
     engine.wake(healthy);
-    await eventually(() => ran).toBe(5);
+    await expect.poll(() => ran).toBe(5);
     const dead = await Promise.all(range(40).map((n) => story.lane("k", `dead ${n}`, [{}, { grp: "h" }])));
     engine.wake(dead);
-    await eventually(() => hanging).toBe(8);
+    await expect.poll(() => hanging).toBe(8);
     for (const lane of healthy)
       await story.add(
         lane,
         range(100).map((pos) => ({ pos, grp: `g${pos % 6}` })),
       );
     engine.wake(healthy);
-    await eventually(() => ran).toBe(505);
-    await eventually(() => engine.inFlight()).toBe(8);
+    await expect.poll(() => ran).toBe(505);
+    await expect.poll(() => engine.inFlight()).toBe(8);
     expect(hanging).toBe(8);
     gate.open();
-    await eventually(() => hanging).toBe(80);
+    await expect.poll(() => hanging).toBe(80);
   });
 
   it("of an unproven receiver have one slot, then `width`, and one again after a failure", async () => {
@@ -381,17 +382,17 @@ describe("many lanes", () => {
         range(8).map((pos) => ({ pos, grp: `g${pos}` })),
       ),
     ]);
-    await eventually(() => running).toEqual([0]);
+    await expect.poll(() => running).toEqual([0]);
     gates[0]?.open();
-    await eventually(() => running).toEqual([0, 1, 2, 3, 4]);
+    await expect.poll(() => running).toEqual([0, 1, 2, 3, 4]);
     for (const pos of [4, 1, 2]) {
       const before = engine.inFlight();
       gates[pos]?.open();
-      await eventually(() => engine.inFlight()).toBe(before - 1);
+      await expect.poll(() => engine.inFlight()).toBe(before - 1);
     }
     expect(running).toHaveLength(5);
     gates[3]?.open();
-    await eventually(() => running).toEqual([0, 1, 2, 3, 4, 5]);
+    await expect.poll(() => running).toEqual([0, 1, 2, 3, 4, 5]);
     for (const gate of gates) gate.open();
   });
 });
@@ -411,10 +412,10 @@ describe("owning a lane", () => {
     ]);
     const lane = await story.lane("k", "one", [{}]);
     engine.wake([lane]);
-    await eventually(() => told).toEqual(["taken one", "job"]);
+    await expect.poll(() => told).toEqual(["taken one", "job"]);
     await removeLane(database.db, lane);
     engine.wake([lane], { changed: true });
-    await eventually(() => told).toEqual(["taken one", "job", "lost one"]);
+    await expect.poll(() => told).toEqual(["taken one", "job", "lost one"]);
     expect(engine.laneOf("k", "one")).toBeUndefined();
   });
 
@@ -431,18 +432,18 @@ describe("owning a lane", () => {
     const engine = await story.start("a", [kindOf(run)]);
     const lane = await story.lane("k", "one", [{}]);
     engine.wake([lane]);
-    await eventually(() => running).toEqual([1]);
+    await expect.poll(() => running).toEqual([1]);
     engine.laneLost(lane);
     expect(engine.laneOf("k", "one")).toBeUndefined();
     await database.pool.query("update lane set owner = null");
     // Three looks at all lanes later it is still not taken.
     const { rows } = await database.pool.query("select beat from node");
-    await eventually(
-      async () => (await database.pool.query("select beat from node")).rows[0].beat,
-    ).toBeGreaterThan(rows[0].beat + 2);
+    await expect
+      .poll(async () => (await database.pool.query("select beat from node")).rows[0].beat)
+      .toBeGreaterThan(rows[0].beat + 2);
     expect([running, ended]).toEqual([[1], 0]);
     gate.open();
-    await eventually(() => running.slice(0, 2)).toEqual([1, 2]);
+    await expect.poll(() => running.slice(0, 2)).toEqual([1, 2]);
   });
 
   it("is only for nodes that have the role", async () => {
@@ -453,9 +454,9 @@ describe("owning a lane", () => {
     const other = await story.start("b", [kindOf(async () => DONE, { role: "sessions" })], {
       roles: ["sessions"],
     });
-    await eventually(() => other.laneOf("k", "one")).toBeDefined();
+    await expect.poll(() => other.laneOf("k", "one")).toBeDefined();
     expect(engine.laneOf("k", "one")).toBeUndefined();
-    await eventually(story.jobsLeft).toBe(0);
+    await expect.poll(story.jobsLeft).toBe(0);
   });
 
   it("is not sought while this process lags behind", async () => {
@@ -465,7 +466,7 @@ describe("owning a lane", () => {
     const slow = { beatMs: 60_000, deadAfterMs: 3_600_000, selfFenceMs: 1_800_000 };
     const engine = await story.start("a", [kindOf(async () => DONE, { taken })], slow);
     engine.wake([await story.lane("k", "first")]);
-    await eventually(() => opened.length).toBe(1);
+    await expect.poll(() => opened.length).toBe(1);
     let turns = 0;
     // As if the opening of sessions kept the process busy.
     const busy = setInterval(() => {
@@ -473,15 +474,15 @@ describe("owning a lane", () => {
       turns += 1;
     }, 0);
     // A look that began before is over by then.
-    await eventually(() => turns).toBeGreaterThan(4);
+    await expect.poll(() => turns).toBeGreaterThan(4);
     const { rows } = await database.pool.query<{ id: number }>(
       "insert into lane (kind, key) select 'k', n::text from generate_series(1, 120) n returning id",
     );
     engine.wake(rows.map((row) => row.id));
     const since = turns;
-    await eventually(() => turns).toBeGreaterThan(since + 10);
+    await expect.poll(() => turns).toBeGreaterThan(since + 10);
     expect(opened).toHaveLength(1);
     clearInterval(busy);
-    await eventually(() => opened.length).toBe(121);
+    await expect.poll(() => opened.length).toBe(121);
   });
 });

@@ -47,7 +47,7 @@ export interface Engine {
   /** Listens to hints; the key `*` says "look at everything". Answers with the function that ends it. */
   hear(topic: string, listener: (key: string, detail?: unknown) => void): () => void;
   /** Whether some node with this role has a fresh beat. */
-  liveWorkers(role: Role): Promise<boolean>;
+  hasLive(role: Role): Promise<boolean>;
   /** How many nodes with this role have a fresh beat, as far as this node knows; 1 at least. */
   countLive(role: Role): number;
   /** Jobs that run now. */
@@ -86,16 +86,15 @@ class LaneEngine implements Engine {
     this.#node = this.#createNode();
     this.#hints = this.#createHints();
     this.#takeOver = this.#createTakeOver();
-    this.#owned = new OwnedLanes(options.log, this.#pickers, () => {
-      this.#takeOver.doubtOwnership();
-      this.#takeOver.lookAtAll();
-    });
+    this.#owned = new OwnedLanes(options.log, this.#pickers, () => this.#takeOver.doubtOwnership());
     const shared = { db: options.database.db, owned: this.#owned, outage: this.#outage };
     this.#balance = new Balance({
       ...{ ...shared, node: options.node_id, log: options.log },
+      leftAloneMs: options.leftAloneMs ?? 10_000,
       kinds: () => [...this.#pickers.values()].map(({ kind }) => kind),
-      countLive: (role) => this.countLive(role),
+      others: (role) => this.#node.bootsOfOthers(role),
       tellOthers: () => this.#hints.tellOthers(TOPIC.lanes, EVERYTHING),
+      doubtOwnership: () => this.#takeOver.doubtOwnership(),
     });
     this.#poll = new JobPoll({
       ...shared,
@@ -197,7 +196,7 @@ class LaneEngine implements Engine {
     return this.#hints.hear(topic, listener);
   }
 
-  async liveWorkers(role: Role): Promise<boolean> {
+  async hasLive(role: Role): Promise<boolean> {
     return this.#state === "started" && this.#node.hasAlive(role);
   }
 

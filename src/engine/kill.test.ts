@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { afterAll, afterEach, beforeEach, describe, expect, it } from "vitest";
-import { createEngineStory, eventually } from "../../test/engine-story.ts";
+import { createEngineStory } from "../../test/engine-story.ts";
 import type { LaneWorkerOptions } from "../../test/lane-worker.ts";
 
 const PROGRAM = fileURLToPath(new URL("../../dist/test/lane-worker.js", import.meta.url));
@@ -57,12 +57,12 @@ describe("a node that is killed", () => {
     await pool.query("insert into lane (kind, key) select 'k', n::text from generate_series(1, 60) n");
     await enqueue(1, 8);
     const first = startWorker("a", { budget, jobMs: 2 });
-    await eventually(() => count("ledger")).toBeGreaterThan(100);
+    await expect.poll(() => count("ledger")).toBeGreaterThan(100);
     startWorker("b", { budget, jobMs: 2 });
-    await eventually(() => count("ledger")).toBeGreaterThan(700);
+    await expect.poll(() => count("ledger")).toBeGreaterThan(700);
     await kill(first);
     await enqueue(9, 12);
-    await eventually(story.jobsLeft).toBe(0);
+    await expect.poll(story.jobsLeft).toBe(0);
 
     const total = 60 * 4 * 12;
     expect(await count("(select distinct job from ledger) as done")).toBe(total);
@@ -80,12 +80,12 @@ describe("a node that is killed", () => {
     await story.lane("k", "one", [{ max_attempts: 3 }]);
     for (let death = 1; death <= 20; death++) {
       const child = startWorker("a", { takeAtOnce: true, jobMs: null });
-      await eventually(() => count("ledger")).toBe(death);
+      await expect.poll(() => count("ledger")).toBe(death);
       await kill(child);
     }
     expect(await count("ledger where attempts > 0")).toBe(0);
     const last = startWorker("a", { takeAtOnce: true });
-    await eventually(story.jobsLeft).toBe(0);
+    await expect.poll(story.jobsLeft).toBe(0);
     await kill(last);
   });
 });

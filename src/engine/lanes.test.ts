@@ -1,9 +1,10 @@
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
 import { createTestDatabase } from "../../test/database.ts";
-import { createGate } from "../../test/engine-story.ts";
+import { createGate } from "../../test/gate.ts";
 import { openDatabase } from "../platform/db.ts";
-import { heldLanes, writeFates } from "./jobs.ts";
+import { heldLanes } from "./fence.ts";
+import { writeFates } from "./jobs.ts";
 import { addLane, releaseLanes, removeLane, type TakeOrder, takeLanes, tidyNodes } from "./lanes.ts";
 
 const { url, database, drop } = await createTestDatabase();

@@ -1,5 +1,7 @@
 import { afterAll, afterEach, describe, expect, it } from "vitest";
-import { type Cable, createEngineStory, createGate, eventually, layCable } from "../../test/engine-story.ts";
+import { type Cable, layCable } from "../../test/cable.ts";
+import { createEngineStory } from "../../test/engine-story.ts";
+import { createGate } from "../../test/gate.ts";
 import { isDatabaseAway } from "../platform/db.ts";
 import type { Engine, EngineOptions, Job, JobEnd, LaneKind } from "./engine.ts";
 
@@ -55,7 +57,7 @@ async function nodeRow(id: string): Promise<{ boot: number; dead: boolean; beat:
 }
 
 async function owns(engine: Engine, key: string): Promise<void> {
-  await eventually(() => engine.laneOf("k", key)).toBeDefined();
+  await expect.poll(() => engine.laneOf("k", key)).toBeDefined();
 }
 
 describe("a node that dies", () => {
@@ -69,7 +71,7 @@ describe("a node that dies", () => {
     await story.start("b", [b.kind], QUICK);
     cable.cut();
     await story.add(lane, [{}]);
-    await eventually(() => b.ran).toEqual(["b one"]);
+    await expect.poll(() => b.ran).toEqual(["b one"]);
     expect(await nodeRow("a")).toMatchObject({ boot: 1, dead: true });
     expect(await laneRow("one")).toEqual({ owner: "b", epoch: 2 });
     expect(a.ran).toEqual([]);
@@ -86,7 +88,7 @@ describe("a node that dies", () => {
     await owns(engineA, "one");
     await story.start("b", [kindB], QUICK);
     cable.cut();
-    await eventually(() => happened).toEqual(["closed by a", "taken by b"]);
+    await expect.poll(() => happened).toEqual(["closed by a", "taken by b"]);
     expect(engineA.isSafe()).toBe(false);
   });
 
@@ -99,9 +101,9 @@ describe("a node that dies", () => {
     const engineB = await story.start("b", [b.kind]);
     await database.pool.query(`with declared as (update node set dead = true where id = 'a')
       update lane set owner = 'b', epoch = epoch + 1`);
-    await eventually(() => a.lost).toEqual(["one"]);
-    await eventually(() => engineA.node.boot).toBe(2);
-    await eventually(() => nodeRow("a")).toMatchObject({ boot: 2, dead: false });
+    await expect.poll(() => a.lost).toEqual(["one"]);
+    await expect.poll(() => engineA.node.boot).toBe(2);
+    await expect.poll(() => nodeRow("a")).toMatchObject({ boot: 2, dead: false });
     expect(engineA.isSafe()).toBe(true);
     expect(engineB.isSafe()).toBe(true);
   });
@@ -113,10 +115,10 @@ describe("a node that dies", () => {
     engine.wake([lane]);
     await owns(engine, "one");
     await database.pool.query("update node set dead = true");
-    await eventually(() => engine.laneOf("k", "one")?.epoch).toBe(2);
+    await expect.poll(() => engine.laneOf("k", "one")?.epoch).toBe(2);
     await story.add(lane, [{}]);
     engine.wake([lane]);
-    await eventually(() => a.ran).toEqual(["a one"]);
+    await expect.poll(() => a.ran).toEqual(["a one"]);
   });
 
   it("is alive for the others as long as it beats, whatever its clock says", async () => {
@@ -128,7 +130,7 @@ describe("a node that dies", () => {
     await database.pool.query("update node set started_at = now() - interval '2 hours' where id = 'a'");
     const { beat } = await nodeRow("b");
     const beats = DEAD_AFTER_MS / 100 + 5;
-    await eventually(async () => (await nodeRow("b")).beat).toBeGreaterThan(beat + beats);
+    await expect.poll(async () => (await nodeRow("b")).beat).toBeGreaterThan(beat + beats);
     expect(engineA.node.boot).toBe(1);
     expect(engineB.laneOf("k", "one")).toBeUndefined();
   });
@@ -143,11 +145,11 @@ describe("a node that lost sight of the database", () => {
     await owns(engine, "one");
     expect(engine.isSafe()).toBe(true);
     cable.cut();
-    await eventually(() => engine.isSafe()).toBe(false);
-    await eventually(() => a.lost).toEqual(["one"]);
-    expect(await engine.liveWorkers("worker")).toBe(false);
+    await expect.poll(() => engine.isSafe()).toBe(false);
+    await expect.poll(() => a.lost).toEqual(["one"]);
+    expect(await engine.hasLive("worker")).toBe(false);
     cable.mend();
-    await eventually(() => engine.laneOf("k", "one")?.epoch).toBe(2);
+    await expect.poll(() => engine.laneOf("k", "one")?.epoch).toBe(2);
     expect(engine.isSafe()).toBe(true);
     expect((await nodeRow("a")).boot).toBe(1);
   });
@@ -169,9 +171,9 @@ describe("a node that lost sight of the database", () => {
     engine.wake([lane]);
     expect(await held.query("select 1").catch(isDatabaseAway)).toBe(true);
     held.release();
-    await eventually(() => a.lost).toContain("one");
+    await expect.poll(() => a.lost).toContain("one");
     cable.mend();
-    await eventually(story.jobsLeft).toBe(0);
+    await expect.poll(story.jobsLeft).toBe(0);
     expect((await nodeRow("a")).boot).toBe(1);
   });
 
@@ -187,7 +189,7 @@ describe("a node that lost sight of the database", () => {
       expect(await idle.query("select 1").catch(isDatabaseAway)).toBe(true);
       for (const client of [held, idle]) client.release();
       const { beat } = await nodeRow("a");
-      await eventually(async () => (await nodeRow("a")).beat).toBeGreaterThan(beat);
+      await expect.poll(async () => (await nodeRow("a")).beat).toBeGreaterThan(beat);
     }
   });
 
@@ -201,15 +203,15 @@ describe("a node that lost sight of the database", () => {
     const engine = await story.start("a", [a.kind], { database: cable.database, selfFenceMs: 60_000 });
     const lane = await story.lane("k", "one", [{}, { pos: 1 }]);
     engine.wake([lane]);
-    await eventually(() => a.ran.length).toBe(1);
+    await expect.poll(() => a.ran.length).toBe(1);
     cable.cut();
     gate.open();
-    await eventually(() => story.lines.some((line) => line.name === "engine" && line.level === 40)).toBe(
-      true,
-    );
+    await expect
+      .poll(() => story.lines.some((line) => line.name === "engine" && line.level === 40))
+      .toBe(true);
     expect(engine.inFlight()).toBe(1);
     cable.mend();
-    await eventually(story.jobsLeft).toBe(0);
+    await expect.poll(story.jobsLeft).toBe(0);
     expect(a.ran).toHaveLength(2);
   });
 
@@ -233,16 +235,16 @@ describe("a node that lost sight of the database", () => {
       ["engine", "beat"].map((name) =>
         story.lines.filter((line) => line.name === name && CHANGES.includes(line.msg)).map(({ msg }) => msg),
       );
-    await eventually(said).toEqual([[AWAY], [AWAY]]);
+    await expect.poll(said).toEqual([[AWAY], [AWAY]]);
     const seenAt = performance.now();
-    await eventually(() => performance.now() - seenAt).toBeGreaterThan(1_000);
+    await expect.poll(() => performance.now() - seenAt).toBeGreaterThan(1_000);
     const seconds = (performance.now() - since) / 1_000;
     expect((cable.refused() - refusedBefore) / seconds).toBeLessThan(60);
     expect(said()).toEqual([[AWAY], [AWAY]]);
     cable.mend();
-    await eventually(() => a.ran.length).toBeGreaterThanOrEqual(3);
-    await eventually(story.jobsLeft).toBe(0);
-    await eventually(() => said().map((msgs) => msgs.slice(0, 2))).toEqual([CHANGES, CHANGES]);
+    await expect.poll(() => a.ran.length).toBeGreaterThanOrEqual(3);
+    await expect.poll(story.jobsLeft).toBe(0);
+    await expect.poll(() => said().map((msgs) => msgs.slice(0, 2))).toEqual([CHANGES, CHANGES]);
     expect(story.lines.filter((line) => line.level >= 50)).toEqual([]);
     const { rows } = await database.pool.query("select coalesce(sum(attempts), 0) as sum from job");
     expect(rows).toEqual([{ sum: 0 }]);
@@ -260,14 +262,14 @@ describe("a node that lost sight of the database", () => {
         Array.from({ length: 50 }, (_, n) => ({ pos: n, grp: `g${n % 5}` })),
       );
       engine.wake([lane]);
-      await eventually(() => a.ran.length).toBeGreaterThan(round * 50 + 5);
+      await expect.poll(() => a.ran.length).toBeGreaterThan(round * 50 + 5);
       const others =
         "select pg_terminate_backend(pid, 60000) from pg_stat_activity where datname = current_database()";
       await database.pool.query(`${others} and pid <> pg_backend_pid()`);
-      await eventually(() => story.jobsLeft().catch(() => -1)).toBe(0);
+      await expect.poll(() => story.jobsLeft().catch(() => -1)).toBe(0);
     }
     const { beat } = await nodeRow("a");
-    await eventually(async () => (await nodeRow("a")).beat).toBeGreaterThan(beat);
+    await expect.poll(async () => (await nodeRow("a")).beat).toBeGreaterThan(beat);
     expect(engine.isSafe()).toBe(true);
   });
 });
@@ -280,10 +282,10 @@ describe("several nodes", () => {
     engineA.wake([lane]);
     await owns(engineA, "one");
     const engineB = await story.start("b", [b.kind], { pollMs: 3_600_000 });
-    await eventually(() => engineA.liveWorkers("worker")).toBe(true);
+    await expect.poll(() => engineA.hasLive("worker")).toBe(true);
     await story.add(lane, [{}]);
     engineB.wake([lane]);
-    await eventually(() => a.ran).toEqual(["a one"]);
+    await expect.poll(() => a.ran).toEqual(["a one"]);
     expect(b.ran).toEqual([]);
   });
 
@@ -292,10 +294,10 @@ describe("several nodes", () => {
     const heard: string[] = [];
     engineA.hear("outcome", (key) => heard.push(`a ${key}`));
     engineB.hear("outcome", (key) => heard.push(`b ${key}`));
-    await eventually(() => engineA.countLive("worker")).toBe(2);
+    await expect.poll(() => engineA.countLive("worker")).toBe(2);
     engineA.tell("outcome", "7");
     expect(heard).toEqual(["a 7"]);
-    await eventually(() => heard).toEqual(["a 7", "b 7"]);
+    await expect.poll(() => heard).toEqual(["a 7", "b 7"]);
   });
 
   it("get the lanes of one that stops at once, in good order and without a job run twice", async () => {
@@ -305,22 +307,22 @@ describe("several nodes", () => {
     const engineA = await story.start("a", [a.kind], slow);
     const lane = await story.lane("k", "one", [{}, { pos: 1 }]);
     engineA.wake([lane]);
-    await eventually(() => a.ran).toEqual(["a one"]);
+    await expect.poll(() => a.ran).toEqual(["a one"]);
     await story.start("b", [b.kind], slow);
     // Without a beat of `b` since, only the stopping can tell it of the lane; `a` must know of `b` to tell it.
     await database.pool.query(
       `select pg_terminate_backend(pid) from pg_stat_activity
        where application_name = 'waygate beat' and datname = current_database()`,
     );
-    await eventually(async () => (await nodeRow("a")).beat).toBeGreaterThan(0);
-    await eventually(async () => (await nodeRow("b")).beat).toBeGreaterThan(0);
+    await expect.poll(async () => (await nodeRow("a")).beat).toBeGreaterThan(0);
+    await expect.poll(async () => (await nodeRow("b")).beat).toBeGreaterThan(0);
     const stopped = engineA.stop();
     expect(engineA.inFlight()).toBe(1);
     expect(b.ran).toEqual([]);
     gate.open();
     await stopped;
-    await eventually(() => b.ran).toEqual(["b one"]);
-    await eventually(story.jobsLeft).toBe(0);
+    await expect.poll(() => b.ran).toEqual(["b one"]);
+    await expect.poll(story.jobsLeft).toBe(0);
     expect([a.ran, a.lost]).toEqual([["a one"], ["one"]]);
     expect(engineA.isSafe()).toBe(false);
     expect(await nodeRow("a")).toMatchObject({ dead: true });
@@ -333,15 +335,15 @@ describe("several nodes", () => {
     const busy = await story.lane("k", "busy", [{}]);
     const idle = await story.lane("k", "idle", []);
     engineA.wake([busy, idle]);
-    await eventually(() => a.ran).toEqual(["a busy"]);
-    await eventually(() => engineA.laneOf("k", "idle")).toBeDefined();
+    await expect.poll(() => a.ran).toEqual(["a busy"]);
+    await expect.poll(() => engineA.laneOf("k", "idle")).toBeDefined();
     await story.start("b", [b.kind]);
     const stopped = engineA.stop({ graceMs: 600_000 });
-    await eventually(() => laneRow("idle")).toMatchObject({ owner: "b" });
+    await expect.poll(() => laneRow("idle")).toMatchObject({ owner: "b" });
     expect([engineA.inFlight(), await laneRow("busy")]).toEqual([1, { owner: "a", epoch: 1 }]);
     gate.open();
     await stopped;
-    await eventually(() => laneRow("busy")).toMatchObject({ owner: "b" });
+    await expect.poll(() => laneRow("busy")).toMatchObject({ owner: "b" });
     expect([a.ran, a.lost.toSorted(), await story.jobsLeft()]).toEqual([["a busy"], ["busy", "idle"], 0]);
   });
 
@@ -353,30 +355,30 @@ describe("several nodes", () => {
     ];
     const engineA = await story.start("a", [a.kind]);
     engineA.wake([await story.lane("k", "one", [{}])]);
-    await eventually(() => a.ran).toEqual(["a one"]);
+    await expect.poll(() => a.ran).toEqual(["a one"]);
     await engineA.stop({ graceMs: 50 });
     expect(await laneRow("one")).toEqual({ owner: null, epoch: 1 });
     gate.open();
-    await eventually(() => engineA.inFlight()).toBe(0);
+    await expect.poll(() => engineA.inFlight()).toBe(0);
     expect(await story.jobsLeft()).toBe(1);
     await story.start("b", [b.kind]);
-    await eventually(() => b.ran).toEqual(["b one"]);
+    await expect.poll(() => b.ran).toEqual(["b one"]);
   });
 
   it("know whether a living node has a role", async () => {
     const cable = await layCableToNode();
     const api = await story.start("a", [], { ...QUICK, roles: ["api"] });
-    expect(await api.liveWorkers("api")).toBe(true);
-    expect(await api.liveWorkers("worker")).toBe(false);
+    expect(await api.hasLive("api")).toBe(true);
+    expect(await api.hasLive("worker")).toBe(false);
     const worker = await story.start("b", [], { ...QUICK, roles: ["worker"], database: cable.database });
-    await eventually(() => api.liveWorkers("worker")).toBe(true);
-    expect(await worker.liveWorkers("api")).toBe(true);
+    await expect.poll(() => api.hasLive("worker")).toBe(true);
+    expect(await worker.hasLive("api")).toBe(true);
     cable.cut();
-    await eventually(() => api.liveWorkers("worker")).toBe(false);
+    await expect.poll(() => api.hasLive("worker")).toBe(false);
     cable.mend();
-    await eventually(() => api.liveWorkers("worker")).toBe(true);
+    await expect.poll(() => api.hasLive("worker")).toBe(true);
     await worker.stop();
-    await eventually(() => api.liveWorkers("worker")).toBe(false);
+    await expect.poll(() => api.hasLive("worker")).toBe(false);
   });
 });
 
@@ -387,7 +389,7 @@ describe("the lanes of an earlier boot", () => {
     await database.pool.query("update lane set owner = 'a', epoch = 9");
     const a = createLedger("a");
     const engine = await story.start("a", [a.kind]);
-    await eventually(() => a.ran).toEqual(["a one"]);
+    await expect.poll(() => a.ran).toEqual(["a one"]);
     expect(engine.node.boot).toBe(5);
     expect(await laneRow("one")).toEqual({ owner: "a", epoch: 10 });
   });
@@ -398,7 +400,7 @@ describe("the lanes of an earlier boot", () => {
     const a = createLedger("a");
     const startedAt = performance.now();
     await story.start("a", [a.kind], { ...QUICK, takeAtOnce: false });
-    await eventually(() => a.ran).toEqual(["a one"]);
+    await expect.poll(() => a.ran).toEqual(["a one"]);
     expect(performance.now() - startedAt).toBeGreaterThan(DEAD_AFTER_MS);
   });
 });
@@ -410,7 +412,7 @@ describe("a node that starts with fewer roles than before", () => {
     await story.start("a", [createLedger("a").kind], { roles: ["api"] });
     const b = createLedger("b");
     await story.start("b", [b.kind]);
-    await eventually(() => b.ran).toEqual(["b one"]);
+    await expect.poll(() => b.ran).toEqual(["b one"]);
   });
 });
 

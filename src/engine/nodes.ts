@@ -72,17 +72,21 @@ export class BeatingNode {
   }
 
   hasOthers(): boolean {
-    return this.#watch.hasAlive(performance.now());
+    return this.#watch.alive(performance.now()).length > 0;
   }
 
   hasAlive(role: string): boolean {
-    if (this.isSafe() && this.#options.roles.includes(role)) return true;
-    return this.#watch.hasAlive(performance.now(), role);
+    return this.countAlive(role) > 0;
   }
 
   countAlive(role: string): number {
     const self = this.isSafe() && this.#options.roles.includes(role) ? 1 : 0;
-    return self + this.#watch.countAlive(performance.now(), role);
+    return self + this.bootsOfOthers(role).length;
+  }
+
+  /** One name for each boot of another node that has a fresh beat and this role. */
+  bootsOfOthers(role: string): string[] {
+    return this.#watch.alive(performance.now(), role).map(({ id, boot }) => `${id} ${boot}`);
   }
 
   /** Nodes that were declared dead. */

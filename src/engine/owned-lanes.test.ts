@@ -1,5 +1,5 @@
 import { afterAll, expect, it } from "vitest";
-import { createEngineStory, eventually } from "../../test/engine-story.ts";
+import { createEngineStory } from "../../test/engine-story.ts";
 
 const story = await createEngineStory();
 afterAll(() => story.close());
@@ -20,6 +20,6 @@ it("opens many lanes a few at a time, and all of them", async () => {
       },
     },
   ]);
-  await eventually(() => opened.size).toBe(keys.length);
+  await expect.poll(() => opened.size).toBe(keys.length);
   expect(most).toBeLessThanOrEqual(16);
 });

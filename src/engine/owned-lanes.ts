@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { ByteBudget } from "../platform/byte-budget.ts";
 import type { Log } from "../platform/log.ts";
+import { Semaphore } from "../platform/semaphore.ts";
 import type { Lane } from "./lane-kind.ts";
 import { LaneWork } from "./lane-work.ts";
 import type { Picker } from "./picker.ts";
@@ -16,7 +16,7 @@ export class OwnedLanes {
   readonly #byId = new Map<number, LaneWork>();
   readonly #byKey = new Map<string, LaneWork>();
   readonly #closing = new Set<number>();
-  readonly #opening = new ByteBudget(OPENED_AT_ONCE);
+  readonly #opening = new Semaphore(OPENED_AT_ONCE);
 
   readonly #closed: () => void;
 

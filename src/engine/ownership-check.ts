@@ -1,5 +1,5 @@
 import type { Db } from "../platform/db.ts";
-import { findLostLanes } from "./jobs.ts";
+import { findLostLanes } from "./fence.ts";
 import type { LaneWork } from "./lane-work.ts";
 import { releaseLanes, tidyNodes } from "./lanes.ts";
 import type { Outage } from "./outage.ts";

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, afterEach, describe, expect, it } from "vitest";
-import { createEngineStory, eventually } from "../../test/engine-story.ts";
+import { createEngineStory } from "../../test/engine-story.ts";
 import { openDatabase } from "../platform/db.ts";
 import { createEngine, type Engine } from "./engine.ts";
 import { createSchedules, type Schedule } from "./schedule.ts";
@@ -41,7 +41,7 @@ describe("schedules", () => {
     const tick = { name: "tick", everyMs: 200, run: async () => void runs.push(performance.now()) };
     const startedAt = performance.now();
     await Promise.all(["a", "b", "c"].map((id) => startNode(id, [tick])));
-    await eventually(() => runs.length).toBeGreaterThanOrEqual(6);
+    await expect.poll(() => runs.length).toBeGreaterThanOrEqual(6);
     // From the start on: the first run itself may be late by most of an interval.
     expect((runs[5] ?? 0) - startedAt).toBeGreaterThan(5 * 200 - 50);
     expect(Object.keys(await runAts())).toEqual(["tick"]);
@@ -71,10 +71,10 @@ describe("schedules", () => {
       run: async () => void runs.push(id),
     });
     const first = await startNode("a", [tickOn("a")]);
-    await eventually(() => runs).toContain("a");
+    await expect.poll(() => runs).toContain("a");
     await startNode("b", [tickOn("b")]);
     await first.stop();
-    await eventually(() => runs.at(-1)).toBe("b");
+    await expect.poll(() => runs.at(-1)).toBe("b");
   });
 
   it("go on after a run that throws, which is logged, and do not hold up each other", async () => {
@@ -91,36 +91,36 @@ describe("schedules", () => {
       { name: "long", everyMs: 50, run: () => new Promise(() => {}) },
       { name: "good", everyMs: 50, run: async () => void runs.push("good") },
     ]);
-    await eventually(() => runs.filter((name) => name === "bad").length).toBeGreaterThan(2);
-    await eventually(() => runs.filter((name) => name === "good").length).toBeGreaterThan(2);
+    await expect.poll(() => runs.filter((name) => name === "bad").length).toBeGreaterThan(2);
+    await expect.poll(() => runs.filter((name) => name === "good").length).toBeGreaterThan(2);
     expect(story.lines.filter((line) => line.err?.message === "a bug of ours").length).toBeGreaterThan(1);
   });
 
   it("do not make up for missed runs, and keep to a shorter interval from the next start on", async () => {
     const quiet = (everyMs: number): Schedule => ({ name: "tick", everyMs, run: async () => {} });
     const first = await startNode("a", [quiet(3_600_000)]);
-    await eventually(async () => (await runAts()).tick?.getTime()).toBeGreaterThan(Date.now() + 3_000_000);
+    await expect.poll(async () => (await runAts()).tick?.getTime()).toBeGreaterThan(Date.now() + 3_000_000);
     await first.stop();
     const runs: number[] = [];
     await database.pool.query("update job set run_at = now() + interval '1 hour'");
     await startNode("b", [{ name: "tick", everyMs: 300, run: async () => void runs.push(Date.now()) }]);
     expect((await runAts()).tick?.getTime()).toBeLessThan(Date.now() + 400);
-    await eventually(() => runs.length).toBeGreaterThanOrEqual(1);
+    await expect.poll(() => runs.length).toBeGreaterThanOrEqual(1);
     await engines[1]?.stop();
     runs.length = 0;
     await database.pool.query("update job set run_at = now() - interval '1 day'");
     await startNode("c", [{ name: "tick", everyMs: 300_000, run: async () => void runs.push(Date.now()) }]);
-    await eventually(async () => (await runAts()).tick?.getTime()).toBeGreaterThan(Date.now());
+    await expect.poll(async () => (await runAts()).tick?.getTime()).toBeGreaterThan(Date.now());
     expect(runs).toHaveLength(1);
   });
 
   it("of another version are left in peace", async () => {
     const first = await startNode("a", [{ name: "theirs", everyMs: 3_600_000, run: async () => {} }]);
-    await eventually(async () => (await runAts()).theirs?.getTime()).toBeGreaterThan(Date.now());
+    await expect.poll(async () => (await runAts()).theirs?.getTime()).toBeGreaterThan(Date.now());
     await first.stop();
     await database.pool.query("update job set run_at = now()");
     await startNode("b", [{ name: "ours", everyMs: 3_600_000, run: async () => {} }]);
-    await eventually(async () => (await runAts()).theirs?.getTime()).toBeGreaterThan(Date.now());
+    await expect.poll(async () => (await runAts()).theirs?.getTime()).toBeGreaterThan(Date.now());
     expect(Object.keys(await runAts()).sort()).toEqual(["ours", "theirs"]);
   });
 });

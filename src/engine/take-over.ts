@@ -57,9 +57,10 @@ export class TakeOver {
     if (this.#wanted.size > 0) this.#run();
   }
 
-  /** Lanes were closed here that the database may still hold to be ours. */
+  /** Lanes were closed here that the database may still hold to be ours; looks at all lanes soon. */
   doubtOwnership(): void {
     this.#mayOwnUnknown = true;
+    this.lookAtAll();
   }
 
   async stop(): Promise<void> {

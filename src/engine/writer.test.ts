@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { afterAll, describe, expect, it } from "vitest";
 import { createTestDatabase } from "../../test/database.ts";
-import { createGate } from "../../test/engine-story.ts";
+import { createGate } from "../../test/gate.ts";
 import { createWriter } from "./writer.ts";
 
 describe("a writer", () => {

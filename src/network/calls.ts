@@ -6,7 +6,9 @@ export type CallResult<Value> =
   | { outcome: "refused"; code: CallRefusal; reason: string; retry_after_seconds?: number }
   | { outcome: "failed"; reason: string }
   /** The process that has the session cannot be asked just now; nothing was done. */
-  | { outcome: "unreachable"; reason: string };
+  | { outcome: "unreachable"; reason: string }
+  /** That process was asked and did not answer: it may have been done. */
+  | { outcome: "unknown"; reason: string };
 
 export type CallRefusal =
   | "NOT_FOUND"

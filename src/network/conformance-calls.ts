@@ -81,9 +81,7 @@ export function describeCalls(name: string, start: () => Promise<CallStage>): vo
       contact = stage.contact.number;
       listener = new Listener(stage.driver, stage.credentials());
       session = listener.session as Required<Session>;
-      session.connect();
-      await stage.phone.scan((await listener.heard("qr")).qr);
-      await listener.heard("connected");
+      await listener.pair(stage.phone);
     });
 
     afterAll(async () => {

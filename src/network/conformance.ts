@@ -101,6 +101,13 @@ export class Listener {
     });
   }
 
+  /** Connects for the first time: the phone scans the QR. */
+  async pair(phone: { scan(qr: string): Promise<unknown> }): Promise<void> {
+    this.session.connect();
+    await phone.scan((await this.heard("qr")).qr);
+    await this.heard("connected");
+  }
+
   all<Type extends NetworkEvent["type"]>(type: Type): EventOf<Type>[] {
     return this.events.filter((event): event is EventOf<Type> => event.type === type);
   }
@@ -146,9 +153,7 @@ export function describeDriver(name: string, start: (options?: StageOptions) => 
 
     const pair = async (): Promise<Listener> => {
       const listener = open();
-      listener.session.connect();
-      await stage.phone.scan((await listener.heard("qr")).qr);
-      await listener.heard("connected");
+      await listener.pair(stage.phone);
       return listener;
     };
 
@@ -198,9 +203,7 @@ export function describeDriver(name: string, start: (options?: StageOptions) => 
         listener.gate = async (event) => {
           if (event.type === "connected") kept = await listener.credentials.load();
         };
-        listener.session.connect();
-        await stage.phone.scan((await listener.heard("qr")).qr);
-        await listener.heard("connected");
+        await listener.pair(stage.phone);
         expect(kept?.byteLength).toBeGreaterThan(0);
       });
 

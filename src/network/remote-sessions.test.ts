@@ -82,4 +82,10 @@ describe("a session of another process", () => {
     expect(await away.contacts?.blocked()).toEqual({ outcome: "unreachable", reason: "no answer" });
     await expect(away.downloadMedia?.("ref", () => {})).rejects.toThrow("no answer");
   });
+
+  test("has perhaps done what its process did not answer", async () => {
+    const torn = createRemoteSession(7, async () => ({ outcome: "unknown", reason: "cut" }));
+    expect(await torn.contacts?.setBlocked(BIA, true)).toEqual({ outcome: "unknown", reason: "cut" });
+    expect(await torn.setPresence?.("typing", BIA)).toEqual({ outcome: "unknown", reason: "cut" });
+  });
 });

@@ -21,11 +21,11 @@ export interface RemoteCall {
   args: unknown[];
 }
 
-/** `not_here`: that process does not have the session, and nothing was done. */
+/** `unreachable`: nothing was done; `unknown`: it may have been. */
 export type RemoteAnswer =
   | { outcome: "value"; value: unknown }
   | { outcome: "stream"; body: Readable }
-  | { outcome: "unreachable"; reason: string };
+  | { outcome: "unreachable" | "unknown"; reason: string };
 
 /** A session that another process holds, as far as calls without a row go. */
 export function createRemoteSession(
@@ -35,7 +35,10 @@ export function createRemoteSession(
   const call = async (name: string, args: unknown[]): Promise<CallResult<never>> => {
     const answer = await ask({ instance, call: name, args });
     if (answer.outcome === "value") return answer.value as CallResult<never>;
-    return { outcome: "unreachable", reason: reasonOf(answer) };
+    return {
+      outcome: answer.outcome === "unreachable" ? "unreachable" : "unknown",
+      reason: reasonOf(answer),
+    };
   };
   const group = <Group extends CallGroup>(name: Group) =>
     Object.fromEntries(
@@ -54,7 +57,7 @@ export function createRemoteSession(
     async setPresence(presence, to) {
       const answer = await ask({ instance, call: "setPresence", args: [presence, to ?? null] });
       if (answer.outcome === "value") return answer.value as SendResult;
-      return { outcome: "not_sent", reason: reasonOf(answer) };
+      return { outcome: answer.outcome === "unreachable" ? "not_sent" : "unknown", reason: reasonOf(answer) };
     },
     async downloadMedia(ref, onChunk) {
       const answer = await ask({ instance, call: "downloadMedia", args: [ref] });
@@ -67,7 +70,7 @@ export function createRemoteSession(
 }
 
 function reasonOf(answer: RemoteAnswer): string {
-  return answer.outcome === "unreachable" ? answer.reason : "The other process answered something else.";
+  return "reason" in answer ? answer.reason : "The other process answered something else.";
 }
 
 const NOT_SUPPORTED = {

@@ -1,9 +1,10 @@
 import { Socket } from "node:net";
 import type { Duplex } from "node:stream";
-import { Kysely, PostgresDialect, type Transaction } from "kysely";
+import { Kysely, PostgresDialect, sql, type Transaction } from "kysely";
 import pg from "pg";
 import type { Tables } from "../tables.ts";
 import { keepPlans } from "./kept-plans.ts";
+import { traceStatements } from "./lost-statement.ts";
 
 export type Db = Kysely<Tables>;
 export type Trx = Transaction<Tables>;
@@ -44,6 +45,7 @@ export interface DatabaseOptions {
  */
 export function openDatabase(url: string, options: DatabaseOptions = {}): Database {
   const clients = new Set<pg.Client>();
+  const isPooled = options.directUrl !== undefined && options.directUrl !== url;
   const pool = new pg.Pool({
     connectionString: url,
     max: options.max ?? DEFAULT_POOL,
@@ -57,13 +59,13 @@ export function openDatabase(url: string, options: DatabaseOptions = {}): Databa
       await client.query(`set idle_in_transaction_session_timeout = ${IDLE_IN_TRANSACTION_MS}`);
       if (options.lockTimeoutMs)
         await client.query(`set lock_timeout = ${Math.round(options.lockTimeoutMs)}`);
+      await traceStatements(client, isPooled);
     },
   });
   pool.on("error", () => {});
   // A connection that dies between two statements of a transaction has no other listener, and Node would exit.
   pool.on("connect", (client) => client.on("error", () => {}));
   // Behind a pooler a statement may meet another connection than the one that knows its plan.
-  const isPooled = options.directUrl !== undefined && options.directUrl !== url;
   const dialect = new PostgresDialect({ pool: isPooled ? pool : keepPlans(pool) });
   const db = new Kysely<Tables>({ dialect });
   const rest = { url: options.directUrl ?? url, suspect: () => suspect(clients) };
@@ -114,8 +116,10 @@ export function isDatabaseAway(error: unknown): boolean {
 }
 
 const DISK_FULL_STATE = "53100";
-// A lock that was not to be had in time, a deadlock, a serialisation failure.
-const BUSY_STATES = /^(55P03|40P01|40001)$/;
+const LOCK_TIMEOUT_STATE = "55P03";
+const UNIQUE_VIOLATION_STATE = "23505";
+// A deadlock, a serialisation failure.
+const CONFLICT_STATES = /^(40P01|40001)$/;
 
 /** Whether the database has no room left to write; it reads as before, and writes again when there is room. */
 export function isDatabaseFull(error: unknown): boolean {
@@ -124,11 +128,28 @@ export function isDatabaseFull(error: unknown): boolean {
 
 /** Whether the same statement may well succeed later: the database is away or full, or others were in its way. */
 export function isPassing(error: unknown): boolean {
-  return BUSY_STATES.test(stateOf(error)) || isDatabaseFull(error) || isDatabaseAway(error);
+  const isBusy = isLockTimeout(error) || CONFLICT_STATES.test(stateOf(error));
+  return isBusy || isDatabaseFull(error) || isDatabaseAway(error);
+}
+
+/** Whether a lock was not to be had in time. */
+export function isLockTimeout(error: unknown): boolean {
+  return stateOf(error) === LOCK_TIMEOUT_STATE;
+}
+
+/** Whether there is such a row already, and may be one only. */
+export function isUniqueViolation(error: unknown): boolean {
+  return stateOf(error) === UNIQUE_VIOLATION_STATE;
 }
 
 function stateOf(error: unknown): string {
   return error instanceof Error && "code" in error ? String(error.code) : "";
+}
+
+/** The database's own time, by which rows are stamped. */
+export async function readClock(db: Db): Promise<Date> {
+  const { rows } = await sql<{ now: Date }>`select now()`.execute(db);
+  return rows[0]?.now ?? new Date();
 }
 
 function numbersAsNumbers(): pg.CustomTypesConfig {

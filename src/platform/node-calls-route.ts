@@ -1,20 +1,22 @@
 import { Readable } from "node:stream";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { FastifyInstance, FastifyRequest } from "fastify";
+import { GatewayError } from "./errors.ts";
 import { NODE_CALL_PATH, NODE_CALL_PROOF, NODE_HEADERS, NOT_HERE_STATUS } from "./node-calls.ts";
 import { decodeMessage, encodeMessage, isSigned } from "./node-message.ts";
+
+declare module "fastify" {
+  interface FastifyRequest {
+    /** When the node that calls stops waiting, on this process's own clock. */
+    callerWaitsUntil: number;
+  }
+}
 
 /** Stands for "this node does not have it"; nothing was done. */
 export const NOT_HERE = Symbol("not here");
 
 /** What other nodes may ask of this one, by name: plain data or a stream comes back, or `NOT_HERE`. */
-export type NodeCallHandlers = Record<string, (input: never, context: NodeCallContext) => Promise<unknown>>;
-
-export interface NodeCallContext {
-  /** How long the caller still waits. */
-  timeLeftMs: number;
-  /** Aborted when the caller has gone. */
-  signal: AbortSignal;
-}
+export type NodeCallHandlers = Record<string, (input: never) => Promise<unknown>>;
 
 export interface NodeCallsRouteOptions {
   secret: string;
@@ -36,19 +38,17 @@ export async function addNodeCallsRoute(app: FastifyInstance, options: NodeCalls
     // What another node asks was admitted there.
     const config = { isNeverHeldUp: true };
     const { secret, bodyLimitBytes: bodyLimit } = options;
+    room.decorateRequest("callerWaitsUntil", 0);
     // Of strangers not a byte of the body is read.
     room.addHook("onRequest", async (request, reply) => {
       if (!isSigned(secret, NODE_CALL_PROOF, headerOf(request, "proof"))) return reply.code(401).send();
+      request.callerWaitsUntil =
+        performance.now() + (Number(headerOf(request, "timeLeft")) || DEFAULT_TIME_LEFT_MS);
     });
     room.post(NODE_CALL_PATH, { bodyLimit, config }, async (request, reply) => {
       const body = typeof request.body === "string" ? request.body : "";
       if (!isSigned(secret, body, headerOf(request, "signature"))) return reply.code(401).send();
-      const gone = new AbortController();
-      reply.raw.once("close", () => gone.abort());
-      const answer = await run(options.handlers, body, {
-        timeLeftMs: Number(headerOf(request, "timeLeft")) || DEFAULT_TIME_LEFT_MS,
-        signal: gone.signal,
-      });
+      const answer = await run(options.handlers, request, body);
       if (answer === NOT_HERE) return reply.code(NOT_HERE_STATUS).send();
       if (answer instanceof Readable) return reply.type("application/octet-stream").send(answer);
       return reply.type("text/plain").send(encodeMessage(answer ?? null));
@@ -56,11 +56,22 @@ export async function addNodeCallsRoute(app: FastifyInstance, options: NodeCalls
   });
 }
 
-async function run(handlers: NodeCallHandlers, body: string, context: NodeCallContext): Promise<unknown> {
+async function run(handlers: NodeCallHandlers, request: FastifyRequest, body: string): Promise<unknown> {
   const { name, input } = decodeMessage(body) as { name: string; input: never };
   const handler = Object.hasOwn(handlers, name) ? handlers[name] : undefined;
   // An older node does not know what a newer one asks for.
-  return handler ? handler(input, context) : NOT_HERE;
+  if (!handler || !(await isStillWanted(request))) return NOT_HERE;
+  return handler(input).catch((cause: unknown) => {
+    // Something may have been done, which a 503 would deny.
+    throw new GatewayError("INTERNAL", "The call failed.", { cause });
+  });
+}
+
+/** What lay unread while this process stood still may have a caller that has long answered for it. */
+async function isStillWanted({ callerWaitsUntil, raw: { socket } }: FastifyRequest): Promise<boolean> {
+  // That it has hung up is read in the turn after the one that has read the call.
+  for (let turns = 0; turns < 2; turns++) await nextTurn();
+  return !socket.destroyed && !socket.readableEnded && performance.now() < callerWaitsUntil;
 }
 
 function headerOf({ headers }: FastifyRequest, name: keyof typeof NODE_HEADERS): string {

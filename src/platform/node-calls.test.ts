@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { once } from "node:events";
 import { connect } from "node:net";
 import { Readable } from "node:stream";
@@ -14,6 +15,8 @@ describe("a call of another node", () => {
   let app: FastifyInstance;
   let url: string;
   const calls = createNodeCalls({ secret: SECRET });
+  /** How often it was asked to count. */
+  let counted = 0;
   const ask = (name: string, input: unknown = {}) => calls.call({ url, name, input, timeoutMs: 5000 });
 
   /** A file that comes as the test pushes it. */
@@ -33,7 +36,7 @@ describe("a call of another node", () => {
       bodyLimitBytes: 100_000,
       handlers: {
         echo: async (input) => input,
-        timeLeft: async (_input, { timeLeftMs }) => timeLeftMs,
+        count: async () => ++counted,
         elsewhere: async () => NOT_HERE,
         file: async () => Readable.from([Buffer.from("one "), Buffer.from("two")]),
         torn: async () =>
@@ -62,10 +65,6 @@ describe("a call of another node", () => {
       list: [null, 1, false],
     };
     expect(await ask("echo", input)).toEqual({ outcome: "value", value: input });
-  });
-
-  test("tells how long the caller still waits", async () => {
-    expect(await ask("timeLeft")).toEqual({ outcome: "value", value: 5000 });
   });
 
   test("streams a file, and a torn one does not look whole", async () => {
@@ -135,6 +134,35 @@ describe("a call of another node", () => {
     expect(await knock({ ...good, [signature]: signMessage(SECRET, `${body} `) })).toBe(401);
   });
 
+  const count = encodeMessage({ name: "count", input: {} });
+  const headersOfCount = (timeLeftMs: number) => ({
+    "content-type": "text/plain",
+    [NODE_HEADERS.proof]: signMessage(SECRET, NODE_CALL_PROOF),
+    [NODE_HEADERS.signature]: signMessage(SECRET, count),
+    [NODE_HEADERS.timeLeft]: String(timeLeftMs),
+  });
+
+  test("is not carried out once its time is over", async () => {
+    const before = counted;
+    const headers = headersOfCount(0.000_001);
+    const late = await app.inject({ method: "POST", url: NODE_CALL_PATH, payload: count, headers });
+    expect([late.statusCode, counted]).toEqual([421, before]);
+    expect(await ask("count")).toEqual({ outcome: "value", value: before + 1 });
+  });
+
+  test("is not carried out when its caller has hung up while this process stood still", async () => {
+    const before = counted;
+    const { hostname, port } = new URL(url);
+    const all = { ...headersOfCount(5000), host: "node", "content-length": count.length };
+    const head = Object.entries(all).map(([name, value]) => `${name}: ${value}`);
+    const text = `POST ${NODE_CALL_PATH} HTTP/1.1\r\n${head.join("\r\n")}\r\n\r\n${count}`;
+    // Nothing of this process runs until the other one has ended.
+    execFileSync(process.execPath, ["-e", ASK_AND_LEAVE, hostname, port, text]);
+    await once(app.server, "connection");
+    // It was read before this one.
+    expect(await ask("count")).toEqual({ outcome: "value", value: before + 1 });
+  });
+
   test("is refused before its body has come when the proof is missing", async () => {
     const { hostname, port } = new URL(url);
     const socket = connect(Number(port), hostname);
@@ -146,6 +174,11 @@ describe("a call of another node", () => {
     expect(String(answer)).toMatch(/^HTTP\/1\.1 401 /);
   });
 });
+
+const ASK_AND_LEAVE = `
+  const [hostname, port, text] = process.argv.slice(1);
+  const socket = require("node:net").connect(Number(port), hostname);
+  socket.write(text, () => socket.destroy());`;
 
 test("a signature fits one text only", () => {
   const signature = signMessage(SECRET, "text");

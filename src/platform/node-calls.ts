@@ -29,7 +29,6 @@ export interface NodeCall {
   input: unknown;
   /** For the whole of a value, and for the head of a stream. */
   timeoutMs: number;
-  signal?: AbortSignal;
 }
 
 /** Calls of other nodes: one hop, signed with the cluster's secret, bytes and dates kept. */
@@ -41,7 +40,6 @@ export interface NodeCalls {
 const CONNECT_MS = 3000;
 /** Without a byte although the reader wants some. */
 const IDLE_MS = 60_000;
-const NEVER_ARRIVED = new Set(["ECONNREFUSED", "ENOTFOUND", "EHOSTUNREACH", "UND_ERR_CONNECT_TIMEOUT"]);
 
 export function createNodeCalls({ secret }: { secret: string }): NodeCalls {
   const agent = new Agent({
@@ -56,7 +54,7 @@ export function createNodeCalls({ secret }: { secret: string }): NodeCalls {
 }
 
 async function send(agent: Agent, secret: string, call: NodeCall): Promise<NodeAnswer> {
-  const { url, name, input, timeoutMs, signal } = call;
+  const { url, name, input, timeoutMs } = call;
   const body = encodeMessage({ name, input });
   const late = new AbortController();
   const timer = setTimeout(() => late.abort(new Error("the other node took too long")), timeoutMs);
@@ -73,16 +71,23 @@ async function send(agent: Agent, secret: string, call: NodeCall): Promise<NodeA
       },
       body,
       headersTimeout: timeoutMs,
-      signal: signal ? AbortSignal.any([signal, late.signal]) : late.signal,
+      signal: late.signal,
     });
     return await read(answer);
   } catch (error) {
-    const { code = "", message } = error as NodeJS.ErrnoException;
-    return { outcome: "unreachable", executed: !NEVER_ARRIVED.has(code), reason: message };
+    const { message } = error as Error;
+    return { outcome: "unreachable", executed: !wasNeverConnected(error), reason: message };
   } finally {
     // A stream that has begun lasts as long as its reader takes.
     clearTimeout(timer);
   }
+}
+
+function wasNeverConnected(error: unknown): boolean {
+  // Of a name with several addresses.
+  if (error instanceof AggregateError) return error.errors.every(wasNeverConnected);
+  const { code, syscall } = error as NodeJS.ErrnoException;
+  return code === "UND_ERR_CONNECT_TIMEOUT" || syscall === "connect" || syscall === "getaddrinfo";
 }
 
 async function read({ statusCode, headers, body }: Awaited<ReturnType<typeof request>>): Promise<NodeAnswer> {
@@ -94,8 +99,8 @@ async function read({ statusCode, headers, body }: Awaited<ReturnType<typeof req
   if (statusCode === NOT_HERE_STATUS) return { outcome: "not_here" };
   return {
     outcome: "unreachable",
-    // A node that refuses before it acts says so with 401 or 503.
-    executed: statusCode !== 401 && statusCode !== 503,
+    // What goes wrong once it acts is a 500, whatever it was.
+    executed: statusCode >= 500 && statusCode !== 503,
     reason: `the other node answered ${statusCode}`,
   };
 }

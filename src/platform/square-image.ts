@@ -1,6 +1,6 @@
 import sharp, { type Metadata } from "sharp";
-import { ByteBudget } from "./byte-budget.ts";
 import { invalidField } from "./errors.ts";
+import { Semaphore } from "./semaphore.ts";
 
 const SIDE = 640;
 const STICKER_SIDE = 512;
@@ -11,7 +11,7 @@ const QUALITY = 85;
 const FORMATS: ReadonlySet<string> = new Set(["jpeg", "png", "webp", "gif", "tiff", "heif"]);
 
 /** A decoded picture is much larger than its file: the largest one goes alone. */
-const memory = new ByteBudget(MAX_PIXELS * BYTES_PER_PIXEL);
+const memory = new Semaphore(MAX_PIXELS * BYTES_PER_PIXEL);
 
 /**
  * The middle of a picture as a JPEG square of 640 pixels, as people and groups show theirs. Throws VALIDATION_ERROR, naming

@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { ByteBudget } from "./byte-budget.ts";
 import { GatewayError, invalidField } from "./errors.ts";
 import { ScratchFile } from "./scratch-file.ts";
+import { Semaphore } from "./semaphore.ts";
 
 export const VOICE_NOTE_TYPE = "audio/ogg; codecs=opus";
 
@@ -44,7 +44,7 @@ const READERS: readonly [RegExp, string][] = [
 ];
 
 export function createVoiceNoteMaker({ ffmpeg, scratchDir }: VoiceNoteOptions): VoiceNoteMaker {
-  const room = new ByteBudget(AT_ONCE);
+  const room = new Semaphore(AT_ONCE);
   return {
     make: (audio, mimeType) =>
       room.use(1, async () => {

@@ -1,4 +1,8 @@
 import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import {
   ADMIN_TOKEN,
@@ -92,6 +96,18 @@ describe("a node that does not have the session", () => {
     expect(bytes).toHaveLength(data.size ?? 0);
   });
 
+  test("says that it does not know when the other one did what it was asked and died before its answer", async () => {
+    const dying = await startDying(gateway.url);
+    const node = "update node set url = $1 where url = $2";
+    await gateway.database.pool.query(node, [dying.url, gateway.url]);
+    const made = elsewhere.createGroup({ id: shop.id, name: "Once", participants: ["5511999990011"] });
+    await expect(made).rejects.toMatchObject({ status: 504, code: "SEND_TIMEOUT" });
+    await gateway.database.pool.query(node, [gateway.url, dying.url]);
+    await dying.close();
+    const { data } = await shop.client.listGroups({ id: shop.id, refresh: true });
+    expect(data.filter(({ subject }) => subject === "Once")).toHaveLength(1);
+  });
+
   test("says that it cannot ask a node that is gone, and goes on once the session is back", async () => {
     const status = async () => (await elsewhere.getInstanceStatus({ id: shop.id })).data.connected;
     await gateway.restart();
@@ -106,3 +122,23 @@ describe("a node that does not have the session", () => {
     });
   });
 });
+
+/** Stands before a node that does what it is asked, and never lives to answer. */
+async function startDying(url: string): Promise<{ url: string; close(): Promise<void> }> {
+  const server = createServer(async (request, response) => {
+    const headers = Object.entries(request.headers).filter(([name]) => /^(x-|content-type)/.test(name));
+    const body = await text(request);
+    const call = { method: "POST", body, headers: Object.fromEntries(headers) as Record<string, string> };
+    await (await fetch(`${url}${request.url}`, call)).text();
+    response.destroy();
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    async close() {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}

@@ -111,14 +111,17 @@ async function askOwner(
   input: RemoteCall,
   timeoutMs: number,
 ): Promise<RemoteAnswer> {
+  const giveUpAt = performance.now() + timeoutMs;
   let reason = "No node has the session.";
   for (let tries = 0; tries < 2; tries++) {
     const url = await find();
-    if (!url) break;
-    const answer = await calls.call({ url, name: "session", input, timeoutMs });
+    const leftMs = Math.ceil(giveUpAt - performance.now());
+    if (!url || leftMs <= 0) break;
+    const answer = await calls.call({ url, name: "session", input, timeoutMs: leftMs });
     if (answer.outcome === "value" || answer.outcome === "stream") return answer;
-    if (answer.outcome === "unreachable") reason = answer.reason;
-    if (answer.outcome === "unreachable" && answer.executed) break;
+    if (answer.outcome === "not_here") continue;
+    if (answer.executed) return { outcome: "unknown", reason: answer.reason };
+    reason = answer.reason;
   }
   return { outcome: "unreachable", reason };
 }

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { sql } from "kysely";
-import type { Db, Trx } from "../../platform/db.ts";
+import { type Db, isUniqueViolation, type Trx } from "../../platform/db.ts";
 import { GatewayError, invalidField } from "../../platform/errors.ts";
 import type { Secret } from "../../platform/secret.ts";
 import { findPasswordFault } from "./password-rules.ts";
@@ -8,7 +8,6 @@ import { hashPassword } from "./passwords.ts";
 
 const OWNER_EMAIL = "owner@localhost";
 const EMAIL = /^[^\s@]{1,64}@[^\s@]{1,255}$/;
-const UNIQUE_VIOLATION = "23505";
 
 export interface NewAccount {
   name: string;
@@ -121,7 +120,7 @@ export function requireEmail(email: string): void {
 
 /** Passes on an error of writing a user; a taken e-mail is CONFLICT. */
 export function refuseTakenEmail(error: unknown): never {
-  if (error instanceof Error && "code" in error && error.code === UNIQUE_VIOLATION) {
+  if (isUniqueViolation(error)) {
     throw new GatewayError("CONFLICT", "The e-mail is already in use.", { cause: error });
   }
   throw error;

@@ -16,7 +16,7 @@ import { listWatched, type WatchOptions } from "./watched-instances.ts";
 
 export interface MonitorDeps {
   db: Db;
-  engine: Pick<Engine, "liveWorkers">;
+  engine: Pick<Engine, "hasLive">;
 }
 
 /** How everything is that the caller may see, and what to do; each part is bounded, whatever there is of it. */
@@ -42,10 +42,7 @@ export async function readMonitor({ db, engine }: MonitorDeps, scope: Scope, opt
 }
 
 async function findLive(engine: MonitorDeps["engine"]) {
-  const [worker, sessions] = await Promise.all([
-    engine.liveWorkers("worker"),
-    engine.liveWorkers("sessions"),
-  ]);
+  const [worker, sessions] = await Promise.all([engine.hasLive("worker"), engine.hasLive("sessions")]);
   return { worker, sessions };
 }
 

@@ -22,7 +22,7 @@ const LOOK_EVERY_MS = 200;
 
 export interface BackupHandlerDeps {
   db: Db;
-  engine: Pick<Engine, "wake" | "liveWorkers">;
+  engine: Pick<Engine, "wake" | "hasLive">;
   /** Where this node finds backup files. */
   directory: string;
   /** A file in the backup directory of another node; undefined when that one cannot be asked or does not have it. */
@@ -57,7 +57,7 @@ export function backupHandlers(deps: BackupHandlerDeps): Handlers<typeof backups
 }
 
 async function order({ db, engine }: BackupHandlerDeps, by: AuditActor): Promise<string> {
-  if (!(await engine.liveWorkers("worker"))) {
+  if (!(await engine.hasLive("worker"))) {
     throw new GatewayError("UNAVAILABLE", "No node with the role worker is alive to make the backup.");
   }
   const { id, lane } = await requestBackup(db, by, "request");

@@ -50,6 +50,12 @@ describe("what is asked of a session", () => {
     });
   });
 
+  test("may be asked again where nothing was done, and is undecided where it may have been", async () => {
+    const reason = "Gone.";
+    await expect(invite({ outcome: "unreachable", reason })).rejects.toMatchObject({ code: "UNAVAILABLE" });
+    await expect(invite({ outcome: "unknown", reason })).rejects.toMatchObject({ code: "SEND_TIMEOUT" });
+  });
+
   test("is NOT_SUPPORTED where the network lacks it", async () => {
     const call = asking(sessionThat(async () => ({ outcome: "done", value: "" })));
     await expect(call(1, (session) => session.profile?.get())).rejects.toMatchObject({

@@ -35,10 +35,16 @@ function unreachable(): GatewayError {
   return new GatewayError("UNAVAILABLE", "The session cannot be reached just now.", { retryAfterSeconds: 5 });
 }
 
+function undecided(reason: string): GatewayError {
+  const sentence = "The node that has the session did not say whether it was done.";
+  return new GatewayError("SEND_TIMEOUT", sentence, { cause: new Error(reason) });
+}
+
 function settle<Value>(result: CallResult<Value> | undefined): Value {
   if (!result) throw new GatewayError("SEND_TIMEOUT", "The network did not answer in time.");
   if (result.outcome === "done") return result.value;
   if (result.outcome === "unreachable") throw unreachable();
+  if (result.outcome === "unknown") throw undecided(result.reason);
   if (result.outcome === "failed") throw new GatewayError("SEND_FAILED", result.reason);
   const { code, reason, retry_after_seconds } = result;
   throw new GatewayError(CODE_OF[code], reason, { retryAfterSeconds: retry_after_seconds });

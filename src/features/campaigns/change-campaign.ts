@@ -112,7 +112,7 @@ const PAUSABLE: readonly CampaignStatus[] = ["running", "scheduled", "queued"];
 
 async function requireQueue({ queue, engine }: ChangeDeps): Promise<void> {
   if (queue === "off") throw queueUnavailable("The queue is switched off.");
-  const roles = await Promise.all([engine.liveWorkers("worker"), engine.liveWorkers("sessions")]);
+  const roles = await Promise.all([engine.hasLive("worker"), engine.hasLive("sessions")]);
   if (roles.includes(false)) throw queueUnavailable("No message worker is running.");
 }
 

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import type { Jid } from "../../network/driver.ts";
-import { type Db, isDatabaseAway, isPassing } from "../../platform/db.ts";
+import { type Db, isDatabaseAway, isPassing, isUniqueViolation } from "../../platform/db.ts";
 import { fewRows, KEPT_PLAN } from "../../platform/kept-plans.ts";
 import { type LearntLink, linkAddresses } from "./link-addresses.ts";
 import { moveMessages } from "./move-messages.ts";
@@ -49,11 +49,9 @@ export async function saveChats(
   }
 }
 
-const UNIQUE_VIOLATION = "23505";
-
 function isCollision(error: unknown): boolean {
   if (isDatabaseAway(error)) return false;
-  return isPassing(error) || (error instanceof Error && "code" in error && error.code === UNIQUE_VIOLATION);
+  return isPassing(error) || isUniqueViolation(error);
 }
 
 /** The news with every LID whose phone is known under that phone; a LID whose phone is learnt now is joined with it. */

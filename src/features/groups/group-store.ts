@@ -57,10 +57,17 @@ async function nameConversations(trx: Db | Trx, instanceId: number, jids: string
 }
 
 /** Applies what changed in a group, as far as it was told; what was not told is looked for at the next read. */
-export async function changeGroup(trx: Trx, owner: GroupOwner, jid: Jid, update: GroupUpdate): Promise<void> {
+export async function changeGroup(
+  trx: Trx,
+  owner: GroupOwner,
+  jid: Jid,
+  update: GroupUpdate,
+  at?: Date,
+): Promise<void> {
   const { group, left, ...change } = cleanJson(update);
   if (left) return forgetGroup(trx, owner.id, jid);
-  if (group) return saveGroups(trx, owner, [group]);
+  // The news of a group that was just made may be stored after what was set in it since.
+  if (group) return saveGroups(trx, owner, [group], at);
   const row = await trx
     .selectFrom("group_chat")
     .selectAll()

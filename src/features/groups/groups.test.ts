@@ -5,7 +5,9 @@ import { newPhone, type TestInstance, waitUntil } from "../../../test/gateway.ts
 import { type MessagingStory, startMessagingStory } from "../../../test/messaging-story.ts";
 import { blackPng, inBase64, SAMPLE } from "../../../test/sample-files.ts";
 import { createClient } from "../../client.ts";
+import type { Group } from "../../network/calls.ts";
 import { createAccount } from "../accounts/create-account.ts";
+import { recordGroupChange } from "./record-group-change.ts";
 
 const ANA = "5511988881111";
 const SHY = "5511988880006";
@@ -102,6 +104,24 @@ describe("making a group", () => {
       { jid: jidOf(NOBODY), status: 404, success: false, error: expect.any(String) },
     ]);
     expect(await getGroup(data.jid)).toMatchObject({ name: "Trip", description: "To the sea" });
+  });
+
+  test("keeps what was set in it when the news of its making is stored later", async () => {
+    const made = { name: "Late news", description: "Set at once", participants: [ANA] };
+    const { jid } = (await sales.client.createGroup({ id: sales.id, ...made })).data;
+    const { database, gateway } = story.gateway;
+    const { rows } = await database.pool.query("select id, account_id from instance where id = $1", [
+      sales.id,
+    ]);
+    const at = new Date(Date.now() - 1_000);
+    const group: Group = {
+      ...{ jid: jid as Group["jid"], subject: made.name, description: null, owner: null, participants: [] },
+      ...{ announce: false, locked: false, created_at: at },
+    };
+    const news = { type: "group_updated", group: group.jid, at, change: { group } } as const;
+    const parts = { db: database.db, engine: gateway.engine };
+    await recordGroupChange(parts, rows[0], news, { ignore_groups: false });
+    expect(await getGroup(jid)).toMatchObject({ description: made.description, size: 2 });
   });
 
   test("takes Brazilian numbers with and without the ninth digit", async () => {

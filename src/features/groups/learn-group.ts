@@ -1,9 +1,9 @@
 import { LRUCache } from "lru-cache";
 import type { Jid, Session } from "../../network/driver.ts";
-import type { Db } from "../../platform/db.ts";
+import { type Db, readClock } from "../../platform/db.ts";
 import type { Log } from "../../platform/log.ts";
 import { type GroupOwner, saveGroups } from "./group-store.ts";
-import { createBoundedAsk, readClock } from "./read-groups.ts";
+import { createBoundedAsk } from "./read-groups.ts";
 
 /** Beside the questions that customers ask. */
 const PER_MINUTE = 10;

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { Jid } from "../../network/driver.ts";
 import { systemClock } from "../../platform/clock.ts";
-import type { Db } from "../../platform/db.ts";
+import { type Db, readClock } from "../../platform/db.ts";
 import { type ErrorCode, GatewayError } from "../../platform/errors.ts";
 import { createRateLimiter } from "../../platform/rate-limiter.ts";
 import type { CallSession } from "../calls/calls.ts";
@@ -159,10 +159,4 @@ function findGroup(db: Db, instanceId: number, jid: string): Promise<GroupRow | 
     .where("instance_id", "=", instanceId)
     .where("jid", "=", jid)
     .executeTakeFirst();
-}
-
-/** The database's own time, by which rows are stamped. */
-export async function readClock(db: Db): Promise<Date> {
-  const { rows } = await sql<{ now: Date }>`select now()`.execute(db);
-  return rows[0]?.now ?? new Date();
 }

@@ -33,7 +33,7 @@ beforeEach(() => {
   readiness = { ready: true };
   options = {
     database: store.database,
-    engine: { isSafe: () => state.isSafe, liveWorkers: async (role) => state.roles.includes(role) },
+    engine: { isSafe: () => state.isSafe, hasLive: async (role) => state.roles.includes(role) },
     config: {
       ...{ baseUrl: "http://127.0.0.1:3000", queue: "postgres", roles: ["api", "worker"] },
       ...{ databaseUrl: undefined, production: false, backupKey: undefined, metricsToken: undefined },

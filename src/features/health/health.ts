@@ -16,7 +16,7 @@ type SecretName = "adminToken" | "adminTokenSecond" | "metricsToken" | "backupKe
 
 export interface HealthOptions {
   database: Pick<Database, "db">;
-  engine: { isSafe(): boolean; liveWorkers(role: "sessions" | "worker"): Promise<boolean> };
+  engine: { isSafe(): boolean; hasLive(role: "sessions" | "worker"): Promise<boolean> };
   config: Pick<Config, "baseUrl" | "queue" | "roles" | "databaseUrl" | "production" | SecretName>;
   /** Whether this process has started and is not stopping. */
   readiness: { readonly ready: boolean };
@@ -69,8 +69,8 @@ function createChecks({ database: { db }, engine, dataDir }: HealthOptions) {
   return {
     skewMs: createCheck(() => measureSkew(db)),
     pendingMigrations: createCheck(() => findPendingMigrations(db)),
-    hasWorker: createCheck(() => engine.liveWorkers("worker")),
-    hasSessionHost: createCheck(() => engine.liveWorkers("sessions")),
+    hasWorker: createCheck(() => engine.hasLive("worker")),
+    hasSessionHost: createCheck(() => engine.hasLive("sessions")),
     freeDisk: createCheck(() => measureFreeDisk(dataDir)),
     backupAgeMs: createCheck(() => findBackupAge(db)),
     isHoldingBack: createCheck(() => isHoldingBack(db)),

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import type { Lane } from "../../engine/engine.ts";
-import { heldLanes } from "../../engine/jobs.ts";
+import { heldLanes } from "../../engine/fence.ts";
 import type { CredentialStore } from "../../network/driver.ts";
 import type { Db, Trx } from "../../platform/db.ts";
 import type { SecretBox } from "../../platform/secret-box.ts";

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import type { Lane } from "../../engine/engine.ts";
-import { heldLanes } from "../../engine/jobs.ts";
+import { heldLanes } from "../../engine/fence.ts";
 import { createWriter } from "../../engine/writer.ts";
 import type { KeyChange, Letter, PairingChange } from "../../network/driver.ts";
 import type { Db, Trx } from "../../platform/db.ts";

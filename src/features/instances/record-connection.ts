@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import type { Engine, Lane } from "../../engine/engine.ts";
-import { heldLanes } from "../../engine/jobs.ts";
+import { heldLanes } from "../../engine/fence.ts";
 import type { Db } from "../../platform/db.ts";
 import { changeStatus, type InstanceChange, type StatusChange } from "./change-status.ts";
 import { findAndLockInstance } from "./instance-row.ts";

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Engine, Job, JobEnd } from "../../engine/engine.ts";
-import { heldLanes } from "../../engine/jobs.ts";
+import { heldLanes } from "../../engine/fence.ts";
 import type { Trx } from "../../platform/db.ts";
 import { withinTime } from "../../platform/within-time.ts";
 import { changeStatus } from "./change-status.ts";

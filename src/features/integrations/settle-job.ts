@@ -1,5 +1,6 @@
 import type { Engine, Job, JobEnd } from "../../engine/engine.ts";
-import { heldLanes, type NewJob } from "../../engine/jobs.ts";
+import { heldLanes } from "../../engine/fence.ts";
+import type { NewJob } from "../../engine/jobs.ts";
 import { untilWritten } from "../../engine/until-written.ts";
 import type { Db, Trx } from "../../platform/db.ts";
 import type { Integration } from "./integration-row.ts";

@@ -1,13 +1,13 @@
 import { sql } from "kysely";
 import type { Engine, Job, JobEnd } from "../../engine/engine.ts";
-import { heldLanes } from "../../engine/jobs.ts";
+import { heldLanes } from "../../engine/fence.ts";
 import { untilWritten } from "../../engine/until-written.ts";
 import type { Session } from "../../network/driver.ts";
-import { ByteBudget } from "../../platform/byte-budget.ts";
 import { type Db, isDatabaseAway } from "../../platform/db.ts";
 import { faultPoint } from "../../platform/fault-point.ts";
 import type { Log } from "../../platform/log.ts";
 import { tellReceivedType } from "../../platform/media-type.ts";
+import { Semaphore } from "../../platform/semaphore.ts";
 import { type Fetched, fetchFile } from "./fetch-file.ts";
 import type { FileKeeper } from "./file-keeper.ts";
 import { AGAIN_GROUP, type MediaRef, readParts } from "./media.ts";
@@ -53,7 +53,7 @@ interface MediaJobRow {
 
 class MediaRunner {
   readonly #options: MediaRunnerOptions;
-  readonly #room = new ByteBudget(AT_ONCE);
+  readonly #room = new Semaphore(AT_ONCE);
 
   constructor(options: MediaRunnerOptions) {
     this.#options = options;

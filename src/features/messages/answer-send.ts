@@ -26,6 +26,7 @@ import {
 import { toGatewayError } from "./send-error.ts";
 import type { ReadInstance } from "./sending-instance.ts";
 import {
+  isUndecided,
   queueUnavailable,
   requireSendable,
   type SendRequest,
@@ -86,7 +87,7 @@ export function createSender(deps: SenderDeps) {
     try {
       return await carryOut(options, order);
     } catch (error) {
-      if (mode === "sync" || !isDatabaseAway(error)) throw error;
+      if (mode === "sync" || isUndecided(error) || !isDatabaseAway(error)) throw error;
       throw queueUnavailable("The queue's database is not available.", error);
     }
   };

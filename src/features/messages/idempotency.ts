@@ -42,3 +42,11 @@ export async function findEarlier(
   }
   return row;
 }
+
+/** An hour after the 24 for which a key counts: a request that has just met one must still find its message. */
+export async function forgetOldKeys(db: Db): Promise<void> {
+  await db
+    .deleteFrom("idempotency")
+    .where("created_at", "<", sql<Date>`now() - interval '25 hours'`)
+    .execute();
+}

@@ -7,9 +7,9 @@ import { GatewayError } from "../../platform/errors.ts";
 import type { Log } from "../../platform/log.ts";
 import { withinTime } from "../../platform/within-time.ts";
 import { actionGroup } from "./action-groups.ts";
-import { type TakeOptions, takeSend } from "./take-send.ts";
+import { isUndecided, type TakeOptions, takeSend } from "./take-send.ts";
 
-type ReceivedCall = Extract<NetworkEvent, { type: "call_received" }>;
+export type ReceivedCall = Extract<NetworkEvent, { type: "call_received" }>;
 
 const callRef = z.object({
   do: z.literal("refuse_call"),
@@ -96,7 +96,7 @@ export function createCallRefuser(options: CallRefuserOptions): (job: Job) => Pr
 
   /** A refusal, such as a month that is used up, is the end of it; anything else is tried again. */
   function giveUp(error: unknown, instance_id: number): void {
-    if (!(error instanceof GatewayError)) throw error;
+    if (!(error instanceof GatewayError) || isUndecided(error)) throw error;
     log.warn({ err: error, instance_id }, "the caller was not told why the call was refused");
   }
 }

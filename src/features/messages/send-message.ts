@@ -2,9 +2,9 @@ import type { Engine, Job, JobEnd } from "../../engine/engine.ts";
 import { untilWritten } from "../../engine/until-written.ts";
 import { createWriter, type Writer } from "../../engine/writer.ts";
 import type { Content, Jid, SendResult, Session } from "../../network/driver.ts";
-import { ByteBudget } from "../../platform/byte-budget.ts";
 import type { Db } from "../../platform/db.ts";
 import { faultPoint } from "../../platform/fault-point.ts";
+import { Semaphore } from "../../platform/semaphore.ts";
 import { withinTime } from "../../platform/within-time.ts";
 import type { StoredContent } from "./message-view.ts";
 import { isNewChat, lockNewChats } from "./new-chats.ts";
@@ -56,7 +56,7 @@ class SendRunner {
   readonly #options: SendRunnerOptions;
   readonly #pickedSends: Writer<PickedSend, SendRow | undefined>;
   readonly #submitter: Writer<Submission, SubmissionResult>;
-  readonly #files = new ByteBudget(FILES_IN_MEMORY_BYTES);
+  readonly #files = new Semaphore(FILES_IN_MEMORY_BYTES);
   readonly #paces: SendPaces;
 
   constructor(options: SendRunnerOptions) {

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import type { Job } from "../../engine/engine.ts";
-import { heldLanes, type LaneClaim } from "../../engine/jobs.ts";
+import { heldLanes, type LaneClaim } from "../../engine/fence.ts";
 import type { Db } from "../../platform/db.ts";
 import { KEPT_PLAN } from "../../platform/kept-plans.ts";
 import type { Conversation } from "../contacts/contacts.ts";

@@ -4,6 +4,7 @@ import { newMessageId, phoneOfJid } from "../../network/ids.ts";
 import { type Db, isDatabaseAway } from "../../platform/db.ts";
 import { GatewayError } from "../../platform/errors.ts";
 import { faultPoint } from "../../platform/fault-point.ts";
+import { isOver, mayBeCarriedOut } from "../../platform/lost-statement.ts";
 import { ulid } from "../../platform/ulid.ts";
 import type { Conversation, Conversations, Numbers, Recipient } from "../contacts/contacts.ts";
 import type { AcceptedId, MessageAcceptor, NewMessage } from "./accept-message.ts";
@@ -53,7 +54,7 @@ export async function requireSendable(
 ): Promise<SendingInstance> {
   if (mode === "sync") return requireConnected(readInstance, instanceId);
   if (queue === "off") throw queueUnavailable("The queue is switched off.");
-  if (!(await engine.liveWorkers("sessions"))) throw queueUnavailable("No message worker is running.");
+  if (!(await engine.hasLive("sessions"))) throw queueUnavailable("No message worker is running.");
   return requirePaired(readInstance, instanceId);
 }
 
@@ -84,7 +85,8 @@ async function commit(options: TakeOptions, request: SendRequest): Promise<Taken
   return id === undefined ? undefined : { id, message_id: message.message_id, job_id: message.job_id };
 }
 
-function isUndecided(error: unknown): boolean {
+/** Whether the send may have been taken all the same, so that it is not over for whoever asked for it. */
+export function isUndecided(error: unknown): boolean {
   return error instanceof GatewayError && error.code === "SEND_TIMEOUT";
 }
 
@@ -137,32 +139,34 @@ async function accept(options: TakeOptions, message: NewMessage): Promise<Accept
   try {
     return await options.acceptor.write(message);
   } catch (error) {
-    if (!isDatabaseAway(error) || wasNeverSent(error)) throw error;
+    if (!isDatabaseAway(error) || !mayBeCarriedOut(error)) throw error;
     return lookUp(options, message, error);
   }
 }
 
-/** The connection could not be made, so the statement cannot have been committed. */
-function wasNeverSent(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
-  const code = "code" in error ? error.code : undefined;
-  return code === "ECONNREFUSED" || code === "57P03" || error.message.includes("trying to connect");
-}
+const LOOK_AGAIN_MS = { first: 250, longest: 1000 };
 
-const LOOK_EVERY_MS = 250;
-
-/** The connection broke at the commit: the id, chosen before, tells whether the message is there. */
+/**
+ * The connection broke at the commit: the id, chosen before, tells whether the message is there. That it is not there is
+ * the answer only once nothing can come any more: a commit may hang, unseen, for as long as a disk or a standby does.
+ */
 async function lookUp(
   { db, ackTimeoutMs }: TakeOptions,
   message: NewMessage,
   cause: unknown,
 ): Promise<AcceptedId> {
   const giveUpAt = performance.now() + ackTimeoutMs;
-  while (performance.now() < giveUpAt) {
-    const found = await findMessage(db, message).catch(unlessAway);
+  for (
+    let ms = LOOK_AGAIN_MS.first;
+    performance.now() < giveUpAt;
+    ms = Math.min(2 * ms, LOOK_AGAIN_MS.longest)
+  ) {
+    // Asked first: what it commits before its end is found then.
+    const isLast = await isOver(db, cause).catch(() => false);
+    const found = await findMessage(db, message).catch(() => undefined);
     if (found) return found.id;
-    if (found === null) throw cause;
-    await delay(LOOK_EVERY_MS);
+    if (found === null && isLast) throw cause;
+    await delay(ms);
   }
   throw new GatewayError("SEND_TIMEOUT", "The database did not say whether the message was taken.", {
     cause,
@@ -179,8 +183,4 @@ async function findMessage(db: Db, { instance_id, message_id }: NewMessage): Pro
     .where("message_id", "=", message_id)
     .executeTakeFirst();
   return found ?? null;
-}
-
-function unlessAway(error: unknown): undefined {
-  if (!isDatabaseAway(error)) throw error;
 }

@@ -1,5 +1,5 @@
 import type { Selectable } from "kysely";
-import type { Db, Trx } from "../../platform/db.ts";
+import { type Db, isUniqueViolation, type Trx } from "../../platform/db.ts";
 import { GatewayError } from "../../platform/errors.ts";
 import { type Caller, type Handlers, Reply } from "../../platform/handler.ts";
 import { readCursor, toPage } from "../../platform/paging.ts";
@@ -13,7 +13,6 @@ type Plan = Selectable<PlanTable>;
 
 /** New accounts are given these by name, so the names stay. */
 const BUILT_IN = new Set(["unlimited", "standard"]);
-const UNIQUE_VIOLATION = "23505";
 
 export function planHandlers(db: Db): Handlers<typeof plansContract> {
   return {
@@ -96,7 +95,7 @@ function requireChangeable(plan: Plan, { name }: { name?: string }): void {
 }
 
 function refuseTakenName(error: unknown): never {
-  if (error instanceof Error && "code" in error && error.code === UNIQUE_VIOLATION) {
+  if (isUniqueViolation(error)) {
     throw new GatewayError("CONFLICT", "There is a plan of that name.", { cause: error });
   }
   throw error;

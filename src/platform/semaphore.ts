@@ -1,10 +1,10 @@
 interface Waiting {
-  bytes: number;
+  weight: number;
   start(): void;
 }
 
-/** Bounds what is held in memory at once, first come, first served; what is larger than the limit goes alone. */
-export class ByteBudget {
+/** Bounds what goes on at once: first come, first served; what is heavier than the limit goes alone. */
+export class Semaphore {
   readonly #limit: number;
   readonly #waiting: Waiting[] = [];
   #used = 0;
@@ -13,9 +13,9 @@ export class ByteBudget {
     this.#limit = limit;
   }
 
-  /** Does the work once there is room for so many bytes, which are held until it ends. */
-  async use<T>(bytes: number, work: () => Promise<T>): Promise<T> {
-    const held = Math.min(bytes, this.#limit);
+  /** Does the work once there is room for its weight, which is held until it ends. */
+  async use<T>(weight: number, work: () => Promise<T>): Promise<T> {
+    const held = Math.min(weight, this.#limit);
     await this.#enter(held);
     try {
       return await work();
@@ -25,17 +25,17 @@ export class ByteBudget {
     }
   }
 
-  #enter(bytes: number): Promise<void> {
+  #enter(weight: number): Promise<void> {
     return new Promise((start) => {
-      this.#waiting.push({ bytes, start });
+      this.#waiting.push({ weight, start });
       this.#startNext();
     });
   }
 
   #startNext(): void {
     for (let next = this.#waiting[0]; next; next = this.#waiting[0]) {
-      if (this.#used + next.bytes > this.#limit) return;
-      this.#used += next.bytes;
+      if (this.#used + next.weight > this.#limit) return;
+      this.#used += next.weight;
       this.#waiting.shift();
       next.start();
     }

@@ -1,14 +1,14 @@
 import { expect, test } from "vitest";
-import { ByteBudget } from "./byte-budget.ts";
+import { Semaphore } from "./semaphore.ts";
 
-/** Work of so many bytes that ends when told to. */
-function start(budget: ByteBudget, bytes: number, began: number[]) {
+/** Work of a weight that ends when told to. */
+function start(semaphore: Semaphore, weight: number, began: number[]) {
   let end = () => {};
   const work = new Promise<void>((resolve) => {
     end = resolve;
   });
-  const done = budget.use(bytes, () => {
-    began.push(bytes);
+  const done = semaphore.use(weight, () => {
+    began.push(weight);
     return work;
   });
   return { end, done };
@@ -17,15 +17,15 @@ function start(budget: ByteBudget, bytes: number, began: number[]) {
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 test("work begins as long as there is room, in the order in which it came", async () => {
-  const budget = new ByteBudget(100);
+  const semaphore = new Semaphore(100);
   const began: number[] = [];
-  const [first, second, third, fourth] = [60, 30, 50, 5].map((bytes) => start(budget, bytes, began));
+  const [first, second, third, fourth] = [60, 30, 50, 5].map((weight) => start(semaphore, weight, began));
   await turn();
   expect(began).toEqual([60, 30]);
   second?.end();
   await second?.done;
   await turn();
-  expect(began, "what is small does not overtake").toEqual([60, 30]);
+  expect(began, "what is light does not overtake").toEqual([60, 30]);
   first?.end();
   await turn();
   expect(began).toEqual([60, 30, 50, 5]);
@@ -34,16 +34,16 @@ test("work begins as long as there is room, in the order in which it came", asyn
   await Promise.all([third?.done, fourth?.done]);
 });
 
-test("what is larger than the limit goes alone", async () => {
-  const budget = new ByteBudget(100);
+test("what is heavier than the limit goes alone", async () => {
+  const semaphore = new Semaphore(100);
   const began: number[] = [];
-  const [small, huge, next] = [10, 1000, 10].map((bytes) => start(budget, bytes, began));
+  const [light, heavy, next] = [10, 1000, 10].map((weight) => start(semaphore, weight, began));
   await turn();
   expect(began).toEqual([10]);
-  small?.end();
+  light?.end();
   await turn();
   expect(began).toEqual([10, 1000]);
-  huge?.end();
+  heavy?.end();
   await turn();
   expect(began).toEqual([10, 1000, 10]);
   next?.end();
@@ -51,7 +51,7 @@ test("what is larger than the limit goes alone", async () => {
 });
 
 test("room is given back by work that fails", async () => {
-  const budget = new ByteBudget(100);
-  await expect(budget.use(100, () => Promise.reject(new Error("no")))).rejects.toThrow("no");
-  await expect(budget.use(100, async () => "yes")).resolves.toBe("yes");
+  const semaphore = new Semaphore(100);
+  await expect(semaphore.use(100, () => Promise.reject(new Error("no")))).rejects.toThrow("no");
+  await expect(semaphore.use(100, async () => "yes")).resolves.toBe("yes");
 });

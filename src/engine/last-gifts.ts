@@ -1,0 +1,44 @@
+const FIRST_WAIT_MS = 60_000;
+const LONGEST_WAIT_MS = 600_000;
+
+interface Gift {
+  lanes: readonly number[];
+  /** The nodes that could have taken them. */
+  to: string;
+  at: number;
+  waitMs: number;
+}
+
+/**
+ * The last gift of each kind of lane that nobody was seen to take. A living node may take nothing (it is too busy, or its
+ * version does not know the kind), so the next gift to the same nodes waits, each time twice as long.
+ */
+export class LastGifts {
+  readonly #byKind = new Map<string, Gift>();
+
+  gave(kind: string, lanes: readonly number[], nodes: readonly string[], now: number): void {
+    const before = this.#byKind.get(kind);
+    const to = nameOf(nodes);
+    const waitMs = before?.to === to ? Math.min(before.waitMs * 2, LONGEST_WAIT_MS) : FIRST_WAIT_MS;
+    this.#byKind.set(kind, { lanes, to, at: now, waitMs });
+  }
+
+  untaken(kind: string): readonly number[] {
+    return this.#byKind.get(kind)?.lanes ?? [];
+  }
+
+  /** Somebody took of the last gift. */
+  taken(kind: string): void {
+    this.#byKind.delete(kind);
+  }
+
+  /** Whether it is time for the next gift to these nodes. */
+  mayGive(kind: string, nodes: readonly string[], now: number): boolean {
+    const last = this.#byKind.get(kind);
+    return last?.to !== nameOf(nodes) || now - last.at >= last.waitMs;
+  }
+}
+
+function nameOf(nodes: readonly string[]): string {
+  return nodes.toSorted().join(", ");
+}

@@ -1,0 +1,130 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { type Cable, layCable } from "../../test/cable.ts";
+import { createTestDatabase, type TestDatabase } from "../../test/database.ts";
+import { startTestGateway, type TestGateway, type TestInstance, waitUntil } from "../../test/gateway.ts";
+import { inBase64, SAMPLE } from "../../test/sample-files.ts";
+import type { WaygateError } from "../client.ts";
+
+let store: TestDatabase;
+let cable: Cable;
+let gateway: TestGateway;
+let shop: TestInstance;
+
+beforeAll(async () => {
+  store = await createTestDatabase();
+  await store.database.pool.query(HANGING_COMMITS);
+  cable = await layCable(store.url);
+  gateway = await startTestGateway({ DATABASE_URL: cable.url, WAYGATE_ACK_TIMEOUT: "10s" });
+  shop = await gateway.connectInstance();
+});
+
+afterAll(async () => {
+  await release();
+  await gateway.stop();
+  await cable.close();
+  await store.drop();
+});
+
+beforeEach(async () => {
+  await release();
+  // The outage of the test before is over.
+  await waitUntil(async () => (await shop.client.getInstanceStatus({ id: shop.id })).data.connected);
+});
+
+/** While there is a row in `stall`, whoever has inserted a message waits before its commit, as for a disk or a standby. */
+const HANGING_COMMITS = `
+  create table stall ();
+  create function wait_for_disk() returns trigger language plpgsql as $$ begin
+    while exists (select from stall) loop perform pg_sleep(0.02); end loop;
+    return null;
+  end $$;
+  create trigger stalled after insert on message for each statement execute function wait_for_disk()`;
+
+const stall = () => store.database.pool.query("insert into stall default values");
+const release = () => store.database.pool.query("delete from stall");
+
+async function hanging(): Promise<number[]> {
+  const { rows } = await store.database.pool.query<{ pid: number }>(
+    "select pid from pg_stat_activity where datname = current_database() and wait_event = 'PgSleep'",
+  );
+  return rows.map(({ pid }) => pid);
+}
+
+/** A send whose connection is cut in the middle of its commit, which goes on; its answer is still to come. */
+async function sendIntoStall(number: string): Promise<{ answer: Promise<Answer>; backends: number[] }> {
+  await stall();
+  const input = { id: shop.id, number, base64: inBase64(SAMPLE.png), async: true } as const;
+  const answer = shop.client.sendMedia(input).then(
+    ({ pendingMessageId = "" }) => ({ status: 202, message_id: pendingMessageId }),
+    ({ status, code, details }: WaygateError) => ({ status, code, ...(details as object) }),
+  );
+  let backends: number[] = [];
+  await waitUntil(async () => {
+    backends = await hanging();
+    return backends.length > 0;
+  });
+  cable.cut();
+  cable.mend();
+  return { answer, backends };
+}
+
+type Answer = { status: number; code?: string; message_id?: string; sent?: unknown };
+
+async function messagesTo(number: string): Promise<{ message_id: string; status: string }[]> {
+  const { rows } = await store.database.pool.query(
+    "select message_id, status from message where jid like $1 || '@%' and outcome_at is not null",
+    [number],
+  );
+  return rows;
+}
+
+async function filesLeft(): Promise<number> {
+  const { rows } = await store.database.pool.query<{ count: number }>(
+    "select count(*)::int as count from outgoing_media",
+  );
+  return rows[0]?.count ?? 0;
+}
+
+async function isAnswering(): Promise<boolean> {
+  return shop.client.getInstanceStatus({ id: shop.id }).then(
+    () => true,
+    () => false,
+  );
+}
+
+test("a commit that hangs until the request's deadline is answered with 504, and goes out with its file once it comes", async () => {
+  const number = "5511966670018";
+  const { answer } = await sendIntoStall(number);
+  const told = await answer;
+  expect(told).toMatchObject({ status: 504, code: "SEND_TIMEOUT", sent: "unknown" });
+  expect(await filesLeft()).toBe(1);
+  await release();
+  await waitUntil(async () => (await messagesTo(number)).length > 0);
+  expect(await messagesTo(number)).toEqual([
+    { message_id: told.message_id, status: expect.stringMatching(/sent|delivered|read/) },
+  ]);
+  await waitUntil(async () => (await filesLeft()) === 0);
+});
+
+test("a commit that comes while it is looked for is answered as any other", async () => {
+  const number = "5511966670028";
+  const { answer } = await sendIntoStall(number);
+  await waitUntil(isAnswering);
+  await release();
+  const told = await answer;
+  expect(told.status).toBe(202);
+  await waitUntil(async () => (await messagesTo(number)).length > 0);
+  expect(await messagesTo(number)).toMatchObject([{ message_id: told.message_id }]);
+});
+
+test("a commit that cannot come any more is refused with 503, and nothing is left behind", async () => {
+  const number = "5511966670038";
+  const { answer } = await sendIntoStall(number);
+  for (const pid of await hanging())
+    await store.database.pool.query("select pg_terminate_backend($1)", [pid]);
+  expect(await answer).toMatchObject({ status: 503, code: "QUEUE_UNAVAILABLE" });
+  await release();
+  expect(await filesLeft()).toBe(0);
+  const { rows } = await store.database.pool.query("select from message where jid like $1 || '@%'", [number]);
+  expect(rows).toEqual([]);
+});

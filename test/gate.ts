@@ -1,0 +1,8 @@
+/** A promise that somebody else resolves. */
+export function createGate(): { opened: Promise<void>; open(): void } {
+  let open = (): void => {};
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return { opened, open };
+}
