@@ -4,7 +4,8 @@ import type { Secret } from "./secret.ts";
 import { isWeak } from "./setting-types.ts";
 import { SETTINGS } from "./settings.ts";
 
-type Env = Readonly<Record<string, string | undefined>>;
+/** The environment of a process. */
+export type Env = Readonly<Record<string, string | undefined>>;
 type Settings = z.output<typeof SETTINGS>;
 
 /** The settings of this process; durations in milliseconds unless the name says otherwise. */

@@ -8,6 +8,8 @@ export interface DataDir {
   path: string;
   /** Stable over restarts. */
   node_id: string;
+  /** Whether the process that had it before is known to have ended; else it may live, on a machine that is cut off. */
+  isPredecessorGone: boolean;
   release(): Promise<void>;
 }
 
@@ -25,7 +27,7 @@ export async function openDataDir(path: string): Promise<DataDir> {
   }
   try {
     const node_id = await readOrMake(join(real, "node-id"), () => `node-${randomBytes(8).toString("hex")}`);
-    return { path: real, node_id, release: lock.release };
+    return { path: real, node_id, isPredecessorGone: lock.isPredecessorGone, release: lock.release };
   } catch (error) {
     await lock.release();
     throw error;

@@ -1,12 +1,13 @@
 import { randomBytes } from "node:crypto";
-import { link, readFile, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
+import { link, open, readFile, rename, rm, utimes, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
-import { findProcess } from "./process-table.ts";
+import { findProcess, isOfThisBoot } from "./process-table.ts";
 
 /** A lock that is held, or what is known of its holder. */
 export type LockOutcome =
-  | { held: true; release(): Promise<void> }
+  /** `isPredecessorGone`: it gave the lock up or is seen to have ended; else it may live, and has merely been silent. */
+  | { held: true; isPredecessorGone: boolean; release(): Promise<void> }
   | { held: false; pid: number; host: string };
 
 interface Claim {
@@ -17,31 +18,41 @@ interface Claim {
 }
 
 const SIGN_OF_LIFE_MS = 2_000;
-const WATCH_MS = 5_000;
+/** Longer than a process can stand still without having fenced itself in the database. */
+const WATCH_MS = 12_000;
 const SETTLE_MS = 50;
 
-/** Takes the lock file for this process, also from a holder that has died; never waits for a living one. */
-export async function takeFileLock(path: string): Promise<LockOutcome> {
+/**
+ * Takes the lock file for this process, also from a holder that has died; never waits for a living one. Whether a holder
+ * on another machine lives is told by a watch for its signs of life (12 s unless told).
+ */
+export async function takeFileLock(path: string, { watchMs = WATCH_MS } = {}): Promise<LockOutcome> {
   const started = findProcess(process.pid)?.started ?? "";
   const mine: Claim = { pid: process.pid, started, host: hostname(), token: randomBytes(8).toString("hex") };
   const draft = `${path}.${mine.token}`;
   await writeFile(draft, JSON.stringify(mine), { mode: 0o600 });
   try {
-    return await claim(path, draft, mine);
+    return await claim(path, draft, mine, watchMs);
   } finally {
     await rm(draft, { force: true });
   }
 }
 
-async function claim(path: string, draft: string, mine: Claim): Promise<LockOutcome> {
+async function claim(path: string, draft: string, mine: Claim, watchMs: number): Promise<LockOutcome> {
+  let isPredecessorGone = true;
   for (let isContested = false; ; isContested = true) {
     await tryLink(draft, path);
     // Two that remove the same dead claim can cross, and move a living one away for a moment.
     if (isContested) await sleep(SETTLE_MS);
     const holder = await readClaim(path);
-    if (holder?.token === mine.token) return { held: true, release: keepAlive(path, mine) };
+    if (holder?.token === mine.token)
+      return { held: true, isPredecessorGone, release: keepAlive(path, mine) };
     if (holder === undefined) continue;
-    if (await isHeld(path, holder)) return { held: false, pid: holder.pid, host: holder.host };
+    const { pid, host } = holder;
+    const isHere = host === hostname() && isOfThisBoot(holder.started);
+    const isAlive = isHere ? isRunning(holder) : await givesSignsOfLife(path, watchMs);
+    if (isAlive) return { held: false, pid, host };
+    if (!isHere) isPredecessorGone = false;
     await removeClaim(path, holder);
   }
 }
@@ -60,17 +71,21 @@ async function readClaim(path: string): Promise<Claim | undefined> {
   try {
     return JSON.parse(text);
   } catch {
-    return { pid: 0, started: "", host: hostname(), token: text };
+    return { pid: 0, started: "", host: "an unknown machine", token: text };
   }
 }
 
-async function isHeld(path: string, { pid, started, host }: Claim): Promise<boolean> {
-  if (host === hostname()) return findProcess(pid)?.started === started;
-  // Another machine or container: its processes cannot be seen from here, only its signs of life.
+function isRunning({ pid, started }: Claim): boolean {
+  return findProcess(pid)?.started === started;
+}
+
+/** The holder's processes cannot be seen from here, and its clock may be any time away from ours: only a change tells. */
+async function givesSignsOfLife(path: string, watchMs: number): Promise<boolean> {
   const before = await modifiedAt(path);
-  if (before === undefined || Date.now() - before > 10 * SIGN_OF_LIFE_MS) return false;
-  for (const until = performance.now() + WATCH_MS; performance.now() < until; await sleep(100)) {
-    if ((await modifiedAt(path)) !== before) return true;
+  for (const until = performance.now() + watchMs; performance.now() < until; await sleep(100)) {
+    const now = await modifiedAt(path);
+    if (now === undefined) return false;
+    if (now !== before) return true;
   }
   return false;
 }
@@ -96,6 +111,14 @@ function keepAlive(path: string, mine: Claim): () => Promise<void> {
   };
 }
 
+/** Opened, because a shared file system may answer from what it remembers until a file is opened anew. */
 async function modifiedAt(path: string): Promise<number | undefined> {
-  return (await stat(path).catch(() => undefined))?.mtimeMs;
+  const file = await open(path).catch((error) => {
+    if (error.code !== "ENOENT") throw error;
+  });
+  try {
+    return (await file?.stat())?.mtimeMs;
+  } finally {
+    await file?.close();
+  }
 }

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
-import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../../test/database.ts";
-import { dropOldPartitions, dropPartitionsBefore, ensurePartitions, PARTITIONED } from "./partitions.ts";
+import { dropPartitionsBefore, ensurePartitions, PARTITIONED } from "./partitions.ts";
 
 let store: TestDatabase;
 
@@ -99,13 +99,4 @@ test("dropping removes whole days before the date and strays of the default part
   );
   expect(rows[0]?.n).toBe(0);
   expect(await dropPartitionsBefore(store.database.db, new Date("2031-02-27T18:00:00Z"))).toEqual([]);
-});
-
-test("what is old is decided by the clock of the database, however wrong that of the node is", async () => {
-  await ensurePartitions(store.database.db);
-  const today = `event_${new Date().toISOString().slice(0, 10).replaceAll("-", "")}`;
-  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 366 * 86_400_000 });
-  onTestFinished(() => void vi.useRealTimers());
-  await dropOldPartitions(store.database.db, 3 * 86_400_000);
-  expect(await partitions("event")).toContain(today);
 });

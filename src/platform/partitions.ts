@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from "kysely";
-import type { Db, Trx } from "./db.ts";
+import { type Db, isLockTimeout, readClock, type Trx } from "./db.ts";
 
 /** The tables that are kept by UTC day of `created_at` and pruned by dropping whole days. */
 export const PARTITIONED = ["event", "delivery", "attempt", "connection_log", "api_log"] as const;
@@ -9,29 +9,26 @@ type Partitioned = (typeof PARTITIONED)[number];
 const DAYS_AHEAD = 8;
 const DAY_MS = 86_400_000;
 const LOCK_KEY = 7_241_001;
-const LOCK_NOT_AVAILABLE = "55P03";
 
 /**
  * Makes the partitions from yesterday to 8 days ahead and the default one, where missing; `now` is the database's
  * clock unless given. A table whose lock is not to be had within 2 s is left for the next run.
  */
 export async function ensurePartitions(db: Db, now?: Date): Promise<void> {
-  const today = startOfDay(now ?? (await databaseNow(db)));
+  const today = startOfDay(now ?? (await readClock(db)));
   const days = Array.from({ length: DAYS_AHEAD + 2 }, (_, i) => new Date(today + (i - 1) * DAY_MS));
   for (const table of PARTITIONED) await withTableLock(db, (trx) => ensureDays(trx, table, days));
 }
 
-/** Drops the days that are older than so many milliseconds by the clock of the database, since ours may be wrong. */
-export async function dropOldPartitions(db: Db, ageMs: number): Promise<string[]> {
-  const now = await databaseNow(db);
-  return dropPartitionsBefore(db, new Date(now.getTime() - ageMs));
-}
-
 /** Drops every day that ended at or before the start of the UTC day of `date`; returns the names dropped. */
-export async function dropPartitionsBefore(db: Db, date: Date): Promise<string[]> {
+export async function dropPartitionsBefore(
+  db: Db,
+  date: Date,
+  tables: readonly Partitioned[] = PARTITIONED,
+): Promise<string[]> {
   const limit = new Date(startOfDay(date));
   const dropped: string[] = [];
-  for (const table of PARTITIONED) {
+  for (const table of tables) {
     await withTableLock(db, async (trx) => {
       const old = (await partitionsOf(trx, table)).filter((name) => isDayBefore(table, name, limit));
       for (const name of old) await sql`drop table ${sql.table(name)}`.execute(trx);
@@ -75,7 +72,7 @@ async function withTableLock(db: Db, work: (trx: Trx) => Promise<void>): Promise
       await work(trx);
     });
   } catch (error) {
-    if (!(error instanceof Error && "code" in error && error.code === LOCK_NOT_AVAILABLE)) throw error;
+    if (!isLockTimeout(error)) throw error;
   }
 }
 
@@ -126,9 +123,4 @@ function partitionName(table: Partitioned, day: Date): string {
 
 function startOfDay(at: Date): number {
   return Math.floor(at.getTime() / DAY_MS) * DAY_MS;
-}
-
-async function databaseNow(db: Db): Promise<Date> {
-  const { rows } = await sql<{ now: Date }>`select now()`.execute(db);
-  return rows[0]?.now ?? new Date();
 }

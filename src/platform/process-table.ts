@@ -17,6 +17,12 @@ export function findProcess(pid: number): RunningProcess | undefined {
   return askPs(pid);
 }
 
+/** Whether such a `started` can be of this machine since it came up, as far as the system tells: names of machines repeat. */
+export function isOfThisBoot(started: string): boolean {
+  if (process.platform !== "linux") return true;
+  return started.split("/")[0] === findProcess(process.pid)?.started.split("/")[0];
+}
+
 function readProc(pid: number): RunningProcess | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");

@@ -17,10 +17,10 @@ export interface SecretBox {
   open(sealed: Buffer): string;
 }
 
-/** Seals with `secretKey`; opens what that key or one of the `others` has sealed. */
-export function createSecretBox(secretKey: string, ...others: string[]): SecretBox {
+/** Seals with `secretKey`; opens what that key or the `second` has sealed. */
+export function createSecretBox(secretKey: string, second?: string): SecretBox {
   const own = toKey(secretKey);
-  const keys = [own, ...others.map(toKey)];
+  const keys = second === undefined ? [own] : [own, toKey(second)];
 
   return {
     key_id: own.header.subarray(1).toString("hex"),

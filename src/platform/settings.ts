@@ -176,7 +176,9 @@ export const SETTINGS = z.object({
   retentionMs: type
     .duration("7d", "3650d")
     .prefault("30d")
-    .describe("How long events, deliveries and their logs are kept.")
+    .describe(
+      "How long events, deliveries and their logs are kept. Events that still wait for a try are kept until they have had it, at most as much longer as 20 tries can take.",
+    )
     .meta({ env: "WAYGATE_RETENTION" }),
   webhookTimeoutMs: type
     .duration("1s", "30s")

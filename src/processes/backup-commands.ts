@@ -7,7 +7,7 @@ import { checkBackup } from "../features/backups/load-backup.ts";
 import { addBackup } from "../features/backups/request-backup.ts";
 import { restoreBackup } from "../features/backups/restore-backup.ts";
 import { type BackupDeps, makeBackup, runBackup } from "../features/backups/run-backup.ts";
-import { type Config, readConfig } from "../platform/config.ts";
+import { type Config, type Env, readConfig } from "../platform/config.ts";
 import { findKey, openDataDir } from "../platform/data-dir.ts";
 import { openDatabase } from "../platform/db.ts";
 import { findRunningDatabase } from "../platform/embedded-postgres.ts";
@@ -15,15 +15,11 @@ import { createLog } from "../platform/log.ts";
 import { createSecretBox } from "../platform/secret-box.ts";
 import { ulid } from "../platform/ulid.ts";
 import { backupDirectory, openBackups } from "./backup-parts.ts";
-import { type CommandStore, withStore } from "./command-store.ts";
+import { BY_COMMAND, type CommandStore, withStore } from "./command-store.ts";
 import { startProgress } from "./progress.ts";
 import { refuseDatabase, refuseStart, StartError } from "./start-error.ts";
 import { openStore } from "./store.ts";
 import { UndoList } from "./undo-list.ts";
-
-type Env = Record<string, string | undefined>;
-
-const BY_COMMAND = { caller: { kind: "system" } } as const;
 
 /** Makes a backup now, in the backup directory or as the file `output`. Throws StartError when it failed. */
 export async function backupByCommand(env: Env, output: string | undefined): Promise<void> {
@@ -120,9 +116,8 @@ async function requireSecretKeyOf(
   dataDir: string,
 ): Promise<void> {
   const key = await requireKey(secretKey?.reveal(), dataDir, "secret-key", "WAYGATE_SECRET_KEY");
-  const others = secretKeySecond ? [secretKeySecond.reveal()] : [];
   try {
-    if (sealed) createSecretBox(key, ...others).open(sealed);
+    if (sealed) createSecretBox(key, secretKeySecond?.reveal()).open(sealed);
   } catch (cause) {
     throw new StartError(
       "The secret key is not the one that the secrets in this backup are sealed with. Set WAYGATE_SECRET_KEY to that one.",

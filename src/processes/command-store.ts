@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { type Config, readConfig } from "../platform/config.ts";
+import { type Config, type Env, readConfig } from "../platform/config.ts";
 import { openDataDir } from "../platform/data-dir.ts";
 import { type Database, openDatabase } from "../platform/db.ts";
 import { findRunningDatabase } from "../platform/embedded-postgres.ts";
@@ -10,6 +10,9 @@ import { refuseDatabase, refuseStart, StartError } from "./start-error.ts";
 import { openSecrets, openStore } from "./store.ts";
 import { UndoList } from "./undo-list.ts";
 
+/** The author of what a command does, for the audit log. */
+export const BY_COMMAND = { caller: { kind: "system" } } as const;
+
 /** What a command works on: the database of the gateway, which may run meanwhile. */
 export interface CommandStore {
   config: Config;
@@ -19,7 +22,7 @@ export interface CommandStore {
 
 /** Gives a command the gateway's database, started for it when it does not run. Throws StartError. */
 export async function withStore<Result>(
-  env: Record<string, string | undefined>,
+  env: Env,
   work: (store: CommandStore) => Promise<Result>,
 ): Promise<Result> {
   const config = readConfig(env);

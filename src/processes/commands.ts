@@ -8,14 +8,11 @@ import { hashPassword } from "../features/accounts/passwords.ts";
 import { recordAudit } from "../features/audit/audit.ts";
 import { verifyAudit } from "../features/audit/verify-audit.ts";
 import { rotateSecrets } from "../features/secrets/rotate-secrets.ts";
+import type { Env } from "../platform/config.ts";
 import type { Db } from "../platform/db.ts";
-import { withStore } from "./command-store.ts";
+import { BY_COMMAND, withStore } from "./command-store.ts";
 import { startProgress } from "./progress.ts";
 import { refuseSetting, StartError } from "./start-error.ts";
-
-type Env = Record<string, string | undefined>;
-
-const BY_COMMAND = { caller: { kind: "system" } } as const;
 
 export interface NewAccountOptions {
   name: string;

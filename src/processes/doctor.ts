@@ -12,7 +12,7 @@ import {
   examineSecrets,
   type Finding,
 } from "../features/health/examine.ts";
-import { type Config, ConfigError, readConfig } from "../platform/config.ts";
+import { type Config, ConfigError, type Env, readConfig } from "../platform/config.ts";
 import { findKey, openDataDir } from "../platform/data-dir.ts";
 import type { Db } from "../platform/db.ts";
 import { findPostgresHome, isPresent } from "../platform/postgres-home.ts";
@@ -20,8 +20,6 @@ import { createSecretBox } from "../platform/secret-box.ts";
 import { openCommandDatabase } from "./command-store.ts";
 import { refuseDatabase } from "./start-error.ts";
 import { UndoList } from "./undo-list.ts";
-
-type Env = Record<string, string | undefined>;
 
 /** Prints what it finds, one line per check; answers whether nothing is broken. */
 export async function doctor(env: Env): Promise<boolean> {
@@ -81,8 +79,7 @@ async function examineKeys(config: Config, dataDir: string, db: Db): Promise<Fin
     const mend = "Put it back from a copy, or set WAYGATE_SECRET_KEY.";
     return [{ what: "secret key", grade: "fail", words: `${dataDir}/secret-key is not there`, mend }];
   }
-  const second = config.secretKeySecond?.reveal();
-  return [await examineSecretKey(db, createSecretBox(key, ...(second === undefined ? [] : [second])))];
+  return [await examineSecretKey(db, createSecretBox(key, config.secretKeySecond?.reveal()))];
 }
 
 async function hasOwnDatabase(dataDir: string): Promise<boolean> {

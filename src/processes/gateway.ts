@@ -159,8 +159,7 @@ function engineOf({ config, log, dataDir, database, sandbox }: Foundation): Engi
     node_id: dataDir.node_id,
     roles: config.roles,
     url: config.nodeUrl,
-    // The data directory is held, so an earlier process of this node is gone.
-    takeAtOnce: true,
+    takeAtOnce: dataDir.isPredecessorGone,
   });
 }
 

@@ -1,4 +1,4 @@
-import { readConfig } from "../platform/config.ts";
+import { type Env, readConfig } from "../platform/config.ts";
 import { armFaultPoint } from "../platform/fault-point.ts";
 import { createLog, type Log } from "../platform/log.ts";
 import { bannerLines } from "./banner.ts";
@@ -13,7 +13,7 @@ const STOP_AT_MOST_MS = 25_000;
 const SAME_SIGNAL_MS = 200;
 
 /** Runs the gateway until it is told to stop. Throws StartError or ConfigError when it cannot start. */
-export async function serve(env: Record<string, string | undefined>): Promise<void> {
+export async function serve(env: Env): Promise<void> {
   const config = readConfig(env);
   armFaultPoint(config.faultPoint);
   const log = createLog(config.logLevel);

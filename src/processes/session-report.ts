@@ -14,12 +14,12 @@ import { createAutoReader } from "../features/messages/auto-read.ts";
 import { type MessageChange, recordMessageChange } from "../features/messages/record-change.ts";
 import { createInboundRecorder } from "../features/messages/record-inbound.ts";
 import { createReceiptRecorder, type Receipt } from "../features/messages/record-status.ts";
-import { queueRefusal } from "../features/messages/refuse-call.ts";
+import { queueRefusal, type ReceivedCall } from "../features/messages/refuse-call.ts";
 import { keepOnInstance } from "../features/profile/profile.ts";
 import type { NetworkEvent, NetworkMessage, Session } from "../network/driver.ts";
 import { isGroupJid } from "../network/ids.ts";
 import { cleanText } from "../platform/clean-text.ts";
-import type { Db, Trx } from "../platform/db.ts";
+import type { Db } from "../platform/db.ts";
 import type { Log } from "../platform/log.ts";
 
 export interface ReportParts {
@@ -43,21 +43,9 @@ export type SessionReport = (instance: SessionOwner, event: NetworkEvent) => Pro
 
 /** Stores what sessions tell, each kind by its feature; resolves once it is stored. */
 export function createSessionReport(parts: ReportParts): SessionReport {
-  const { db, engine, conversations, recorder, live } = parts;
+  const { db, conversations, recorder, live } = parts;
   const told = createToldRecorder(parts);
   const take = createMessageTaker(parts, told.receipt);
-
-  async function notify(
-    id: number,
-    event: Parameters<typeof toNotice>[1],
-    before: (trx: Trx) => Promise<number[]> = async () => [],
-  ): Promise<void> {
-    const lanes = await db.transaction().execute(async (trx) => {
-      const touched = await before(trx);
-      return [...touched, ...(await recordEvents(trx, [toNotice(id, event)]))];
-    });
-    engine.wake(lanes);
-  }
 
   return async (instance, event) => {
     if (isConnectionEvent(event)) return recorder.record(instance.id, event);
@@ -71,7 +59,7 @@ export function createSessionReport(parts: ReportParts): SessionReport {
       case "message_reaction":
         return told.change(instance, event);
       case "call_received":
-        return notify(instance.id, event, (trx) => queueRefusal(trx, instance.id, event));
+        return recordCall(parts, instance.id, event);
       case "group_updated":
         return recordGroupChange(parts, instance, event, await live.of(instance.id));
       case "contact_updated":
@@ -118,11 +106,20 @@ function createToldRecorder({ db, engine, conversations, live }: ReportParts) {
   };
 }
 
-/** A call leaves nothing behind but its event. */
-function toNotice(
-  instance_id: number,
-  { at, from, call_id, video }: Extract<NetworkEvent, { type: "call_received" }>,
-): EventDraft {
+/** A call leaves nothing behind but its event, and its refusal where calls are refused. */
+async function recordCall(
+  { db, engine }: ReportParts,
+  instanceId: number,
+  call: ReceivedCall,
+): Promise<void> {
+  const lanes = await db.transaction().execute(async (trx) => {
+    const touched = await queueRefusal(trx, instanceId, call);
+    return [...touched, ...(await recordEvents(trx, [toNotice(instanceId, call)]))];
+  });
+  engine.wake(lanes);
+}
+
+function toNotice(instance_id: number, { at, from, call_id, video }: ReceivedCall): EventDraft {
   const data = { call_id, from, video, at: at.toISOString() };
   return { event: "call.received", instance_id, chat: from.jid, data };
 }

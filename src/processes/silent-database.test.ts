@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { type Cable, layCable } from "../../test/cable.ts";
 import { createTestDatabase, type TestDatabase } from "../../test/database.ts";
-import { type Cable, layCable } from "../../test/engine-story.ts";
 import { startTestGateway, type TestGateway, type TestInstance, waitUntil } from "../../test/gateway.ts";
 
 let store: TestDatabase;

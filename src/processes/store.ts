@@ -81,8 +81,7 @@ async function requireOneDatabase(direct: Db, { database }: Store): Promise<void
 /** The key of the secrets in the database, which must be the one that they were sealed with. */
 export async function openSecrets(config: Config, dataDir: string, db: Db): Promise<Secrets> {
   const secretKey = config.secretKey?.reveal() ?? (await readOrMakeSecretKey(dataDir).catch(refuseStart));
-  const second = config.secretKeySecond?.reveal();
-  const box = createSecretBox(secretKey, ...(second === undefined ? [] : [second]));
+  const box = createSecretBox(secretKey, config.secretKeySecond?.reveal());
   await requireSecretKey(db, box).catch((cause: unknown) => {
     const whose = config.secretKey ? "WAYGATE_SECRET_KEY" : `The key in ${dataDir}/secret-key`;
     throw new StartError(

@@ -1,4 +1,3 @@
-import { sql } from "kysely";
 import type { Engine } from "../engine/engine.ts";
 import { dropOrphanedJobs } from "../engine/jobs.ts";
 import { createSchedules } from "../engine/schedule.ts";
@@ -12,10 +11,12 @@ import type { Suppression } from "../features/consent/consent.ts";
 import type { Conversations } from "../features/contacts/contacts.ts";
 import { moveStragglers } from "../features/contacts/move-messages.ts";
 import { linkLeads } from "../features/crm/link-leads.ts";
+import { forgetOldAnswers } from "../features/instances/answer-once.ts";
 import type { IntegrationParts } from "../features/integrations/integration-parts.ts";
 import type { MediaParts } from "../features/media/media-parts.ts";
 import { expireFiles } from "../features/media/retention.ts";
 import { expireHeldSends } from "../features/messages/expire-held.ts";
+import { forgetOldKeys } from "../features/messages/idempotency.ts";
 import { dropOrphans } from "../features/messages/outgoing-media.ts";
 import type { OutcomeRecorder } from "../features/messages/record-outcome.ts";
 import { forgetOldActions } from "../features/messages/run-action.ts";
@@ -23,12 +24,14 @@ import { repeatErasure } from "../features/privacy/ask-anonymisation.ts";
 import { failLostExports } from "../features/privacy/export-account.ts";
 import { ERASED, FILES, privacyLane } from "../features/privacy/privacy-lane.ts";
 import { watchFailingWebhooks } from "../features/webhooks/disable-webhook.ts";
+import { dropOldDays } from "../features/webhooks/drop-old-days.ts";
 import { finishRemovals } from "../features/webhooks/remove-webhook.ts";
 import { webhookLane } from "../features/webhooks/webhook-lane.ts";
 import type { SandboxControl } from "../network/sandbox-control.ts";
 import type { Config } from "../platform/config.ts";
 import type { Db } from "../platform/db.ts";
-import { dropOldPartitions, ensurePartitions } from "../platform/partitions.ts";
+import type { Log } from "../platform/log.ts";
+import { ensurePartitions } from "../platform/partitions.ts";
 import type { SafeFetch } from "../platform/safe-fetch.ts";
 import type { SecretBox } from "../platform/secret-box.ts";
 import type { SessionHost } from "./sessions.ts";
@@ -48,6 +51,7 @@ export interface WorkerParts {
   media: MediaParts;
   sandbox: Pick<SandboxControl, "forget">;
   version: string;
+  log: Log;
 }
 
 const SECOND = 1000;
@@ -84,8 +88,8 @@ export function addWorker(parts: WorkerParts): void {
     }),
     { name: "expire-held-sends", everyMs: 5 * SECOND, run: () => expireHeldSends(db, outcomes) },
     { name: "partitions", everyMs: HOUR, run: () => ensurePartitions(db) },
-    { name: "retention", everyMs: HOUR, run: () => dropOldPartitions(db, config.retentionMs) },
-    { name: "idempotency", everyMs: HOUR, run: () => forgetOldKeys(db) },
+    { name: "retention", everyMs: HOUR, run: () => dropOldDays(db, { ...config, log: parts.log }) },
+    { name: "idempotency", everyMs: HOUR, run: () => forgetIdempotency(db) },
     { name: "orphaned-jobs", everyMs: HOUR, run: () => dropOrphanedJobs(db) },
     { name: "media-retention", everyMs: HOUR, run: () => expireFiles(db, config.mediaRetentionMs) },
     { name: "orphaned-media", everyMs: HOUR, run: () => dropOrphans(db) },
@@ -112,8 +116,7 @@ function addPrivacy({ db, engine, sandbox, media, conversations }: WorkerParts):
   });
 }
 
-async function forgetOldKeys(db: Db): Promise<void> {
-  const before = sql<Date>`now() - interval '25 hours'`;
-  await db.deleteFrom("idempotency").where("created_at", "<", before).execute();
-  await db.deleteFrom("account_idempotency").where("created_at", "<", before).execute();
+async function forgetIdempotency(db: Db): Promise<void> {
+  await forgetOldKeys(db);
+  await forgetOldAnswers(db);
 }

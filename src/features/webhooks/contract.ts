@@ -68,13 +68,16 @@ const trait = z.union([
   z.enum(["wasSentByApi", "fromMeYes", "isGroupYes"]).transform((word) => PEER_TRAITS[word]),
 ]);
 
+/** Tries of one delivery at most. */
+export const MOST_ATTEMPTS = 20;
+
 const webhookFields = {
   name: z.string().trim().min(1).max(100),
   url: httpUrl,
   events: eventFilter,
   is_active: z.boolean(),
   retry_enabled: z.boolean().describe("false: one try only."),
-  max_attempts: z.number().int().min(1).max(20).describe("Tries in all, the first included."),
+  max_attempts: z.number().int().min(1).max(MOST_ATTEMPTS).describe("Tries in all, the first included."),
   secret: changedSecret,
   headers: customHeaders,
   exclude: z

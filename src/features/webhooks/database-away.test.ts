@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { type Cable, layCable } from "../../../test/cable.ts";
 import { createTestDatabase, type TestDatabase } from "../../../test/database.ts";
-import { type Cable, layCable } from "../../../test/engine-story.ts";
 import { startTestGateway, type TestGateway, waitUntil } from "../../../test/gateway.ts";
 import { type Receiver, startReceiver } from "../../../test/receiver.ts";
 import { textIs } from "../../../test/webhook-story.ts";

@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import { heldLanes } from "../../engine/jobs.ts";
+import { heldLanes } from "../../engine/fence.ts";
 import { createWriter } from "../../engine/writer.ts";
 import type { Db, Trx } from "../../platform/db.ts";
 import { type EventDraft, recordEvents } from "../events/events.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { FetchOutcome } from "../../platform/safe-fetch.ts";
-import { judgeAttempt } from "./retry-schedule.ts";
+import { judgeAttempt, longestPlanMs } from "./retry-schedule.ts";
 
 const plan = { scheduleMs: [5_000, 30_000, 120_000], retryEnabled: true, maxAttempts: 10 };
 const answered = (status: number): FetchOutcome => ({
@@ -68,4 +68,16 @@ test("Retry-After is honoured with 429 and 503, between one step and two, and qu
 
 test("410 is final at once", () => {
   expect(judgeAttempt(answered(410), 1, plan)).toMatchObject({ verdict: "failed", isGone: true });
+});
+
+test("no plan takes longer than its twenty tries at a receiver that asks for the longest waits", () => {
+  const asking = { ...answered(429), headers: { "retry-after": "999999999" } };
+  const twenty = { ...plan, maxAttempts: 20 };
+  let sum = 0;
+  for (let attempt = 1; ; attempt++) {
+    const verdict = judgeAttempt(asking, attempt, twenty);
+    if (verdict.verdict !== "retry") break;
+    sum += verdict.delayMs;
+  }
+  expect(longestPlanMs(plan.scheduleMs)).toBe(sum);
 });

@@ -1,4 +1,5 @@
 import type { FetchOutcome } from "../../platform/safe-fetch.ts";
+import { MOST_ATTEMPTS } from "./contract.ts";
 
 /** What is to happen after one try. */
 export type Verdict =
@@ -28,13 +29,31 @@ export function judgeAttempt(
   const isGone = outcome.outcome === "response" && outcome.status === 410;
   const allowed = plan.retryEnabled ? plan.maxAttempts : 1;
   if (isGone || attempt >= allowed) return { verdict: "failed", reason: describeFailure(outcome), isGone };
-  const stepMs = plan.scheduleMs[Math.min(attempt, plan.scheduleMs.length) - 1] ?? 0;
+  const stepMs = stepAfter(attempt, plan.scheduleMs);
   const askedMs = readRetryAfterMs(outcome);
   if (askedMs !== undefined) {
-    const limitMs = Math.max(2 * stepMs, SHORTEST_LIMIT_MS);
-    return { verdict: "retry", delayMs: Math.min(Math.max(askedMs, stepMs), limitMs), pauseLane: true };
+    return {
+      verdict: "retry",
+      delayMs: Math.min(Math.max(askedMs, stepMs), limitOf(stepMs)),
+      pauseLane: true,
+    };
   }
   return { verdict: "retry", delayMs: Math.round(stepMs * (0.8 + 0.4 * random())), pauseLane: false };
+}
+
+/** How long the tries of one delivery can take in all: as many as there may be, at a receiver that asks for the longest waits. */
+export function longestPlanMs(scheduleMs: readonly number[]): number {
+  const waits = Array.from({ length: MOST_ATTEMPTS - 1 }, (_, i) => limitOf(stepAfter(i + 1, scheduleMs)));
+  return waits.reduce((sum, ms) => sum + ms, 0);
+}
+
+function stepAfter(attempt: number, scheduleMs: readonly number[]): number {
+  return scheduleMs[Math.min(attempt, scheduleMs.length) - 1] ?? 0;
+}
+
+/** The longest wait that a receiver may ask for. */
+function limitOf(stepMs: number): number {
+  return Math.max(2 * stepMs, SHORTEST_LIMIT_MS);
 }
 
 export function isSuccess(outcome: FetchOutcome): boolean {

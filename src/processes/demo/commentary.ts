@@ -1,4 +1,4 @@
-import type { Delivered } from "./demo-receiver.ts";
+import type { Delivered } from "./receiver.ts";
 
 /** Tells what happens, in numbered steps and plain words; bold titles where somebody watches. */
 export class Commentary {

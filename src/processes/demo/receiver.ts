@@ -1,7 +1,12 @@
-import { createHmac, timingSafeEqual } from "node:crypto";
 import { EventEmitter, once } from "node:events";
 import { createServer, type IncomingHttpHeaders, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
+import {
+  type VerifyWebhookOptions,
+  verifyWebhook,
+  type WebhookRequest,
+  WebhookVerificationError,
+} from "../../client.ts";
 
 /** One webhook as it came. */
 export interface Delivered {
@@ -38,7 +43,7 @@ export async function startDemoReceiver(): Promise<DemoReceiver> {
   const server = createServer(async (request, response) => {
     const raw = await readBody(request);
     const secret = secrets.get(String(request.headers["x-waygate-instance"])) ?? "";
-    const signed = verify(request.headers, raw, secret);
+    const signed = await verify({ headers: request.headers, body: raw }, secret);
     const isGenuine = signed.own && signed.standard;
     response.writeHead(isGenuine ? 204 : 401).end();
     const item = { headers: request.headers, raw, signed, event: JSON.parse(raw.toString("utf8")) };
@@ -67,22 +72,24 @@ export async function startDemoReceiver(): Promise<DemoReceiver> {
 }
 
 /** Both signatures of a webhook, checked the way that a receiver would. */
-export function verify(headers: IncomingHttpHeaders, raw: Buffer, secret: string): Delivered["signed"] {
-  const own = `sha256=${createHmac("sha256", secret).update(raw).digest("hex")}`;
-  const { "webhook-id": id, "webhook-timestamp": at, "webhook-signature": standards = "" } = headers;
-  const key = Buffer.from(secret.replace(/^whsec_/, ""), "base64");
-  const standard = createHmac("sha256", key).update(`${id}.${at}.`).update(raw).digest("base64");
-  return {
-    own: isSame(String(headers["x-waygate-signature"]), own),
-    standard: String(standards)
-      .split(" ")
-      .some((one) => isSame(one, `v1,${standard}`)),
-  };
+export async function verify(request: WebhookRequest, secret: string): Promise<Delivered["signed"]> {
+  const [own, standard] = await Promise.all([
+    isSigned(request, { secret, scheme: "body" }),
+    isSigned(request, { secret, scheme: "standard" }),
+  ]);
+  return { own, standard };
 }
 
-function isSame(given: string, expected: string): boolean {
-  const [a, b] = [Buffer.from(given), Buffer.from(expected)];
-  return a.length === b.length && timingSafeEqual(a, b);
+async function isSigned(request: WebhookRequest, options: VerifyWebhookOptions): Promise<boolean> {
+  // A webhook of an instance that is not trusted yet.
+  if (options.secret === "") return false;
+  try {
+    await verifyWebhook(request, options);
+    return true;
+  } catch (error) {
+    if (error instanceof WebhookVerificationError) return false;
+    throw error;
+  }
 }
 
 async function readBody(request: IncomingMessage): Promise<Buffer> {

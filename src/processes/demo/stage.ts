@@ -1,7 +1,7 @@
-import { type Client, createClient } from "../client.ts";
-import type { Commentary } from "./demo-commentary.ts";
-import type { DemoGateway } from "./demo-gateway.ts";
-import type { Delivered, DemoReceiver } from "./demo-receiver.ts";
+import { type Client, createClient } from "../../client.ts";
+import type { Commentary } from "./commentary.ts";
+import type { DemoGateway } from "./gateway.ts";
+import type { Delivered, DemoReceiver } from "./receiver.ts";
 
 /** Everything that the scenes of the demo play with. */
 export interface Stage {

@@ -1,13 +1,12 @@
 import { randomBytes } from "node:crypto";
-import { Commentary } from "./demo-commentary.ts";
-import { type DemoData, makeDemoData } from "./demo-data.ts";
-import { DemoGateway } from "./demo-gateway.ts";
-import { surviveKill } from "./demo-kill.ts";
-import { startDemoReceiver } from "./demo-receiver.ts";
-import { forge, pair, signIn, write } from "./demo-scenes.ts";
-import { BrokenPromise, type Stage } from "./demo-stage.ts";
-
-type Env = Readonly<Record<string, string | undefined>>;
+import type { Env } from "../../platform/config.ts";
+import { Commentary } from "./commentary.ts";
+import { type DemoData, makeDemoData } from "./data.ts";
+import { DemoGateway } from "./gateway.ts";
+import { surviveKill } from "./kill.ts";
+import { startDemoReceiver } from "./receiver.ts";
+import { forge, pair, signIn, write } from "./scenes.ts";
+import { BrokenPromise, type Stage } from "./stage.ts";
 
 const OWNER = { email: "owner@demo.example", password: randomBytes(18).toString("base64url") };
 const DOUBT_WAIT = "2s";

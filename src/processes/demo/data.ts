@@ -1,9 +1,9 @@
 import { mkdtemp, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { startEmbeddedPostgres } from "../platform/embedded-postgres.ts";
-import { createLog } from "../platform/log.ts";
-import { findPostgresHome } from "../platform/postgres-home.ts";
+import { startEmbeddedPostgres } from "../../platform/embedded-postgres.ts";
+import { createLog } from "../../platform/log.ts";
+import { findPostgresHome } from "../../platform/postgres-home.ts";
 
 /** Scratch data of which nothing is left afterwards. */
 export interface DemoData {

@@ -2,12 +2,11 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { packageRoot } from "../platform/version.ts";
+import type { Env } from "../../platform/config.ts";
+import { packageRoot } from "../../platform/version.ts";
 
 const UP_WITHIN_MS = 120_000;
 const STOP_WITHIN_MS = 25_000;
-
-type Env = Readonly<Record<string, string | undefined>>;
 
 /** The gateway of the demo: a process of its own, which can be killed and started again on the same data. */
 export class DemoGateway {

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
-import type { Delivered } from "./demo-receiver.ts";
-import { BrokenPromise, clientOf, type Person, type Stage, until } from "./demo-stage.ts";
+import type { Delivered } from "./receiver.ts";
+import { BrokenPromise, clientOf, type Person, type Stage, until } from "./stage.ts";
 
 const SENDS = 240;
 const AT_ONCE = 24;
