@@ -70,9 +70,7 @@ function startSandboxProcess(url: string, timing: Partial<SandboxTiming>): Sandb
     open,
     async pair(phone) {
       const listener = open();
-      listener.session.connect();
-      await control.scan((await listener.heard("qr")).qr, phone);
-      await listener.heard("connected");
+      await listener.pair({ scan: (qr) => control.scan(qr, phone) });
       return listener;
     },
     async kill() {

@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import tls from "node:tls";
 import { expect } from "vitest";
-import type { ContactControls, PhoneControls, Seen } from "../src/network/conformance.ts";
+import { type ContactControls, Listener, type PhoneControls, type Seen } from "../src/network/conformance.ts";
 import type { CallStage } from "../src/network/conformance-calls.ts";
-import type { Content, CredentialStore, Jid, Letter, MessageId } from "../src/network/driver.ts";
+import type { Content, CredentialStore, Jid, Letter, MessageId, OpenOptions } from "../src/network/driver.ts";
 import { phoneJid } from "../src/network/ids.ts";
 import { createWhatsAppDriver, type WhatsAppDriverOptions } from "../src/network/whatsapp/driver.ts";
 import type { WhatsAppTiming } from "../src/network/whatsapp/timing.ts";
@@ -28,6 +28,8 @@ export const QUICK: Partial<WhatsAppTiming> = {
 export interface WhatsAppStage extends CallStage {
   server: WhatsAppServer;
   control: WhatsAppControl;
+  /** A session of a driver of its own, which ends with the stage. */
+  open(options?: WhatsAppStageOptions, session?: Partial<OpenOptions>): Listener;
 }
 
 export interface WhatsAppStageOptions
@@ -42,6 +44,7 @@ export async function startWhatsAppStage(options: WhatsAppStageOptions = {}): Pr
   const phone = await control.addPerson({ name: "Shop" });
   const contact = await control.addPerson({ name: "Ana" });
   const driver = createDriver(server, options);
+  const opened: Listener[] = [];
   return {
     driver,
     server,
@@ -53,7 +56,13 @@ export async function startWhatsAppStage(options: WhatsAppStageOptions = {}): Pr
     nobody: phoneJid("5511900000000"),
     arrivals: (id) => control.arrivals(id),
     expireFiles: () => control.expireMedia({ phones: true }),
+    open(own = {}, { credentials = keepInMemory(), ...session } = {}) {
+      const listener = new Listener(createDriver(server, own), credentials, session);
+      opened.push(listener);
+      return listener;
+    },
     async stop() {
+      await Promise.all(opened.map(({ session }) => session.disconnect()));
       driver.abandon();
       const unhandled = await control.unhandled();
       await server.close();

@@ -38,8 +38,8 @@ describe("sessions", () => {
     const { sessions, opened } = setUp();
     const session = sessions.open(1, "sandbox");
     expect([sessions.open(1, "sandbox"), sessions.get(1)]).toEqual([session, session]);
-    sessions.open(2, "sandbox");
-    expect([opened.length, sessions.count()]).toEqual([2, 2]);
+    const other = sessions.open(2, "sandbox");
+    expect([opened.length, sessions.get(1), sessions.get(2)]).toEqual([2, session, other]);
   });
 
   it("reports each event with its instance", async () => {
@@ -59,18 +59,19 @@ describe("sessions", () => {
     expect(reported).toHaveLength(1);
   });
 
-  it("closes all, each once", async () => {
-    const { sessions, disconnected } = setUp();
+  it("closes a session once, and no other", async () => {
+    const { sessions, opened, disconnected } = setUp();
     sessions.open(1, "sandbox");
-    sessions.open(2, "sandbox");
-    await sessions.closeAll();
+    const other = sessions.open(2, "sandbox");
     await sessions.close(1);
-    expect([disconnected.length, sessions.count(), sessions.get(1)]).toEqual([2, 0, undefined]);
+    await sessions.close(1);
+    expect(disconnected).toEqual([opened[0]]);
+    expect([sessions.get(1), sessions.get(2)]).toEqual([undefined, other]);
   });
 
   it("knows only the networks it was given", () => {
     const { sessions } = setUp();
     expect(() => sessions.open(1, "whatsapp")).toThrow("whatsapp");
-    expect(sessions.count()).toBe(0);
+    expect(sessions.get(1)).toBeUndefined();
   });
 });

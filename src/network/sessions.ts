@@ -28,13 +28,11 @@ export interface Sessions {
   get(instance: number): Session | undefined;
   /** Forgets the session and closes its connection; the identity is kept. */
   close(instance: number): Promise<void>;
-  closeAll(): Promise<void>;
-  count(): number;
 }
 
 interface Life {
   session: Session;
-  isOver: boolean;
+  end(): void;
 }
 
 export function createSessions({ drivers, credentials, report, findSent }: SessionsOptions): Sessions {
@@ -43,25 +41,30 @@ export function createSessions({ drivers, credentials, report, findSent }: Sessi
   const start = (instance: number, network: Driver["network"], options: SessionOptions): Life => {
     const driver = drivers.find((one) => one.network === network);
     if (!driver) throw new Error(`There is no driver for the network ${network}.`);
-    const life: Omit<Life, "session"> = { isOver: false };
+    let isOver = false;
     const session = driver.open({
       ...options,
       credentials: credentials(instance),
       report: async (event) => {
         // A late event is refused, so that the network keeps it for the next life.
-        if (life.isOver) throw new Error("The session is closed.");
+        if (isOver) throw new Error("The session is closed.");
         await report(instance, event);
       },
       ...(findSent && { findSent: (chat, id) => findSent(instance, chat, id) }),
     });
-    return Object.assign(life, { session });
+    return {
+      session,
+      end: () => {
+        isOver = true;
+      },
+    };
   };
 
   const close = async (instance: number): Promise<void> => {
     const life = lives.get(instance);
     if (!life) return;
     lives.delete(instance);
-    life.isOver = true;
+    life.end();
     await life.session.disconnect();
   };
 
@@ -73,9 +76,5 @@ export function createSessions({ drivers, credentials, report, findSent }: Sessi
     },
     get: (instance) => lives.get(instance)?.session,
     close,
-    closeAll: async () => {
-      await Promise.all([...lives.keys()].map(close));
-    },
-    count: () => lives.size,
   };
 }

@@ -271,9 +271,7 @@ describe("mailbox", () => {
     me.gate = async (event) => {
       if (event.type === "connected" && failures++ === 0) throw new Error("the database is away");
     };
-    me.session.connect();
-    await network.control.scan((await me.heard("qr")).qr);
-    await me.heard("connected");
+    await me.pair(network.control);
     expect(failures).toBe(2);
   });
 

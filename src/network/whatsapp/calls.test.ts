@@ -11,11 +11,7 @@ let stage: WhatsAppStage;
 let listener: Listener;
 let session: Required<Session>;
 
-const pair = async (): Promise<void> => {
-  session.connect();
-  await stage.phone.scan((await listener.heard("qr")).qr);
-  await listener.heard("connected");
-};
+const pair = (): Promise<void> => listener.pair(stage.phone);
 
 const heardWhere = <Type extends NetworkEvent["type"]>(
   type: Type,

@@ -1,31 +1,21 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import {
   createDriver,
-  keepInMemory,
   type MemoryCredentials,
   startWhatsAppStage,
   type WhatsAppStage,
   type WhatsAppStageOptions,
 } from "../../../test/whatsapp-stage.ts";
-import { eventually, Listener } from "../conformance.ts";
+import { eventually, type Listener } from "../conformance.ts";
 import type { Content, SendResult } from "../driver.ts";
 import { newMessageId } from "../ids.ts";
 import { WHATSAPP_TIMING } from "./timing.ts";
 
 let stage: WhatsAppStage;
-let listeners: Listener[];
-
-const open = (options: WhatsAppStageOptions = {}, credentials = keepInMemory()): Listener => {
-  const listener = new Listener(createDriver(stage.server, options), credentials);
-  listeners.push(listener);
-  return listener;
-};
 
 const pair = async (options: WhatsAppStageOptions = {}): Promise<Listener> => {
-  const listener = open(options);
-  listener.session.connect();
-  await stage.phone.scan((await listener.heard("qr")).qr);
-  await listener.heard("connected");
+  const listener = stage.open(options);
+  await listener.pair(stage.phone);
   return listener;
 };
 
@@ -42,13 +32,9 @@ const send = (listener: Listener, words: string, id = newMessageId()): Promise<S
 
 beforeEach(async () => {
   stage = await startWhatsAppStage();
-  listeners = [];
 });
 
-afterEach(async () => {
-  await Promise.all(listeners.map(({ session }) => session.disconnect()));
-  await stage.stop();
-});
+afterEach(() => stage.stop());
 
 describe("the end of a connection", () => {
   it.each([
@@ -149,7 +135,7 @@ describe("the end of a connection", () => {
 
   it("comes soon when there is no pairing and no network", async () => {
     await stage.control.fault({ fault: "upgrade", status: 503, times: 100 });
-    const listener = open({ timing: { pairingTries: 3 } });
+    const listener = stage.open({ timing: { pairingTries: 3 } });
     listener.session.connect();
     expect(await listener.heard("disconnected")).toMatchObject({ will_retry: false });
     expect((await stage.control.ledger()).sockets).toEqual([]);
@@ -161,22 +147,14 @@ describe("the end of a connection", () => {
 
 describe("a session", () => {
   it("logs in as the version that it is told to be", async () => {
-    const driver = createDriver(stage.server, { version: [2, 3000, 7] });
-    const listener = new Listener(driver, keepInMemory());
-    listeners.push(listener);
-    listener.session.connect();
-    await stage.phone.scan((await listener.heard("qr")).qr);
-    await listener.heard("connected");
+    await pair({ version: [2, 3000, 7] });
     const { sockets } = await stage.control.ledger();
     expect(new Set(sockets.map(({ version }) => version))).toEqual(new Set(["2.3000.7"]));
   });
 
   it.each([true, false])("shows the account as online only when it is told to: %s", async (markOnline) => {
-    const listener = new Listener(createDriver(stage.server, {}), keepInMemory(), { markOnline });
-    listeners.push(listener);
-    listener.session.connect();
-    await stage.phone.scan((await listener.heard("qr")).qr);
-    await listener.heard("connected");
+    const listener = stage.open({}, { markOnline });
+    await listener.pair(stage.phone);
     await send(listener, "after it");
     await eventually(async () => {
       const { devices } = await stage.control.person(stage.phone.number);
@@ -243,7 +221,7 @@ describe("a session that is closed while its store does not answer", () => {
 describe("who may speak for the network or the phone", () => {
   it("not a server with a root of its own", async () => {
     await stage.control.fault({ fault: "untrusted_root", times: 100 });
-    const listener = open({ timing: { pairingTries: 2 } });
+    const listener = stage.open({ timing: { pairingTries: 2 } });
     listener.session.connect();
     const { detail } = await listener.heard("disconnected");
     expect(detail).toContain("certificate");
@@ -251,7 +229,7 @@ describe("who may speak for the network or the phone", () => {
   });
 
   it.each(["signature", "hmac"] as const)("not somebody with a forged %s", async (forge) => {
-    const listener = open();
+    const listener = stage.open();
     listener.session.connect();
     const { qr } = await listener.heard("qr");
     await stage.control.scan(stage.phone.number, qr, { forge }).catch(() => undefined);
@@ -261,7 +239,7 @@ describe("who may speak for the network or the phone", () => {
   });
 
   it("a passkey is asked for by its notification, and shown", async () => {
-    const listener = open();
+    const listener = stage.open();
     listener.session.connect();
     await listener.heard("qr");
     await stage.control.push("unpaired", {
@@ -294,7 +272,7 @@ describe("a send", () => {
     await send(before, "first");
     await before.heard("message_status");
     await before.session.disconnect();
-    const listener = open({}, before.credentials as MemoryCredentials);
+    const listener = stage.open({}, { credentials: before.credentials });
     listener.session.connect();
     await listener.heard("connected");
     await stage.control.forget();

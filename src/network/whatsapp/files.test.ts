@@ -1,12 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import {
-  createDriver,
-  keepInMemory,
-  startWhatsAppStage,
-  type WhatsAppStage,
-} from "../../../test/whatsapp-stage.ts";
-import { eventually, fetchWhole, Listener } from "../conformance.ts";
+import { startWhatsAppStage, type WhatsAppStage } from "../../../test/whatsapp-stage.ts";
+import { eventually, fetchWhole, type Listener } from "../conformance.ts";
 import type { MediaContent } from "../driver.ts";
 
 let stage: WhatsAppStage;
@@ -14,16 +9,11 @@ let listener: Listener;
 
 beforeAll(async () => {
   stage = await startWhatsAppStage();
-  listener = new Listener(createDriver(stage.server, { timing: { phoneMs: 5_000 } }), keepInMemory());
-  listener.session.connect();
-  await stage.phone.scan((await listener.heard("qr")).qr);
-  await listener.heard("connected");
+  listener = stage.open({ timing: { phoneMs: 5_000 } });
+  await listener.pair(stage.phone);
 });
 
-afterAll(async () => {
-  await listener.session.disconnect();
-  await stage.stop();
-});
+afterAll(() => stage.stop());
 
 const countReceipts = async () => (await stage.control.stanzas(stage.phone.number)).receipt ?? 0;
 

@@ -1,12 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import {
-  createDriver,
   keepInMemory,
   type MemoryCredentials,
   startWhatsAppStage,
   type WhatsAppStage,
 } from "../../../test/whatsapp-stage.ts";
-import { eventually, Listener } from "../conformance.ts";
+import { eventually, type Listener } from "../conformance.ts";
 
 let stage: WhatsAppStage;
 let listener: Listener;
@@ -15,16 +14,11 @@ let credentials: MemoryCredentials;
 beforeEach(async () => {
   stage = await startWhatsAppStage();
   credentials = keepInMemory();
-  listener = new Listener(createDriver(stage.server, {}), credentials);
-  listener.session.connect();
-  await stage.phone.scan((await listener.heard("qr")).qr);
-  await listener.heard("connected");
+  listener = stage.open({}, { credentials });
+  await listener.pair(stage.phone);
 });
 
-afterEach(async () => {
-  await listener.session.disconnect();
-  await stage.stop();
-});
+afterEach(() => stage.stop());
 
 const say = async (words: string[], group = false): Promise<void> => {
   for (const text of words) await stage.contact.says({ kind: "text", text }, { group });

@@ -1,9 +1,8 @@
 import type { BinaryNode, WASocket } from "baileys";
 import { Locks } from "./locks.ts";
+import { takeListeners } from "./take-listeners.ts";
 
 const MESSAGE = "CB:message";
-
-type Handle = (node: BinaryNode) => unknown;
 
 /**
  * The client library takes up messages side by side and looks up keys for each before it gets in line, so that one can
@@ -12,8 +11,7 @@ type Handle = (node: BinaryNode) => unknown;
  */
 export function handleInTurn({ ws }: WASocket, chatOf: (stanza: Record<string, string>) => string): void {
   const chats = new Locks();
-  const handles = ws.listeners(MESSAGE) as Handle[];
-  ws.removeAllListeners(MESSAGE);
+  const handles = takeListeners(ws, MESSAGE);
   ws.on(MESSAGE, (node: BinaryNode) => {
     const { offline: _, ...attrs } = node.attrs;
     void chats.run(chatOf(attrs), async () => {

@@ -27,9 +27,7 @@ describe("a receipt that is not stored", () => {
     const credentials = keepInMemory();
     const driver = createDriver(stage.server, { timing: { finishMs: 200, closeMs: 200 } });
     const before = new Listener(driver, credentials);
-    before.session.connect();
-    await stage.phone.scan((await before.heard("qr")).qr);
-    await before.heard("connected");
+    await before.pair(stage.phone);
 
     const held: NetworkEvent[] = [];
     before.gate = async (event) => {
@@ -47,9 +45,8 @@ describe("a receipt that is not stored", () => {
     if (end === "is killed") driver.abandon();
     else await before.session.disconnect();
 
-    const after = new Listener(createDriver(stage.server, {}), credentials);
+    const after = stage.open({}, { credentials });
     after.session.connect();
     await eventually(() => expect(after.all("message_status")).toContainEqual(held[0]));
-    await after.session.disconnect();
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createDriver, keepInMemory, startWhatsAppStage } from "../../../test/whatsapp-stage.ts";
+import { createDriver, startWhatsAppStage } from "../../../test/whatsapp-stage.ts";
 import { Listener } from "../conformance.ts";
 
 describe("connections that open together", () => {
@@ -9,10 +9,8 @@ describe("connections that open together", () => {
     for (const at of [2, 3, 1]) people.push({ at, phone: (await stage.control.addPerson()).phone });
     const paired = await Promise.all(
       people.map(async ({ at, phone }) => {
-        const listener = new Listener(createDriver(stage.server, {}), keepInMemory());
-        listener.session.connect();
-        await stage.control.scan(phone, (await listener.heard("qr")).qr);
-        await listener.heard("connected");
+        const listener = stage.open();
+        await listener.pair({ scan: (qr) => stage.control.scan(phone, qr) });
         await listener.session.disconnect();
         return { at, phone, credentials: listener.credentials };
       }),

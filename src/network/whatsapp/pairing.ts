@@ -3,6 +3,7 @@ import type { CredentialStore, NetworkEvent } from "../driver.ts";
 import { type Credentials, newCredentials, writeCredentials } from "./credentials.ts";
 import type { Hub } from "./hub.ts";
 import { type Ending, type OpenSocket, openSocket, SILENT } from "./socket.ts";
+import { type Handle, takeListeners } from "./take-listeners.ts";
 import { type WayOptions, wayOf } from "./way.ts";
 
 export interface PairingOptions extends WayOptions {
@@ -71,9 +72,8 @@ class Pairing {
       sock.ws.on(`CB:notification,type:${type}`, () => this.#finish({ end: "passkey" }));
     }
     // The identity is durable before the network hears that the pairing is done.
-    const handlers = sock.ws.listeners(PAIR_SUCCESS) as ((node: BinaryNode) => void)[];
-    sock.ws.removeAllListeners(PAIR_SUCCESS);
-    sock.ws.on(PAIR_SUCCESS, (node: BinaryNode) => void this.#keep(node, handlers));
+    const handles = takeListeners(sock.ws, PAIR_SUCCESS);
+    sock.ws.on(PAIR_SUCCESS, (node: BinaryNode) => void this.#keep(node, handles));
   }
 
   async #offer(qr: string): Promise<void> {
@@ -106,7 +106,7 @@ class Pairing {
     await tell({ type: "pairing_code", code, expires_at });
   }
 
-  async #keep(node: BinaryNode, handlers: ((node: BinaryNode) => void)[]): Promise<void> {
+  async #keep(node: BinaryNode, handles: readonly Handle[]): Promise<void> {
     const paired = this.#read(node);
     // A forged pairing is the client library's to refuse; one that cannot be kept is never confirmed.
     if (paired) {
@@ -117,7 +117,7 @@ class Pairing {
       }
       this.#found = { end: "paired" };
     }
-    for (const handle of handlers) handle(node);
+    for (const handle of handles) handle(node);
   }
 
   #read(node: BinaryNode): Credentials | undefined {

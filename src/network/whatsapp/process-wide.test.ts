@@ -19,9 +19,7 @@ describe("the console", () => {
 
   it("never gets a key: libsignal is silent, everybody else is heard", async () => {
     const listener = new Listener(stage.driver, stage.credentials());
-    listener.session.connect();
-    await stage.phone.scan((await listener.heard("qr")).qr);
-    await listener.heard("connected");
+    await listener.pair(stage.phone);
     const { SessionRecord } = createRequire(import.meta.resolve("baileys"))("libsignal") as {
       SessionRecord: new () => { closeSession(session: object): void };
     };

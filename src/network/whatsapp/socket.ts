@@ -3,6 +3,7 @@ import type { Credentials } from "./credentials.ts";
 import type { Hub } from "./hub.ts";
 import { libraryLog } from "./library-log.ts";
 import { poolStorages } from "./pooled-storage.ts";
+import { takeListeners } from "./take-listeners.ts";
 import type { wayOf } from "./way.ts";
 
 /** Why a connection ended: the network's code, or one of ours for what it never said. */
@@ -64,11 +65,9 @@ export function openSocket({ hub, creds, keys, way, markOnline, config }: Socket
 /** The client library leaves failures of its listeners to nobody, which would end the process. */
 function catchFailures({ ws }: WASocket, onMalformed: (error: unknown) => void): void {
   for (const name of ws.eventNames()) {
-    const listeners = ws.listeners(name) as ((...args: unknown[]) => unknown)[];
     const onFailure = name === "message" ? onMalformed : () => {};
-    ws.removeAllListeners(name);
-    for (const listener of listeners) {
-      ws.on(name, (...args: unknown[]) => (async () => listener(...args))().catch(onFailure));
+    for (const handle of takeListeners(ws, name)) {
+      ws.on(name, (...args: unknown[]) => (async () => handle(...args))().catch(onFailure));
     }
   }
 }

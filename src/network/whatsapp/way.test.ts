@@ -1,28 +1,21 @@
 import type { LookupFunction } from "node:net";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type ProxyServer, startHttpProxy, startSocksProxy } from "../../../test/proxy-server.ts";
-import {
-  createDriver,
-  keepInMemory,
-  startWhatsAppStage,
-  type WhatsAppStage,
-} from "../../../test/whatsapp-stage.ts";
-import { fetchWhole, Listener } from "../conformance.ts";
+import { startWhatsAppStage, type WhatsAppStage } from "../../../test/whatsapp-stage.ts";
+import { fetchWhole, type Listener } from "../conformance.ts";
 import type { MediaContent } from "../driver.ts";
 import { newMessageId } from "../ids.ts";
 
 let stage: WhatsAppStage;
 let proxy: ProxyServer | undefined;
-let listener: Listener | undefined;
 
 beforeEach(async () => {
   stage = await startWhatsAppStage();
 });
 
 afterEach(async () => {
-  await listener?.session.disconnect();
-  await proxy?.close();
   await stage.stop();
+  await proxy?.close();
 });
 
 const toLoopback: LookupFunction = (_, options, callback) =>
@@ -34,8 +27,7 @@ const FILE: MediaContent = {
 };
 
 function open(url: string, lookup = toLoopback): Listener {
-  listener = new Listener(createDriver(stage.server, {}), keepInMemory(), { proxy: url, lookup });
-  return listener;
+  return stage.open({}, { proxy: url, lookup });
 }
 
 describe("a session with a proxy", () => {
@@ -49,9 +41,7 @@ describe("a session with a proxy", () => {
     proxy = await start();
     const { targets, users, port } = proxy;
     const one = open(`${url}:${port}`);
-    one.session.connect();
-    await stage.phone.scan((await one.heard("qr")).qr);
-    await one.heard("connected");
+    await one.pair(stage.phone);
     const chat = new URL(stage.server.url).host;
     const { sockets } = await stage.control.ledger();
     expect(targets).toEqual(sockets.map(() => chat));

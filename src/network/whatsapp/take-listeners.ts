@@ -1,0 +1,11 @@
+import type { WASocket } from "baileys";
+
+/** What the client library does with an event; most of its events bring one node. */
+export type Handle = (...args: unknown[]) => unknown;
+
+/** Answers what listens to an event of the client library and listens no more, so that ours can stand in front of it. */
+export function takeListeners(ws: WASocket["ws"], event: string | symbol): Handle[] {
+  const handles = ws.listeners(event) as Handle[];
+  ws.removeAllListeners(event);
+  return handles;
+}
