@@ -1,11 +1,6 @@
 import autocannon from "autocannon";
-import {
-  connectInstance,
-  makeDataDir,
-  removeDataDir,
-  residentMb,
-  startBenchGateway,
-} from "./bench-gateway.ts";
+import { residentMb } from "../process-figures.ts";
+import { connectInstance, makeDataDir, removeDataDir, startBenchGateway } from "./bench-gateway.ts";
 
 const SECONDS = 20;
 

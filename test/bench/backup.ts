@@ -4,11 +4,8 @@ import pg from "pg";
 import { restoreBackup } from "../../src/features/backups/restore-backup.ts";
 import { verifyBackup } from "../../src/features/backups/verify-backup.ts";
 import { writeBackup } from "../../src/features/backups/write-backup.ts";
-import { openDataDir } from "../../src/platform/data-dir.ts";
-import { openDatabase } from "../../src/platform/db.ts";
-import { startEmbeddedPostgres } from "../../src/platform/embedded-postgres.ts";
-import { createLog } from "../../src/platform/log.ts";
-import { connectInstance, makeDataDir, removeDataDir, startBenchGateway } from "./bench-gateway.ts";
+import { connectInstance } from "./bench-gateway.ts";
+import { type BenchStage, withBenchStage } from "./bench-stage.ts";
 import { seedLog } from "./seed-log.ts";
 
 const MESSAGES = Number(process.argv.find((word) => /^\d+$/.test(word)) ?? 200_000);
@@ -16,22 +13,16 @@ const KEY = "Zp4Rk8Tn1Vx6Bq3Mw7Gj2Fd9Lc5Hs0Ye";
 const MIB = 1024 * 1024;
 
 /** How long a backup, its verification and a restore take, and how much memory. */
-export async function benchBackup(): Promise<void> {
-  const [dataDir, storeDir] = [await makeDataDir(), await makeDataDir()];
-  const held = await openDataDir(storeDir);
-  const postgres = await startEmbeddedPostgres({ dataDir: held.path, log: createLog("silent") });
-  const gateway = await startBenchGateway(dataDir, postgres.url);
-  const database = openDatabase(postgres.url, { max: 2, application_name: "bench" });
+export function benchBackup(): Promise<void> {
+  return withBenchStage(run);
+}
+
+async function run({ gateway, database, databaseUrl }: BenchStage): Promise<void> {
   const instance = await connectInstance(gateway);
   await seedLog(database, { instance: instance.id, messages: MESSAGES, chats: 5_000 });
   await gateway.stop();
   await database.pool.query("create database bench_restored template template0");
-  await measure(postgres.url, join(dataDir, "bench.backup"));
-  await database.close();
-  await postgres.stop();
-  await held.release();
-  await removeDataDir(dataDir);
-  await removeDataDir(storeDir);
+  await measure(databaseUrl, join(gateway.dataDir, "bench.backup"));
 }
 
 async function measure(url: string, path: string): Promise<void> {

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Client, createClient } from "../../src/client.ts";
@@ -18,6 +19,7 @@ export interface BenchGateway {
   owner: Client;
   /** Of the owner's sign-in. */
   token: string;
+  /** Resolves at once when it has ended. */
   stop(): Promise<void>;
 }
 
@@ -77,11 +79,11 @@ async function waitForHealth(url: string, child: ChildProcess): Promise<void> {
   throw new Error(`the gateway ended with ${child.exitCode}`);
 }
 
-function stop(child: ChildProcess): Promise<void> {
-  return new Promise((resolve) => {
-    child.once("exit", () => resolve());
-    child.kill("SIGINT");
-  });
+async function stop(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const ended = once(child, "exit");
+  child.kill("SIGINT");
+  await ended;
 }
 
 export interface BenchInstance {
@@ -103,22 +105,4 @@ export async function connectInstance(
   const client = createClient({ baseUrl: url, apiKey: data.api_key });
   await client.sandboxScan({ id: data.id });
   return { id: data.id, api_key: data.api_key, client };
-}
-
-/** Resident memory in MB. */
-export async function residentMb(pid: number): Promise<number> {
-  const status = await readFile(`/proc/${pid}/status`, "utf8");
-  return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1024;
-}
-
-/** Time that the process alone has computed so far, in milliseconds. */
-export async function cpuMs(pid: number): Promise<number> {
-  const stat = await readFile(`/proc/${pid}/stat`, "utf8");
-  const [user = 0, system = 0] = stat.slice(stat.lastIndexOf(")")).split(" ").slice(12, 14).map(Number);
-  return (user + system) * 10;
-}
-
-export function percentile(values: number[], share: number): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
 }

@@ -1,4 +1,4 @@
-import { cpus, totalmem } from "node:os";
+import { describeMachine } from "../process-figures.ts";
 import { benchAccept } from "./accept.ts";
 import { benchBackup } from "./backup.ts";
 import { benchCampaigns } from "./campaigns.ts";
@@ -31,10 +31,7 @@ const BENCHES: Record<string, () => Promise<void>> = {
 
 /** Prints the figures of docs/benchmarks.md; with names, only those; a number is the size of what has one. */
 const wanted = process.argv.slice(2).filter((word) => !/^\d+$/.test(word));
-const { model = "unknown" } = cpus()[0] ?? {};
-console.log(
-  `Node ${process.version}, ${cpus().length} x ${model}, ${Math.round(totalmem() / 2 ** 30)} GiB\n`,
-);
+console.log(`${describeMachine()}\n`);
 for (const [name, bench] of Object.entries(BENCHES)) {
   if (wanted.length > 0 && !wanted.some((one) => name === one || name.startsWith(`${one}-`))) continue;
   console.log(`## ${name}`);

@@ -1,17 +1,8 @@
-import { openDataDir } from "../../src/platform/data-dir.ts";
-import { type Database, openDatabase } from "../../src/platform/db.ts";
-import { startEmbeddedPostgres } from "../../src/platform/embedded-postgres.ts";
-import { createLog } from "../../src/platform/log.ts";
-import {
-  type BenchGateway,
-  type BenchInstance,
-  connectInstance,
-  makeDataDir,
-  percentile,
-  removeDataDir,
-  residentMb,
-  startBenchGateway,
-} from "./bench-gateway.ts";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Database } from "../../src/platform/db.ts";
+import { percentile, residentMb } from "../process-figures.ts";
+import { type BenchGateway, type BenchInstance, connectInstance } from "./bench-gateway.ts";
+import { type BenchStage, withBenchStage } from "./bench-stage.ts";
 
 const CAMPAIGNS = 10;
 const PER_REQUEST = 50_000;
@@ -21,25 +12,12 @@ const WARM_UP_SECONDS = 5;
 const ACCEPTS_PER_SECOND = 100;
 
 /** Ten campaigns at once: how punctual they are, what they cost the API, how soon a pause acts, what they take in memory. */
-export async function benchCampaigns(): Promise<void> {
+export function benchCampaigns(): Promise<void> {
   const size = Number(process.argv.slice(2).find((word) => /^\d+$/.test(word)) ?? PER_REQUEST);
-  const [dataDir, storeDir] = [await makeDataDir(), await makeDataDir()];
-  const held = await openDataDir(storeDir);
-  const postgres = await startEmbeddedPostgres({ dataDir: held.path, log: createLog("silent") });
-  const gateway = await startBenchGateway(dataDir, postgres.url);
-  const database = openDatabase(postgres.url, { max: 2, application_name: "bench" });
-  try {
-    await run(gateway, database, size);
-  } finally {
-    await database.close();
-    await gateway.stop();
-    await postgres.stop();
-    await held.release();
-    await Promise.all([dataDir, storeDir].map(removeDataDir));
-  }
+  return withBenchStage((stage) => run(stage, size));
 }
 
-async function run(gateway: BenchGateway, database: Database, size: number): Promise<void> {
+async function run({ gateway, database }: BenchStage, size: number): Promise<void> {
   const api = await connectInstance(gateway);
   const empty = await residentMb(gateway.pid);
   const began = performance.now();
@@ -131,8 +109,4 @@ async function reportPauses(
   console.log(
     `last send of a paused campaign, from the answer on: ${Math.max(...late).toFixed(0)} ms at the latest (goal: below 2000; below 0 is before the answer)`,
   );
-}
-
-function sleep(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }

@@ -1,18 +1,13 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
 import { createEngine, type Engine } from "../../src/engine/engine.ts";
 import { type EventDraft, recordEvents } from "../../src/features/events/events.ts";
-import { openDataDir } from "../../src/platform/data-dir.ts";
-import { type Db, openDatabase } from "../../src/platform/db.ts";
-import { startEmbeddedPostgres } from "../../src/platform/embedded-postgres.ts";
+import type { Db } from "../../src/platform/db.ts";
 import { createLog } from "../../src/platform/log.ts";
-import {
-  connectInstance,
-  makeDataDir,
-  percentile,
-  removeDataDir,
-  startBenchGateway,
-} from "./bench-gateway.ts";
+import { percentile } from "../process-figures.ts";
+import { connectInstance } from "./bench-gateway.ts";
+import { type BenchStage, withBenchStage } from "./bench-stage.ts";
 
 const RECEIVERS = 20;
 const BATCH = 20;
@@ -42,46 +37,52 @@ export async function benchDeliveries(): Promise<void> {
   );
 }
 
-const log = createLog("silent");
+interface Pace {
+  perSecond: number;
+  seconds: number;
+}
 
-async function run({ perSecond, seconds, hanging }: { perSecond: number; seconds: number; hanging: number }) {
-  const [dataDir, storeDir] = [await makeDataDir(), await makeDataDir()];
-  const held = await openDataDir(storeDir);
-  // The same database that the gateway would start itself; started here, so that events can be recorded beside it.
-  const postgres = await startEmbeddedPostgres({ dataDir: held.path, log });
-  const gateway = await startBenchGateway(dataDir, postgres.url);
-  const receivers = await Promise.all(Array.from({ length: RECEIVERS }, () => startReceiver(false)));
+async function run({ hanging, ...pace }: Pace & { hanging: number }) {
+  const healthy = await Promise.all(Array.from({ length: RECEIVERS }, () => startReceiver(false)));
   const hung = await Promise.all(Array.from({ length: hanging }, () => startReceiver(true)));
-  const healthy: number[] = [];
-  const stuck: number[] = [];
-  for (const { url } of receivers) healthy.push((await connectInstance(gateway, url)).id);
-  for (const { url } of hung) stuck.push((await connectInstance(gateway, url)).id);
-
-  const database = openDatabase(postgres.url, { max: 2, application_name: "bench" });
-  // A node that only records: it tells the gateway of new jobs as any other node does.
-  const engine = createEngine({ database, log, node_id: "bench", roles: ["api"], takeAtOnce: false });
-  await engine.start();
-  const began = performance.now();
-  const offered = await offer({ db: database.db, engine }, [...healthy, ...stuck], perSecond, seconds);
-  const expected = (offered / (healthy.length + stuck.length)) * healthy.length;
-  const received = () => receivers.reduce((sum, receiver) => sum + receiver.delays.length, 0);
-  const giveUpAt = performance.now() + 60_000;
-  while (received() < expected && performance.now() < giveUpAt) await sleep(20);
-  const tookMs = performance.now() - began;
-  await engine.stop();
-  await database.close();
-  await gateway.stop();
-  await postgres.stop();
-  await held.release();
-  for (const { server } of [...receivers, ...hung]) server.close().closeAllConnections();
-  await Promise.all([dataDir, storeDir].map(removeDataDir));
-  const delays = receivers.flatMap((receiver) => receiver.delays);
+  const closeAll = (): void => {
+    for (const { server } of [...healthy, ...hung]) server.close().closeAllConnections();
+  };
+  const delivering = withBenchStage((stage) => deliver(stage, healthy, hung, pace));
+  const { expected, tookMs } = await delivering.finally(closeAll);
+  const delays = healthy.flatMap((receiver) => receiver.delays);
   return {
-    perSecond: (received() / tookMs) * 1000,
+    perSecond: (delays.length / tookMs) * 1000,
     p50: percentile(delays, 0.5),
     p99: percentile(delays, 0.99),
-    lost: expected - received(),
+    lost: expected - delays.length,
   };
+}
+
+/** Waits until the healthy ones have all of theirs, for a minute at most. */
+async function deliver(
+  { gateway, database }: BenchStage,
+  healthy: readonly Receiver[],
+  hung: readonly Receiver[],
+  { perSecond, seconds }: Pace,
+): Promise<{ expected: number; tookMs: number }> {
+  const instances: number[] = [];
+  for (const { url } of [...healthy, ...hung]) instances.push((await connectInstance(gateway, url)).id);
+  // A node that only records: it tells the gateway of new jobs as any other node does.
+  const log = createLog("silent");
+  const engine = createEngine({ database, log, node_id: "bench", roles: ["api"], takeAtOnce: false });
+  await engine.start();
+  try {
+    const began = performance.now();
+    const offered = await offer({ db: database.db, engine }, instances, perSecond, seconds);
+    const expected = (offered / instances.length) * healthy.length;
+    const received = () => healthy.reduce((sum, { delays }) => sum + delays.length, 0);
+    const giveUpAt = performance.now() + 60_000;
+    while (received() < expected && performance.now() < giveUpAt) await sleep(20);
+    return { expected, tookMs: performance.now() - began };
+  } finally {
+    await engine.stop();
+  }
 }
 
 /** Records events at an even pace, whatever the deliveries do: an open loop shows queueing. */
@@ -132,8 +133,4 @@ function startReceiver(isHanging: boolean): Promise<Receiver> {
       resolve({ server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, delays });
     });
   });
-}
-
-function sleep(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }

@@ -1,27 +1,17 @@
-import { openDataDir } from "../../src/platform/data-dir.ts";
-import { openDatabase } from "../../src/platform/db.ts";
-import { startEmbeddedPostgres } from "../../src/platform/embedded-postgres.ts";
-import { createLog } from "../../src/platform/log.ts";
-import {
-  type BenchGateway,
-  connectInstance,
-  makeDataDir,
-  removeDataDir,
-  residentMb,
-  startBenchGateway,
-} from "./bench-gateway.ts";
+import { residentMb } from "../process-figures.ts";
+import { type BenchGateway, connectInstance } from "./bench-gateway.ts";
+import { type BenchStage, withBenchStage } from "./bench-stage.ts";
 import { seedLog } from "./seed-log.ts";
 
 const MESSAGES = Number(process.argv.find((word) => /^\d+$/.test(word)) ?? 1_000_000);
 const LOOK_EVERY_MS = 100;
 
 /** What the export and the anonymisation of a large account cost. */
-export async function benchExport(): Promise<void> {
-  const [dataDir, storeDir] = [await makeDataDir(), await makeDataDir()];
-  const held = await openDataDir(storeDir);
-  const postgres = await startEmbeddedPostgres({ dataDir: held.path, log: createLog("silent") });
-  const gateway = await startBenchGateway(dataDir, postgres.url);
-  const database = openDatabase(postgres.url, { max: 2, application_name: "bench" });
+export function benchExport(): Promise<void> {
+  return withBenchStage(run);
+}
+
+async function run({ gateway, database }: BenchStage): Promise<void> {
   const { id } = await connectInstance(gateway);
   await seedLog(database, { instance: id, messages: MESSAGES, chats: 5_000 });
   await database.pool.query("vacuum analyze");
@@ -33,12 +23,6 @@ export async function benchExport(): Promise<void> {
   console.log(
     `anonymising ${MESSAGES} messages: ${erased.seconds.toFixed(1)} s, ${erased.more.toFixed(0)} MB resident more; answered after ${erased.result.toFixed(1)} s (goal: below 5)`,
   );
-  await gateway.stop();
-  await database.close();
-  await postgres.stop();
-  await held.release();
-  await removeDataDir(dataDir);
-  await removeDataDir(storeDir);
 }
 
 async function whileWatched<T>({ pid }: BenchGateway, work: () => Promise<T>) {

@@ -1,15 +1,7 @@
-import { openDataDir } from "../../src/platform/data-dir.ts";
-import { type Database, openDatabase } from "../../src/platform/db.ts";
-import { startEmbeddedPostgres } from "../../src/platform/embedded-postgres.ts";
-import { createLog } from "../../src/platform/log.ts";
-import {
-  type BenchInstance,
-  connectInstance,
-  makeDataDir,
-  percentile,
-  removeDataDir,
-  startBenchGateway,
-} from "./bench-gateway.ts";
+import type { Database } from "../../src/platform/db.ts";
+import { percentile } from "../process-figures.ts";
+import { type BenchInstance, connectInstance } from "./bench-gateway.ts";
+import { type BenchStage, withBenchStage } from "./bench-stage.ts";
 import { seedLog } from "./seed-log.ts";
 
 const MESSAGES = 1_000_000;
@@ -18,12 +10,11 @@ const OTHER_MESSAGES = 20_000;
 const CALLS = 300;
 
 /** How long lists and searches take in a large log. */
-export async function benchLists(): Promise<void> {
-  const [dataDir, storeDir] = [await makeDataDir(), await makeDataDir()];
-  const held = await openDataDir(storeDir);
-  const postgres = await startEmbeddedPostgres({ dataDir: held.path, log: createLog("silent") });
-  const gateway = await startBenchGateway(dataDir, postgres.url);
-  const database = openDatabase(postgres.url, { max: 2, application_name: "bench" });
+export function benchLists(): Promise<void> {
+  return withBenchStage(run);
+}
+
+async function run({ gateway, database }: BenchStage): Promise<void> {
   const instance = await connectInstance(gateway);
   await seedLog(database, { instance: instance.id, messages: MESSAGES, chats: 5_000 });
   for (let n = 0; n < OTHERS; n++) {
@@ -33,12 +24,6 @@ export async function benchLists(): Promise<void> {
   await database.pool.query("vacuum analyze");
   console.log(`${MESSAGES} messages in one instance, ${OTHERS * OTHER_MESSAGES} in ${OTHERS} others`);
   await measure(instance, database);
-  await gateway.stop();
-  await database.close();
-  await postgres.stop();
-  await held.release();
-  await removeDataDir(dataDir);
-  await removeDataDir(storeDir);
 }
 
 async function measure({ client, id }: BenchInstance, { pool }: Database): Promise<void> {

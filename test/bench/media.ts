@@ -1,12 +1,6 @@
 import { randomBytes } from "node:crypto";
-import {
-  connectInstance,
-  makeDataDir,
-  percentile,
-  removeDataDir,
-  residentMb,
-  startBenchGateway,
-} from "./bench-gateway.ts";
+import { percentile, residentMb } from "../process-figures.ts";
+import { connectInstance, makeDataDir, removeDataDir, startBenchGateway } from "./bench-gateway.ts";
 
 const FILE_BYTES = 5 * 1024 * 1024;
 const SENDS = 60;

@@ -1,6 +1,7 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { makeDataDir, removeDataDir, residentMb, startBenchGateway } from "./bench-gateway.ts";
+import { residentMb } from "../process-figures.ts";
+import { makeDataDir, removeDataDir, startBenchGateway } from "./bench-gateway.ts";
 
 const IDLE_MS = 5000;
 

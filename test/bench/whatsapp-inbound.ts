@@ -1,7 +1,8 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { cpuMs, percentile } from "./bench-gateway.ts";
-import { sleep, startWhatsAppStage } from "./whatsapp-stage.ts";
+import { setTimeout as sleep } from "node:timers/promises";
+import { cpuMs, percentile } from "../process-figures.ts";
+import { startWhatsAppStage } from "./whatsapp-stage.ts";
 
 const PER_SECOND = 50;
 const SECONDS = 20;

@@ -1,10 +1,11 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 import autocannon from "autocannon";
 import { phoneJid } from "../../src/network/ids.ts";
+import { percentile } from "../process-figures.ts";
 import { RawClient } from "../whatsapp-server/raw-client.ts";
 import { hardenSignatures, trustRoot } from "../whatsapp-server/trust.ts";
-import { type BenchInstance, percentile } from "./bench-gateway.ts";
-import { sleep, startWhatsAppStage, type WhatsAppStage } from "./whatsapp-stage.ts";
+import type { BenchInstance } from "./bench-gateway.ts";
+import { startWhatsAppStage, type WhatsAppStage } from "./whatsapp-stage.ts";
 
 const SECONDS = 10;
 const READERS = 50;

@@ -1,5 +1,6 @@
-import { residentMb } from "./bench-gateway.ts";
-import { sleep, startWhatsAppStage, type WhatsAppStage } from "./whatsapp-stage.ts";
+import { setTimeout as sleep } from "node:timers/promises";
+import { residentMb } from "../process-figures.ts";
+import { startWhatsAppStage, type WhatsAppStage } from "./whatsapp-stage.ts";
 
 const SESSIONS = Number(process.env.BENCH_SESSIONS ?? 200);
 const SETTLE_MS = 10_000;

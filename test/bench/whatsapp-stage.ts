@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { createClient } from "../../src/client.ts";
 import { packageRoot } from "../../src/platform/version.ts";
 import type { WhatsAppServer } from "../whatsapp-server/server.ts";
@@ -72,8 +73,4 @@ export async function startWhatsAppStage(): Promise<WhatsAppStage> {
       await removeDataDir(dataDir);
     },
   };
-}
-
-export function sleep(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }

@@ -1,5 +1,6 @@
-import { readdir, readFile } from "node:fs/promises";
+import { readdir } from "node:fs/promises";
 import type { Database } from "../../src/platform/db.ts";
+import { cpuMs, readProcess } from "../process-figures.ts";
 import type { LoadStage } from "./load-stage.ts";
 
 /** What the node and its database have used so far. */
@@ -10,7 +11,6 @@ export interface Meter {
   keptBytes: number;
 }
 
-const TICK_MS = 10;
 const KB = 1024;
 
 export async function readMeter({ gateway, database: { pool } }: LoadStage): Promise<Meter> {
@@ -20,7 +20,7 @@ export async function readMeter({ gateway, database: { pool } }: LoadStage): Pro
   );
   const { pid = 0, wal = 0, kept = 0 } = rows[0] ?? {};
   return {
-    nodeMs: (await readProcess(gateway.pid)).ownMs,
+    nodeMs: await cpuMs(gateway.pid),
     databaseMs: await readTree((await readProcess(pid)).parent),
     walBytes: wal,
     keptBytes: kept,
@@ -43,24 +43,6 @@ export async function sizesOfEach({ pool }: Database, count: number): Promise<st
      group by 1 order by 2 desc limit 10`,
   );
   return rows.map(({ name, bytes }) => `${name} ${(bytes / count).toFixed(0)}`).join(", ");
-}
-
-interface Times {
-  parent: number;
-  ownMs: number;
-  /** Of children that have ended. */
-  endedMs: number;
-}
-
-async function readProcess(pid: number): Promise<Times> {
-  const stat = await readFile(`/proc/${pid}/stat`, "utf8");
-  const fields = stat
-    .slice(stat.lastIndexOf(")") + 2)
-    .split(" ")
-    .map(Number);
-  const [user = 0, system = 0, endedUser = 0, endedSystem = 0] = fields.slice(11, 15);
-  const ownMs = (user + system) * TICK_MS;
-  return { parent: fields[1] ?? 0, ownMs, endedMs: (endedUser + endedSystem) * TICK_MS };
 }
 
 /** PostgreSQL is one process with a child for each connection. */

@@ -4,13 +4,9 @@ import { openDataDir } from "../../src/platform/data-dir.ts";
 import { type Database, openDatabase } from "../../src/platform/db.ts";
 import { startEmbeddedPostgres } from "../../src/platform/embedded-postgres.ts";
 import { createLog } from "../../src/platform/log.ts";
-import {
-  type BenchGateway,
-  makeDataDir,
-  removeDataDir,
-  residentMb,
-  startBenchGateway,
-} from "../bench/bench-gateway.ts";
+import { type BenchGateway, makeDataDir, removeDataDir, startBenchGateway } from "../bench/bench-gateway.ts";
+import { residentMb } from "../process-figures.ts";
+import type { Receivers } from "./receivers.ts";
 
 /** The built gateway in a process of its own, on a database that the load can look into. */
 export interface LoadStage {
@@ -76,6 +72,17 @@ async function pair(
   const client = createClient({ baseUrl: url, apiKey: data.api_key });
   await client.sandboxScan({ id: data.id });
   return { id: data.id, api_key: data.api_key, webhook_secret: data.webhook_secret, client };
+}
+
+/** An instance for each receiver, which trusts its signatures; answers their ids. */
+export async function pairEach(stage: LoadStage, receivers: Receivers, name: string): Promise<number[]> {
+  const instances: number[] = [];
+  for (const [n, url] of receivers.urls.entries()) {
+    const { id, webhook_secret } = await stage.pair(`${name} ${n}`, url);
+    receivers.trust(webhook_secret);
+    instances.push(id);
+  }
+  return instances;
 }
 
 /** Waits for a condition, asked four times a second; false when it took too long. */

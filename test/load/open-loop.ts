@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { percentile } from "../bench/bench-gateway.ts";
+import { percentile } from "../process-figures.ts";
 
 export interface Pace {
   perSecond: number;

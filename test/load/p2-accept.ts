@@ -1,12 +1,15 @@
-import { residentMb } from "../bench/bench-gateway.ts";
+import { percentile, residentMb } from "../process-figures.ts";
 import { costOfEach, readMeter, sizesOfEach } from "./cost.ts";
-import type { LoadOptions } from "./load.ts";
+import type { LoadOptions } from "./load-options.ts";
 import { startLoadStage } from "./load-stage.ts";
+import { atOrAbove, type LoadVerdict } from "./load-verdict.ts";
 import { offer, spread } from "./open-loop.ts";
 import { checkSends, isDrained, openSendingClient } from "./send-ledger.ts";
 
+const P99_MS = 150;
+
 /** P2: async texts at an even pace while they are being sent, and afterwards every accepted one is accounted for. */
-export async function runAccept({ seconds = 600, rate = 1_000 }: LoadOptions): Promise<boolean> {
+export async function runAccept({ seconds = 600, rate = 1_000 }: LoadOptions): Promise<LoadVerdict> {
   const stage = await startLoadStage();
   const sender = openSendingClient(stage.gateway.url, [await stage.pair("P2")]);
   const before = await readMeter(stage);
@@ -20,11 +23,17 @@ export async function runAccept({ seconds = 600, rate = 1_000 }: LoadOptions): P
   console.log(`P2: bytes of disk for each: ${await sizesOfEach(stage.database, offered.count)}`);
   const found = await checkSends(stage.database, sender.accepted);
   console.log(
-    `P2: ${rate} texts/s offered for ${seconds} s: ${sender.accepted.length} of ${offered.count} taken, ${spread(offered.latencies)} (goal: p99 below 150), driver late by ${offered.driverLagMs.toFixed(0)} ms at most; refused ${JSON.stringify(Object.fromEntries(sender.refused))}, failed ${offered.failed}`,
+    `P2: ${rate} texts/s offered for ${seconds} s: ${sender.accepted.length} of ${offered.count} taken, ${spread(offered.latencies)} (goal: p99 below ${P99_MS}), driver late by ${offered.driverLagMs.toFixed(0)} ms at most; refused ${JSON.stringify(Object.fromEntries(sender.refused))}, failed ${offered.failed}`,
   );
   console.log(
     `P2: node ${memory.toFixed(0)} MB; drained ${drainS} s later; ${cost}; ${JSON.stringify(found)}`,
   );
   await stage.close();
-  return drained && Object.values(found).every((count) => count === 0);
+  return {
+    ledgers: { ...found, undecided: drained ? 0 : 1 },
+    missed: [
+      ...atOrAbove(P99_MS, "p99 in ms", percentile(offered.latencies, 0.99)),
+      ...atOrAbove(1, "sends that were not taken", offered.failed),
+    ],
+  };
 }

@@ -1,32 +1,32 @@
-import { residentMb } from "../bench/bench-gateway.ts";
+import { percentile, residentMb } from "../process-figures.ts";
 import { costOfEach, readMeter, sizesOfEach } from "./cost.ts";
 import { startEventSource } from "./event-source.ts";
-import type { LoadOptions } from "./load.ts";
-import { allHaveCome, startLoadStage } from "./load-stage.ts";
+import type { LoadOptions } from "./load-options.ts";
+import { allHaveCome, pairEach, startLoadStage } from "./load-stage.ts";
+import { atOrAbove, type LoadVerdict } from "./load-verdict.ts";
 import { spread } from "./open-loop.ts";
 import { startReceivers } from "./receivers.ts";
 
 const RECEIVERS = 20;
+const P99_MS = 2_000;
 
 /** P3: deliveries of 1 kB to twenty healthy receivers, with a durable row per try. */
-export function runDeliveries({ seconds = 600, rate = 1_000 }: LoadOptions): Promise<boolean> {
+export function runDeliveries({ seconds = 600, rate = 1_000 }: LoadOptions): Promise<LoadVerdict> {
   return deliver("P3", { seconds, rate });
 }
 
 /** P4: 1,000 events a second for five minutes, then each id is looked for. */
-export function runEveryId({ seconds = 300, rate = 1_000 }: LoadOptions): Promise<boolean> {
+export function runEveryId({ seconds = 300, rate = 1_000 }: LoadOptions): Promise<LoadVerdict> {
   return deliver("P4", { seconds, rate });
 }
 
-async function deliver(name: string, { seconds, rate }: Required<Pick<LoadOptions, "seconds" | "rate">>) {
+async function deliver(
+  name: string,
+  { seconds, rate }: Required<Pick<LoadOptions, "seconds" | "rate">>,
+): Promise<LoadVerdict> {
   const stage = await startLoadStage();
   const receivers = await startReceivers(RECEIVERS);
-  const instances: number[] = [];
-  for (const [n, url] of receivers.urls.entries()) {
-    const { id, webhook_secret } = await stage.pair(`${name} ${n}`, url);
-    receivers.trust(webhook_secret);
-    instances.push(id);
-  }
+  const instances = await pairEach(stage, receivers, name);
   const source = await startEventSource(stage.database);
   const before = await readMeter(stage);
   const began = performance.now();
@@ -40,12 +40,16 @@ async function deliver(name: string, { seconds, rate }: Required<Pick<LoadOption
   await stage.stopGateway();
   const found = await receivers.check(stage.database);
   console.log(
-    `${name}: ${rate} events/s for ${seconds} s to ${RECEIVERS} receivers: ${perSecond.toFixed(0)}/s until drained, from record to arrival ${spread(receivers.lags)} (goal: p99 below 2000)`,
+    `${name}: ${rate} events/s for ${seconds} s to ${RECEIVERS} receivers: ${perSecond.toFixed(0)}/s until drained, from record to arrival ${spread(receivers.lags)} (goal: p99 below ${P99_MS})`,
   );
   console.log(
     `${name}: node ${memory.toFixed(0)} MB; recorded ${recorded}; ${cost}; ${JSON.stringify(found)}`,
   );
   receivers.close();
   await stage.close();
-  return drained && found.events === recorded && found.lost + found.duplicates + found.unexpected === 0;
+  const { events, ...differences } = found;
+  return {
+    ledgers: { ...differences, missing: recorded - events, undelivered: drained ? 0 : 1 },
+    missed: atOrAbove(P99_MS, "p99 in ms", percentile(receivers.lags, 0.99)),
+  };
 }

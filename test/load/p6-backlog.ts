@@ -1,10 +1,11 @@
 import { sql } from "kysely";
 import { readJobsOf } from "../../src/engine/jobs.ts";
 import type { Database } from "../../src/platform/db.ts";
-import { residentMb } from "../bench/bench-gateway.ts";
+import { percentile, residentMb } from "../process-figures.ts";
 import { startEventSource } from "./event-source.ts";
-import type { LoadOptions } from "./load.ts";
-import { holdsWithin, startLoadStage, watchProcess } from "./load-stage.ts";
+import type { LoadOptions } from "./load-options.ts";
+import { holdsWithin, pairEach, startLoadStage, watchProcess } from "./load-stage.ts";
+import { atOrAbove, type LoadVerdict } from "./load-verdict.ts";
 import { spread } from "./open-loop.ts";
 import { startReceivers } from "./receivers.ts";
 
@@ -13,11 +14,10 @@ const SAMPLE_MS = 500;
 const GOAL_MS = 20;
 
 /** P6: a million deliveries wait when the gateway starts: how long it takes to find the next ones, and to drain. */
-export async function runBacklog({ jobs = 1_000_000 }: LoadOptions): Promise<boolean> {
+export async function runBacklog({ jobs = 1_000_000 }: LoadOptions): Promise<LoadVerdict> {
   const stage = await startLoadStage();
   const receivers = await startReceivers(RECEIVERS);
-  const instances: number[] = [];
-  for (const [n, url] of receivers.urls.entries()) instances.push((await stage.pair(`P6 ${n}`, url)).id);
+  const instances = await pairEach(stage, receivers, "P6");
   await stage.stopGateway();
   const source = await startEventSource(stage.database);
   const filledAt = performance.now();
@@ -43,7 +43,11 @@ export async function runBacklog({ jobs = 1_000_000 }: LoadOptions): Promise<boo
   console.log(`P6: ${JSON.stringify(found)}`);
   receivers.close();
   await stage.close();
-  return drained && found.events === jobs && found.lost + found.duplicates + found.unexpected === 0;
+  const { events, ...differences } = found;
+  return {
+    ledgers: { ...differences, missing: jobs - events, undelivered: drained ? 0 : 1 },
+    missed: atOrAbove(GOAL_MS, "p99 in ms of finding the next jobs", percentile(times, 0.99)),
+  };
 }
 
 function seconds(since: number): string {

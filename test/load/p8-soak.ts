@@ -1,6 +1,7 @@
 import { startEventSource } from "./event-source.ts";
-import type { LoadOptions } from "./load.ts";
-import { allHaveCome, slopeAnHour, startLoadStage, watchProcess } from "./load-stage.ts";
+import type { LoadOptions } from "./load-options.ts";
+import { allHaveCome, pairEach, slopeAnHour, startLoadStage, watchProcess } from "./load-stage.ts";
+import { atOrAbove, type LoadVerdict } from "./load-verdict.ts";
 import { offer, spread } from "./open-loop.ts";
 import { startReceivers } from "./receivers.ts";
 import { checkSends, isDrained, openSendingClient } from "./send-ledger.ts";
@@ -9,17 +10,14 @@ const RECEIVERS = 20;
 const SAMPLE_MS = 10_000;
 /** Until caches are full and code is compiled, memory grows by itself. */
 const WARM_PART = 0.4;
+/** Resident MB in an hour. */
+const MOST_GROWTH = 1;
 
 /** P8: half of P2 and P3 together for long: memory and open files must not grow. */
-export async function runSoak({ seconds = 1_800, rate = 500 }: LoadOptions): Promise<boolean> {
+export async function runSoak({ seconds = 1_800, rate = 500 }: LoadOptions): Promise<LoadVerdict> {
   const stage = await startLoadStage();
   const receivers = await startReceivers(RECEIVERS);
-  const instances: number[] = [];
-  for (const [n, url] of receivers.urls.entries()) {
-    const { id, webhook_secret } = await stage.pair(`P8 ${n}`, url);
-    receivers.trust(webhook_secret);
-    instances.push(id);
-  }
+  const instances = await pairEach(stage, receivers, "P8");
   const sender = openSendingClient(stage.gateway.url, [await stage.pair("P8 sends")]);
   const source = await startEventSource(stage.database);
   const watched = watchProcess(() => stage.gateway.pid, SAMPLE_MS);
@@ -40,12 +38,23 @@ export async function runSoak({ seconds = 1_800, rate = 500 }: LoadOptions): Pro
   console.log(
     `P8: ${rate} texts/s and ${rate} events/s for ${seconds} s: texts ${spread(offered.latencies)}, failed ${offered.failed}; deliveries ${spread(receivers.lags)}`,
   );
+  const slope = slopeAnHour(steady, ({ residentMb }) => residentMb);
   console.log(
-    `P8: after the first ${WARM_PART * 100} %: ${slopeAnHour(steady, ({ residentMb }) => residentMb).toFixed(1)} MB/h resident (goal: below 1), from ${steady[0]?.residentMb.toFixed(0)} to ${steady.at(-1)?.residentMb.toFixed(0)} MB; open files ${Math.min(...files)} to ${Math.max(...files)}`,
+    `P8: after the first ${WARM_PART * 100} %: ${slope.toFixed(1)} MB/h resident (goal: below ${MOST_GROWTH}), from ${steady[0]?.residentMb.toFixed(0)} to ${steady.at(-1)?.residentMb.toFixed(0)} MB; open files ${Math.min(...files)} to ${Math.max(...files)}`,
   );
   console.log(`P8: ${JSON.stringify({ sends, deliveries })}`);
   receivers.close();
   await stage.close();
-  const isWhole = deliveries.lost + deliveries.duplicates + deliveries.unexpected === 0;
-  return isReceived && isSent && isWhole && Object.values(sends).every((count) => count === 0);
+  const { events, ...differences } = deliveries;
+  return {
+    ledgers: {
+      ...Object.fromEntries(Object.entries(sends).map(([name, count]) => [`sends ${name}`, count])),
+      ...{ ...differences, missing: recorded - events },
+      ...{ undelivered: isReceived ? 0 : 1, undecided: isSent ? 0 : 1 },
+    },
+    missed: [
+      ...atOrAbove(MOST_GROWTH, "MB/h resident", slope),
+      ...atOrAbove(1, "sends that were not taken", offered.failed),
+    ],
+  };
 }

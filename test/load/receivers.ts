@@ -48,7 +48,7 @@ export async function startReceivers(count: number): Promise<Receivers> {
     if (before && before.digest !== digest) wrong += 1;
     seen.set(body.event_id, { digest, times: (before?.times ?? 0) + 1 });
     received += 1;
-    if (received % CHECK_ONE_OF !== 0 || secrets.size === 0) return;
+    if (received % CHECK_ONE_OF !== 0) return;
     const item = { raw, headers, body, at: 0 };
     if (![...secrets].some((secret) => isSigned(item, secret))) wrong += 1;
   };

@@ -53,6 +53,8 @@ export interface SendFindings {
   repeatedOutcomes: number;
   /** Told to be sent, and not in the network's ledger. */
   untrue: number;
+  /** Told to have failed: everybody can be reached here. */
+  failed: number;
   /** At the network, and never asked for. */
   unexpected: number;
   repeatedIds: number;
@@ -111,6 +113,7 @@ const FINDINGS = `
     (select count(*) from sent where outcomes > 1)::int as "repeatedOutcomes",
     (select count(*) from sent s where status <> 'failed'
        and not exists (select from arrived a where a.message_id = s.message_id))::int as untrue,
+    (select count(*) from sent where status = 'failed')::int as failed,
     (select count(*) from arrived a
        where not exists (select from sent s where s.message_id = a.message_id))::int as unexpected,
     (select coalesce(sum(times - 1), 0) from arrived)::int as "repeatedIds",

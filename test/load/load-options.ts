@@ -1,0 +1,8 @@
+/** What may be said on the command line, `--seconds 30`; each load has its own defaults. */
+export interface LoadOptions {
+  seconds?: number;
+  /** A second. */
+  rate?: number;
+  sessions?: number;
+  jobs?: number;
+}

@@ -1,0 +1,53 @@
+import { readFile } from "node:fs/promises";
+import { cpus, totalmem } from "node:os";
+
+const TICK_MS = 10;
+
+/** Resident memory in MB. */
+export async function residentMb(pid: number): Promise<number> {
+  const status = await readFile(`/proc/${pid}/status`, "utf8");
+  return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1024;
+}
+
+/** Time that the process alone has computed so far, in milliseconds. */
+export async function cpuMs(pid: number): Promise<number> {
+  return (await readProcess(pid)).ownMs;
+}
+
+export interface ProcessTimes {
+  parent: number;
+  ownMs: number;
+  /** Of children that have ended. */
+  endedMs: number;
+}
+
+export async function readProcess(pid: number): Promise<ProcessTimes> {
+  const stat = await readFile(`/proc/${pid}/stat`, "utf8");
+  const fields = stat
+    .slice(stat.lastIndexOf(")") + 2)
+    .split(" ")
+    .map(Number);
+  const [user = 0, system = 0, endedUser = 0, endedSystem = 0] = fields.slice(11, 15);
+  const ownMs = (user + system) * TICK_MS;
+  return { parent: fields[1] ?? 0, ownMs, endedMs: (endedUser + endedSystem) * TICK_MS };
+}
+
+export function percentile(values: number[], share: number): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
+}
+
+/** What figures were measured on, in words. */
+export function describeMachine(): string {
+  const { node, processors, memory_gib } = readMachine();
+  return `Node ${node}, ${processors}, ${memory_gib} GiB`;
+}
+
+export function readMachine() {
+  const { model = "unknown" } = cpus()[0] ?? {};
+  return {
+    node: process.version,
+    processors: `${cpus().length} x ${model}`,
+    memory_gib: Math.round(totalmem() / 2 ** 30),
+  };
+}
