@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach } from "vitest";
 import { freePortsFor } from "../src/platform/free-port.ts";
+import { WORK_LEFT } from "./database.ts";
 import { FakeChatwoot, type FakeConversation, type FakeMessage } from "./fake-chatwoot.ts";
 import { startTestGateway, type TestGateway, type TestInstance, waitUntil } from "./gateway.ts";
 
@@ -95,10 +96,9 @@ export function tellChatwootStory(): ChatwootStory {
       return find() as FakeConversation;
     },
     async quiet() {
-      const lanes = `select 1 from job j join lane l on l.id = j.lane where l.kind <> 'upkeep' limit 1`;
       for (let calm = 0; calm < 3; ) {
         await chatwoot.settled();
-        const { rowCount } = await gateway.database.pool.query(lanes);
+        const { rowCount } = await gateway.database.pool.query(WORK_LEFT);
         calm = rowCount === 0 ? calm + 1 : 0;
         await new Promise((resolve) => setTimeout(resolve, 40));
       }

@@ -3,6 +3,10 @@ import pg from "pg";
 import { inject } from "vitest";
 import { type Database, openDatabase } from "../src/platform/db.ts";
 
+/** A few of the jobs that are left to be done, upkeep aside; nothing when all is done. */
+export const WORK_LEFT =
+  "select l.kind, j.* from job j join lane l on l.id = j.lane where l.kind <> 'upkeep' limit 5";
+
 export interface TestDatabase {
   url: string;
   database: Database;

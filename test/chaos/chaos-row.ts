@@ -2,7 +2,7 @@ import type { E2eStory } from "../e2e/e2e-story.ts";
 import type { Random } from "./seeded-random.ts";
 
 /** What a row cannot do without; where it is missing, the row is skipped with a word. */
-export type Need = "root" | "mount" | "netns" | "pgbouncer";
+export type Need = "root" | "mount" | "netns" | "pgbouncer" | "history";
 
 /** What one round of a row counted; what it does not count stays away. */
 export interface RoundFigures {
@@ -28,6 +28,8 @@ export interface RoundFigures {
   times?: { what: string; seconds: number; bar: number }[];
   /** What else was measured, by its name. */
   measured?: Record<string, number | string>;
+  /** Why its times are not judged, where they tell of the machine. */
+  notJudged?: string;
   /** Each other pass bar that was broken, in a sentence. */
   breaches: string[];
 }

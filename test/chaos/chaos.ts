@@ -1,8 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { mkdir, writeFile } from "node:fs/promises";
-import { cpus, loadavg, tmpdir, totalmem } from "node:os";
+import { loadavg, tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { parseArgs } from "node:util";
+import { describeMachine, readMachine } from "../process-figures.ts";
 import { startTestPostgres } from "../test-postgres.ts";
 import type { ChaosRow, RoundFigures } from "./chaos-row.ts";
 import { findMissing } from "./missing-needs.ts";
@@ -47,7 +48,7 @@ async function runRow(row: ChaosRow, databaseUrl: string): Promise<RowReport> {
     report.rounds.push({ ...figures, seconds });
     const broken = brokenBars(figures);
     console.log(
-      `${id} ${fault}: round ${number} of ${rounds} ${broken.length === 0 ? "pass" : "FAIL"}, ${seconds} s`,
+      `${id} ${fault}: round ${number} of ${rounds} ${verdictOf({ ...report, rounds: report.rounds.slice(-1) })}, ${seconds} s`,
     );
     for (const bar of broken) console.log(`  ${bar}`);
   }
@@ -58,24 +59,14 @@ function brokenRow(error: unknown): RoundFigures {
   return { breaches: [`the row did not end: ${error instanceof Error ? error.stack : String(error)}`] };
 }
 
-function describeMachine() {
-  const { model = "unknown" } = cpus()[0] ?? {};
-  return {
-    node: process.version,
-    processors: `${cpus().length} x ${model}`,
-    memory_gib: Math.round(totalmem() / 2 ** 30),
-    load_before: loadavg().map((load) => Math.round(load * 10) / 10),
-  };
-}
-
 // A row awaits at its end what it has begun, and hears of the failure there.
 process.on("unhandledRejection", () => {});
 
 const chosen = findRows(values.rows);
 const date = new Date().toISOString();
-const machine = describeMachine();
+const machine = { ...readMachine(), load_before: loadavg().map((load) => Math.round(load * 10) / 10) };
 console.log(`Seed ${seed}, ${rounds} rounds of ${chosen.map(({ id }) => id).join(", ")}`);
-console.log(`${date}, Node ${machine.node}, ${machine.processors}, ${machine.memory_gib} GiB\n`);
+console.log(`${date}, ${describeMachine()}\n`);
 const postgres = await startTestPostgres();
 const reports: RowReport[] = [];
 for (const row of chosen) reports.push(await runRow(row, postgres.url));

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { checkLedgers, IN_FLIGHT, judge } from "./checker.ts";
+import { checkLedgers } from "./checker.ts";
+import { IN_FLIGHT, judge } from "./judge.ts";
 import type { ClientSend, Ledgers, Reception, RecordedEvent } from "./ledgers.ts";
 import { seededRandom } from "./seeded-random.ts";
 
@@ -20,6 +21,7 @@ function recorded(
     instance_id: 1,
     sequence,
     chat: CHAT,
+    path: "/hook/1",
     body,
     status: "delivered",
     attempts: 1,
@@ -27,8 +29,8 @@ function recorded(
   };
 }
 
-function received({ event_id, body }: RecordedEvent, more: Partial<Reception> = {}): Reception {
-  return { event_id, raw: body, answered: 200, signed: true, ...more };
+function received({ event_id, path, body }: RecordedEvent, more: Partial<Reception> = {}): Reception {
+  return { event_id, path, raw: body, answered: 200, signed: true, ...more };
 }
 
 function sent(n: number): ClientSend {
@@ -45,7 +47,7 @@ function flawless(): Ledgers {
   return {
     sends,
     says: [{ key: "hello", known: "ok" }],
-    network: sends.map(({ key, message_id = "" }) => ({ key, message_id })),
+    network: sends.map(({ key, message_id = "" }) => ({ key, message_id, chat: CHAT })),
     events,
     receptions: events.map((event) => received(event)),
     loggedTries: events.length,
@@ -54,10 +56,19 @@ function flawless(): Ledgers {
 
 const FLAWLESS = checkLedgers(flawless());
 
+/** With a failure as what is told of the first send. */
+function replaceFirst({ events, receptions }: Pick<Ledgers, "events" | "receptions">, code: string) {
+  const failed = recorded(1, "message.failed", { jobId: "job-1", error: { code } });
+  return {
+    events: [failed, ...events.slice(1)],
+    receptions: [received(failed), ...receptions.slice(1)],
+  };
+}
+
 describe("the checker", () => {
   test("finds nothing where everybody tells the same", () => {
-    const { duplicateDeliveries, repeatedIds, unloggedTries, ...lists } = FLAWLESS;
-    expect([duplicateDeliveries, repeatedIds, unloggedTries]).toEqual([0, 0, 0]);
+    const { duplicateDeliveries, repeatedIds, unloggedTries, inventedTries, ...lists } = FLAWLESS;
+    expect([duplicateDeliveries, repeatedIds, unloggedTries, inventedTries]).toEqual([0, 0, 0, 0]);
     expect(Object.values(lists).flat()).toEqual([]);
     expect(judge(flawless(), { ...IN_FLIGHT, kills: 0 })).toMatchObject({
       sends: 3,
@@ -67,7 +78,7 @@ describe("the checker", () => {
     });
   });
 
-  const [first, second] = flawless().events as [RecordedEvent, RecordedEvent];
+  const [first] = flawless().events as [RecordedEvent];
   const edit = (change: (ledgers: Ledgers) => Partial<Ledgers>): Ledgers => {
     const ledgers = flawless();
     const changed = change(ledgers);
@@ -132,12 +143,45 @@ describe("the checker", () => {
       { unexpected: ["refused: no"] },
     ],
     [
+      "an event at the address of another instance",
+      ({ events }) => ({ receptions: events.map((e, i) => received(e, i === 0 ? { path: "/hook/2" } : {})) }),
+      { unexpected: ["evt_1 (at /hook/2)"] },
+    ],
+    [
+      "an event that was given up",
+      ({ events, receptions }) => ({
+        events: [{ ...first, status: "discarded" }, ...events.slice(1)],
+        receptions: receptions.slice(1),
+      }),
+      { givenUp: ["message.sent evt_1"] },
+    ],
+    [
+      "a text that nobody asked for",
+      ({ network }) => ({ network: [...network, { key: "strange", message_id: "X" }] }),
+      { unexpected: ["nobody asked for: strange"] },
+    ],
+    [
+      "a text that came to somebody else",
+      ({ network }) => ({ network: network.map((a, i) => (i === 0 ? { ...a, chat: "5521900000000" } : a)) }),
+      { unexpected: ["at 5521900000000: text-1"] },
+    ],
+    [
       "two outcomes of one send",
       ({ events, receptions }) => {
-        const again = recorded(5, "message.failed", { jobId: "job-1" });
+        const again = recorded(5, "message.sent", { jobId: "job-1" });
         return { events: [...events, again], receptions: [...receptions, received(again)] };
       },
       { repeatedEffects: ["text-1"] },
+    ],
+    [
+      "a send that failed, as nobody knows its outcome",
+      ({ events, receptions }) => replaceFirst({ events, receptions }, "UNKNOWN_OUTCOME"),
+      { failedSends: ["text-1"] },
+    ],
+    [
+      "a send that is told to have failed for a reason, and arrived",
+      ({ events, receptions }) => replaceFirst({ events, receptions }, "SEND_FAILED"),
+      { failedSends: ["text-1"], untrue: ["text-1"] },
     ],
     [
       "a text that is told twice",
@@ -158,6 +202,7 @@ describe("the checker", () => {
       { duplicateDeliveries: 1 },
     ],
     ["a try that no log knows", () => ({ loggedTries: 3 }), { unloggedTries: 1 }],
+    ["a logged answer that nobody gave", () => ({ loggedTries: 5 }), { inventedTries: 1 }],
     [
       "an id that came twice",
       ({ network }) => ({ network: [...network, { key: "text-3", message_id: "M3" }] }),
@@ -192,14 +237,6 @@ describe("the checker", () => {
       receptions: [...receptions.slice(1), received(first)],
     }));
     expect(checkLedgers(parked).outOfOrder).toEqual([]);
-  });
-
-  test("counts what was given up with a reason as not lost", () => {
-    const discarded = edit(({ events, receptions }) => ({
-      events: [events[0] ?? first, { ...second, status: "discarded" }, ...events.slice(2)],
-      receptions: receptions.filter(({ event_id }) => event_id !== second.event_id),
-    }));
-    expect(checkLedgers(discarded).lostEvents).toEqual([]);
   });
 
   test("allows what was in flight per kill to come again, and no more", () => {

@@ -1,13 +1,19 @@
-import type { RoundFigures } from "./chaos-row.ts";
 import type { ClientSend, Ledgers, RecordedEvent } from "./ledgers.ts";
 
 /** What the comparison of the ledgers found, in the words of docs/reliability.md; every list names the guilty. */
 export interface Findings {
-  /** Wanted events that neither came with a 2xx nor were given up with a reason. */
+  /** Wanted events that neither came with a 2xx nor were given up. */
   lostEvents: string[];
+  /** Events that were given up: every receiver of these stories takes them in the end. */
+  givenUp: string[];
   /** Accepted sends without an outcome, and messages taken by the network of which no event tells. */
   lostSends: string[];
-  /** Receptions of what was never recorded, of other bytes or with a wrong signature; arrivals of refused sends. */
+  /** Accepted sends that failed: every person of these stories can be reached. */
+  failedSends: string[];
+  /**
+   * Receptions of what was never recorded, of other bytes, with a wrong signature or at the address of another instance;
+   * arrivals of refused sends, of what nobody asked for, and at another person.
+   */
   unexpected: string[];
   /** Causes of which more than one event tells. */
   repeatedEffects: string[];
@@ -23,6 +29,8 @@ export interface Findings {
   outOfOrder: string[];
   /** Answered receptions that the log of tries does not know. */
   unloggedTries: number;
+  /** Answers in the log of tries that no receiver gave. */
+  inventedTries: number;
 }
 
 /** Compares what the client, the network, the gateway and the receiver have written down, as Jepsen's total-queue does. */
@@ -31,15 +39,20 @@ export function checkLedgers(ledgers: Ledgers): Findings {
     .filter(({ known }) => known === "ok")
     .sort((a, b) => (a.order ?? 0) - (b.order ?? 0));
   const told = readTold(ledgers.events);
+  const unlogged = countAnswered(ledgers) - ledgers.loggedTries;
   return {
     lostEvents: findLostEvents(ledgers),
+    givenUp: ledgers.events.filter(isGivenUp).map(nameOf),
     lostSends: [
       ...accepted.filter((send) => outcomesOf(told, send).length === 0).map(({ key }) => key),
       ...ledgers.says
         .filter(({ key, known }) => known === "ok" && !told.received.has(key))
         .map(({ key }) => key),
     ],
-    unexpected: findUnexpected(ledgers),
+    failedSends: accepted
+      .filter((send) => outcomesOf(told, send).some(({ event }) => event === "message.failed"))
+      .map(({ key }) => key),
+    unexpected: [...findStrangeReceptions(ledgers), ...findStrangeArrivals(ledgers)],
     repeatedEffects: [
       ...accepted.filter((send) => outcomesOf(told, send).length > 1).map(({ key }) => key),
       ...ledgers.says.filter(({ key }) => (told.received.get(key) ?? 0) > 1).map(({ key }) => key),
@@ -49,13 +62,20 @@ export function checkLedgers(ledgers: Ledgers): Findings {
     repeatedIds: ledgers.network.length - new Set(ledgers.network.map(({ message_id }) => message_id)).size,
     differentIds: findDifferentIds(ledgers, accepted),
     outOfOrder: [...findOvertakingSends(ledgers, accepted), ...findOvertakingEvents(ledgers)],
-    unloggedTries: Math.max(0, countAnswered(ledgers) - ledgers.loggedTries),
+    unloggedTries: Math.max(0, unlogged),
+    inventedTries: Math.max(0, -unlogged),
   };
+}
+
+interface Outcome {
+  event: "message.sent" | "message.failed";
+  /** Why it failed. */
+  code?: string;
 }
 
 /** What events tell of sends, by job, and of texts from contacts, by text. */
 interface Told {
-  outcomes: Map<string, string[]>;
+  outcomes: Map<string, Outcome[]>;
   received: Map<string, number>;
 }
 
@@ -64,7 +84,8 @@ function readTold(events: readonly RecordedEvent[]): Told {
   for (const { event, body } of events) {
     const { data } = JSON.parse(body.toString("utf8"));
     if (event === "message.sent" || event === "message.failed") {
-      told.outcomes.set(data.jobId, [...(told.outcomes.get(data.jobId) ?? []), event]);
+      const outcome: Outcome = { event, code: data.error?.code };
+      told.outcomes.set(data.jobId, [...(told.outcomes.get(data.jobId) ?? []), outcome]);
     }
     const text: unknown = data?.message?.text;
     if (event === "message.received" && typeof text === "string") {
@@ -74,7 +95,7 @@ function readTold(events: readonly RecordedEvent[]): Told {
   return told;
 }
 
-function outcomesOf({ outcomes }: Told, { job_id = "" }: ClientSend): string[] {
+function outcomesOf({ outcomes }: Told, { job_id = "" }: ClientSend): Outcome[] {
   return outcomes.get(job_id) ?? [];
 }
 
@@ -86,29 +107,53 @@ function findLostEvents({ events, receptions }: Ledgers): string[] {
   const answered = new Set(
     receptions.filter((one) => isSuccess(one.answered)).map(({ event_id }) => event_id),
   );
-  return events
-    .filter(
-      ({ event_id, status }) => !answered.has(event_id) && status !== "failed" && status !== "discarded",
-    )
-    .map(({ event, event_id }) => `${event} ${event_id}`);
+  return events.filter((one) => !answered.has(one.event_id) && !isGivenUp(one)).map(nameOf);
 }
 
-function findUnexpected({ sends, network, events, receptions }: Ledgers): string[] {
-  const bodies = new Map(events.map(({ event_id, body }) => [event_id, body]));
-  const refused = new Set(sends.filter(({ known }) => known === "fail").map(({ key }) => key));
-  return [
-    ...receptions
-      .filter(({ event_id, raw, signed }) => !signed || !bodies.get(event_id)?.equals(raw))
-      .map(({ event_id, signed }) => `${event_id}${signed ? "" : " (signature)"}`),
-    ...network.flatMap(({ key }) => (key !== undefined && refused.has(key) ? [`refused: ${key}`] : [])),
-  ];
+function isGivenUp({ status }: RecordedEvent): boolean {
+  return status === "failed" || status === "discarded";
+}
+
+function nameOf({ event, event_id }: RecordedEvent): string {
+  return `${event} ${event_id}`;
+}
+
+function findStrangeReceptions({ events, receptions }: Ledgers): string[] {
+  const recorded = new Map(events.map((event) => [event.event_id, event]));
+  return receptions.flatMap(({ event_id, path, raw, signed }) => {
+    const event = recorded.get(event_id);
+    if (!signed) return [`${event_id} (signature)`];
+    if (!event?.body.equals(raw)) return [event_id];
+    return event.path === path ? [] : [`${event_id} (at ${path})`];
+  });
+}
+
+/** Networks may know a person by a number with another beginning, as in Brazil. */
+const SAME_DIGITS = 8;
+
+function findStrangeArrivals({ sends, network }: Ledgers): string[] {
+  const asked = new Map(sends.map((send) => [send.key, send]));
+  return network.flatMap(({ key, chat }) => {
+    const send = asked.get(key ?? "");
+    // Where the client keeps no ledger, or the network cannot read, nobody knows what was asked for.
+    if (key === undefined || asked.size === 0) return [];
+    if (!send) return [`nobody asked for: ${key}`];
+    if (send.known === "fail") return [`refused: ${key}`];
+    const isThere = chat === undefined || chat.slice(-SAME_DIGITS) === send.chat.slice(-SAME_DIGITS);
+    return isThere ? [] : [`at ${chat}: ${key}`];
+  });
 }
 
 /** A send that is told to be sent must have arrived, and one that failed for a known reason must not. */
 function findUntrue({ network }: Ledgers, told: Told, accepted: readonly ClientSend[]): string[] {
   const arrived = new Set(network.map(({ message_id }) => message_id));
   return accepted
-    .filter((send) => outcomesOf(told, send).includes("message.sent") && !arrived.has(send.message_id ?? ""))
+    .filter((send) => {
+      const hasArrived = arrived.has(send.message_id ?? "");
+      return outcomesOf(told, send).some(({ event, code }) =>
+        event === "message.sent" ? !hasArrived : hasArrived && code !== "UNKNOWN_OUTCOME",
+      );
+    })
     .map(({ key }) => key);
 }
 
@@ -171,76 +216,4 @@ function findOvertakingEvents({ events, receptions }: Ledgers): string[] {
     else if (attempts <= FAILURES_BEFORE_PASSING) latest.set(key, at);
   }
   return overtaking;
-}
-
-/** What may be under way when something dies. */
-export interface InFlight {
-  kills: number;
-  /** Sends that a session's lane has in flight at most. */
-  sends: number;
-  /** Deliveries that the lanes of all webhooks have in flight at most. */
-  deliveries: number;
-}
-
-/** One session and one webhook, as their lanes are wide. */
-export const IN_FLIGHT = { sends: 16, deliveries: 4 } as const;
-
-/** The findings as the figures of a round, with each bar of docs/reliability.md that they break. */
-export function judge(ledgers: Ledgers, { kills, sends, deliveries }: InFlight): RoundFigures {
-  const found = checkLedgers(ledgers);
-  const { duplicateDeliveries, repeatedIds, unloggedTries } = found;
-  return {
-    kills,
-    sends: ledgers.sends.filter(({ known }) => known === "ok").length,
-    events: ledgers.events.length,
-    lost: found.lostEvents.length + found.lostSends.length,
-    unexpected: found.unexpected.length + found.repeatedEffects.length + found.untrue.length,
-    ...{ duplicateDeliveries, repeatedIds },
-    differentIds: found.differentIds.length,
-    orderViolations: found.outOfOrder.length,
-    breaches: [
-      ...atMost(0, "lost events", found.lostEvents),
-      ...atMost(0, "lost sends", found.lostSends),
-      ...atMost(0, "unexpected", found.unexpected),
-      ...atMost(0, "effects that came twice", found.repeatedEffects),
-      ...atMost(0, "outcomes that are not true", found.untrue),
-      ...atMost(0, "different ids of a send", found.differentIds),
-      ...atMost(0, "out of order", found.outOfOrder),
-      ...atMost(deliveries * kills, "duplicate deliveries", duplicateDeliveries),
-      ...atMost(sends * kills, "repeated ids", repeatedIds),
-      ...atMost(deliveries * kills, "tries that no log knows", unloggedTries),
-    ],
-  };
-}
-
-/** A sentence when there are more than may be. */
-export function atMost(bar: number, what: string, found: number | readonly unknown[]): string[] {
-  const count = typeof found === "number" ? found : found.length;
-  if (count <= bar) return [];
-  const names = typeof found === "number" ? "" : `: ${found.slice(0, 5).join(", ")}`;
-  return [`${what}: ${count} where ${bar} may be${names}`];
-}
-
-/** The figures of a round that has several parts. */
-export function addUp(parts: readonly RoundFigures[]): RoundFigures {
-  const total = (name: keyof RoundFigures) => {
-    const counts = parts.map((part) => part[name]).filter((count) => typeof count === "number");
-    return counts.length === 0 ? undefined : counts.reduce((sum, count) => sum + count, 0);
-  };
-  const takeOvers = parts.flatMap(({ takeOverSeconds }) => takeOverSeconds ?? []);
-  return {
-    kills: total("kills"),
-    sends: total("sends"),
-    events: total("events"),
-    lost: total("lost"),
-    unexpected: total("unexpected"),
-    duplicateDeliveries: total("duplicateDeliveries"),
-    repeatedIds: total("repeatedIds"),
-    differentIds: total("differentIds"),
-    orderViolations: total("orderViolations"),
-    takeOverSeconds: takeOvers.length === 0 ? undefined : Math.max(...takeOvers),
-    times: parts.flatMap(({ times = [] }) => times),
-    measured: Object.assign({}, ...parts.map(({ measured }) => measured)),
-    breaches: parts.flatMap(({ breaches }) => breaches),
-  };
 }

@@ -5,9 +5,10 @@ import { join } from "node:path";
 import { type Client, createClient } from "../../src/client.ts";
 import { freePortsFor } from "../../src/platform/free-port.ts";
 import { packageRoot } from "../../src/platform/version.ts";
-import { residentMb } from "../bench/bench-gateway.ts";
 import { newPhone, waitUntil } from "../gateway.ts";
+import { residentMb } from "../process-figures.ts";
 import type { Round, RoundFigures } from "./chaos-row.ts";
+import { readBlockers } from "./read-blockers.ts";
 import { mountSmallDisk, type SmallDisk } from "./small-disk.ts";
 
 const VOLUME_MIB = 3;
@@ -41,9 +42,8 @@ export async function fillFileVolumes(round: Round): Promise<RoundFigures> {
   // What is sent and what comes in waits in the database.
   await expect("media full", /^200$/);
   await shop.client.sandboxReceive({ id: shop.id, from: "5521966000005", media: { base64: PICTURE } });
-  await waitUntil(async () => (await blockers(gateway.url)).includes("media_store_full"), 20_000).catch(() =>
-    breaches.push("/health names no full media store"),
-  );
+  const isNamed = async () => (await readBlockers(gateway.url)).includes("media_store_full");
+  await waitUntil(isNamed, 20_000).catch(() => breaches.push("/health names no full media store"));
   const waiting = (await states()).filter(({ status }) => status === "pending").length;
   disks.media.free();
   const began = performance.now();
@@ -130,9 +130,4 @@ async function upload({ url, id, api_key }: Shop): Promise<string[]> {
     seen.add(code === undefined ? String(response.status) : `${response.status} ${code}`);
   }
   return [...seen];
-}
-
-async function blockers(url: string): Promise<string[]> {
-  const { production_blockers } = await createClient({ baseUrl: url }).health();
-  return production_blockers.map(({ key }) => key);
 }

@@ -25,11 +25,15 @@ export interface NetworkArrival {
   message_id: string;
   /** Absent where the network cannot read what it carries. */
   key?: string;
+  /** The person that it went to; absent where the network tells only devices. */
+  chat?: string;
 }
 
 /** A delivery that arrived at a receiver, in the order of arrival. */
 export interface Reception {
   event_id: string;
+  /** Path of the webhook's address: each instance of a story has its own. */
+  path: string;
   raw: Buffer;
   /** What the receiver answered; absent when it did not, or the connection went first. */
   answered?: number;
@@ -43,6 +47,8 @@ export interface RecordedEvent {
   instance_id: number;
   sequence: number;
   chat: string;
+  /** Where it is wanted. */
+  path: string;
   body: Buffer;
   /** Null when the webhook wanted it and there is no delivery. */
   status: "pending" | "retrying" | "parked" | "delivered" | "failed" | "discarded" | null;
@@ -87,8 +93,8 @@ export async function readLedgers(sources: LedgerSources): Promise<Ledgers> {
 
 function readSandbox(rows: Rows): Promise<NetworkArrival[]> {
   return rows<NetworkArrival>(
-    `select message_id, content ->> 'text' as key from sandbox.ledger
-     where action = 'send' and outcome <> 'closed' order by id`,
+    `select message_id, content ->> 'text' as key, split_part(chat, '@', 1) as chat from sandbox.ledger
+     where action = 'send' and outcome in ('accepted', 'slow', 'silent') order by id`,
   );
 }
 
@@ -96,7 +102,7 @@ function readSandbox(rows: Rows): Promise<NetworkArrival[]> {
 function readEvents(rows: Rows): Promise<RecordedEvent[]> {
   return rows<RecordedEvent>(
     `select e.event_id, e.event, e.instance_id, e.sequence, e.chat, e.body, d.status,
-       coalesce(d.attempts, 0) as attempts
+       coalesce(d.attempts, 0) as attempts, regexp_replace(w.url, '^https?://[^/]+', '') as path
      from event e
      join webhook w on (w.instance_id = e.instance_id or w.instance_id is null)
        and e.event = any (w.event_names) and not (w.exclude && e.traits) and w.created_at < e.created_at
@@ -107,8 +113,9 @@ function readEvents(rows: Rows): Promise<RecordedEvent[]> {
 
 function readReceptions(receiver: Receiver): Reception[] {
   const forged = new Set(receiver.forged);
-  return receiver.received.map(({ body, raw, answered }) => ({
+  return receiver.received.map(({ path, body, raw, answered }) => ({
     event_id: String(body?.event_id),
+    path,
     raw,
     answered,
     signed: !forged.has(raw.toString("utf8")),

@@ -7,7 +7,7 @@ export interface RowReport extends Pick<ChaosRow, "id" | "fault"> {
   skipped?: string;
 }
 
-type Verdict = "pass" | "FAIL" | `skipped: ${string}`;
+type Verdict = "pass" | "pass, but for times that were not judged" | "FAIL" | `skipped: ${string}`;
 
 const COUNTS = {
   kills: "kills",
@@ -25,7 +25,9 @@ const TAKE_OVER_SECONDS = 15;
 
 export function verdictOf({ rounds, skipped }: RowReport): Verdict {
   if (skipped !== undefined) return `skipped: ${skipped}`;
-  return rounds.every((round) => brokenBars(round).length === 0) ? "pass" : "FAIL";
+  if (rounds.some((round) => brokenBars(round).length > 0)) return "FAIL";
+  const areJudged = rounds.every(({ notJudged }) => notJudged === undefined);
+  return areJudged ? "pass" : "pass, but for times that were not judged";
 }
 
 /** Every bar that a round broke, those of time too. */
@@ -56,8 +58,9 @@ export function toTable(reports: readonly RowReport[]): string {
 export function toRemarks(reports: readonly RowReport[]): string[] {
   return reports.flatMap(({ id, rounds }) =>
     rounds.flatMap((round, index) => {
-      const { measured = {}, times = [] } = round;
+      const { measured = {}, times = [], notJudged } = round;
       const remarks = [
+        ...(notJudged === undefined ? [] : [`NOT JUDGED: ${notJudged}`]),
         ...times.map(({ what, seconds, bar }) => `${what}: ${seconds.toFixed(1)} s (at most ${bar})`),
         ...Object.entries(measured).map(([name, value]) => `${name}: ${value}`),
         ...brokenBars(round).map((bar) => `BROKEN: ${bar}`),

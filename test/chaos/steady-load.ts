@@ -1,9 +1,9 @@
 import { cpus, loadavg } from "node:os";
 import { setTimeout as delay } from "node:timers/promises";
 import { type Client, WaygateError } from "../../src/client.ts";
-import { percentile } from "../bench/bench-gateway.ts";
 import type { E2eStory, PairedInstance } from "../e2e/e2e-story.ts";
 import { newPhone, waitUntil } from "../gateway.ts";
+import { percentile } from "../process-figures.ts";
 import type { Receiver } from "../receiver.ts";
 
 /** An instance whose webhook goes to a receiver of the row's choice. */
@@ -110,24 +110,25 @@ const BUSY_MACHINE_MS = 250;
 /** Below this a difference is noise. */
 const NOISE_MS = 25;
 
-/** How much longer the slowest took beside a fault, as a word for the figures, and whether that is too much. */
+/** How much longer the slowest took beside a fault, as a word for the figures, and whether that is too much to pass. */
 export function compareLoads(
   calm: LoadOutcome,
   beside: LoadOutcome,
   mostRise: number,
-): { word: string; isTooMuch: boolean } {
+): { word: string; isTooMuch: boolean; notJudged?: string } {
   const rise = beside.p99 / calm.p99 - 1;
   const word = `${calm.p99} / ${beside.p99} (${rise < 0 ? "" : "+"}${(rise * 100).toFixed(0)} %)`;
-  if (calm.p99 > BUSY_MACHINE_MS)
-    return { word: `${word}, NOT JUDGED: the machine was busy`, isTooMuch: false };
+  if (calm.p99 > BUSY_MACHINE_MS) {
+    return { word, isTooMuch: false, notJudged: `a p99 of ${calm.p99} ms without the fault` };
+  }
   return { word, isTooMuch: rise >= mostRise && beside.p99 - calm.p99 > NOISE_MS };
 }
 
 /** More processes that want to run than this, per processor, and times tell of the machine. */
 const CROWDED = 2;
 
-/** A word on a machine on which times cannot be judged; undefined where they can. */
+/** Why times cannot be judged on this machine now; undefined where they can. */
 export function crowdedMachine(): string | undefined {
   const [load = 0] = loadavg();
-  return load > CROWDED * cpus().length ? `NOT JUDGED: load ${load.toFixed(0)}` : undefined;
+  return load > CROWDED * cpus().length ? `a load of ${load.toFixed(0)}` : undefined;
 }

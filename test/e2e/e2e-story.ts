@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { type Client, createClient } from "../../src/client.ts";
-import { createTestDatabase, type TestDatabase } from "../database.ts";
+import { createTestDatabase, type TestDatabase, WORK_LEFT } from "../database.ts";
 import { newPhone, waitUntil } from "../gateway.ts";
 import { type Receiver, startReceiver } from "../receiver.ts";
 import { makeScratchDir } from "../scratch-dir.ts";
@@ -31,12 +31,14 @@ export interface E2eStory {
   /** Starts it without waiting. */
   launch(settings?: Record<string, string>): LaunchedGateway;
   signIn(): Promise<Client>;
-  /** A new instance with a webhook to the receiver, paired and connected. */
+  /** A new instance with a webhook to a path of its own at the receiver, paired and connected. */
   pair(): Promise<PairedInstance>;
   clientOf(instance: PairedInstance): Client;
   isConnected(instance: PairedInstance): Promise<boolean>;
   /** Rows of a statement on the gateway's database. */
   rows<Row extends object>(text: string, ...values: unknown[]): Promise<Row[]>;
+  /** Changes whenever a lane of work changes hands. */
+  laneEpochs(): Promise<string>;
   /** Resolves when nothing is left to be done but for upkeep. */
   drained(timeoutMs?: number): Promise<void>;
   end(): Promise<void>;
@@ -67,6 +69,7 @@ export async function createE2eStory(more: Record<string, string> = {}, server?:
     ...more,
   };
   let current: SpawnedGateway | undefined;
+  let paired = 0;
 
   const story: E2eStory = {
     store,
@@ -112,7 +115,7 @@ export async function createE2eStory(more: Record<string, string> = {}, server?:
       const { data } = await owner.createInstance({
         name: "Sales",
         network: "sandbox",
-        webhook_url: receiver.url,
+        webhook_url: `${receiver.url}/${++paired}`,
       });
       const { id, api_key, webhook_secret } = data;
       receiver.trust(webhook_secret);
@@ -128,10 +131,14 @@ export async function createE2eStory(more: Record<string, string> = {}, server?:
     async rows(text, ...values) {
       return (await store.database.pool.query(text, values)).rows;
     },
+    async laneEpochs() {
+      const lanes = "select id, epoch from lane where kind in ('session', 'webhook') order by id";
+      return JSON.stringify(await story.rows(lanes));
+    },
     async drained(timeoutMs = 60_000) {
-      const left = `select l.kind, j.* from job j join lane l on l.id = j.lane where l.kind <> 'upkeep' limit 5`;
-      await waitUntil(async () => (await story.rows(left)).length === 0, timeoutMs).catch(async (error) => {
-        throw new Error(`${error.message}, there is left: ${JSON.stringify(await story.rows(left))}`);
+      const left = () => story.rows(WORK_LEFT);
+      await waitUntil(async () => (await left()).length === 0, timeoutMs).catch(async (error) => {
+        throw new Error(`${error.message}, there is left: ${JSON.stringify(await left())}`);
       });
     },
     async end() {

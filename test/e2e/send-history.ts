@@ -55,23 +55,35 @@ async function sendUntilTaken(
 ): Promise<AcceptedSend> {
   for (;;) {
     try {
-      const input = { id: instance.id, ...planned, async: true };
-      const answer = await story.clientOf(instance).sendText(input, { idempotencyKey: planned.text });
-      if (!answer.queued) throw new Error("an async send was answered like a sync one");
-      const { jobId, pendingMessageId, data } = answer;
-      return { ...planned, jobId, message_id: pendingMessageId, id: data.message.id };
+      return await sendOnce(story, instance, planned, planned.text);
     } catch (error) {
-      // A refusal for now, or no answer at all.
-      if (error instanceof WaygateError && error.status !== 503) throw error;
+      // A refusal for now, one that does not know, or no answer at all.
+      if (error instanceof WaygateError && ![503, 504].includes(error.status)) throw error;
       await delay(RETRY_MS);
     }
   }
 }
 
+/** Asks a single time; rejects when the answer is not a 202. */
+export async function sendOnce(
+  story: E2eStory,
+  instance: PairedInstance,
+  planned: PlannedSend,
+  idempotencyKey?: string,
+): Promise<AcceptedSend> {
+  const input = { id: instance.id, ...planned, async: true };
+  const answer = await story.clientOf(instance).sendText(input, { idempotencyKey });
+  if (!answer.queued) throw new Error("an async send was answered like a sync one");
+  const { jobId, pendingMessageId, data } = answer;
+  return { ...planned, jobId, message_id: pendingMessageId, id: data.message.id };
+}
+
 /** What a checker calls flawless, but for what may be repeated. */
 export const FLAWLESS = {
   lostEvents: [],
+  givenUp: [],
   lostSends: [],
+  failedSends: [],
   unexpected: [],
   repeatedEffects: [],
   untrue: [],
@@ -81,9 +93,16 @@ export const FLAWLESS = {
 
 /** Accepted sends as the client's ledger has them. */
 export function toClientSends(accepted: readonly AcceptedSend[]): ClientSend[] {
-  return accepted.map(({ text, number, id, jobId, message_id }) => {
-    return { key: text, chat: number, known: "ok", order: id, job_id: jobId, message_id };
-  });
+  return accepted.map(toClientSend);
+}
+
+export function toClientSend({ text, number, id, jobId, message_id }: AcceptedSend): ClientSend {
+  return { key: text, chat: number, known: "ok", order: id, job_id: jobId, message_id };
+}
+
+/** A send that was refused and is not asked for again. */
+export function toRefused({ text, number }: PlannedSend): ClientSend {
+  return { key: text, chat: number, known: "fail" };
 }
 
 /** Waits until everything is done, then compares what the client, the network, the gateway and the receiver saw. */

@@ -1,8 +1,8 @@
+import assert from "node:assert/strict";
 import { join } from "node:path";
-import { expect } from "vitest";
 import type { Client } from "../../src/client.ts";
 import { packageRoot } from "../../src/platform/version.ts";
-import { layCable } from "../engine-story.ts";
+import { layCable } from "../cable.ts";
 import { newPhone, waitUntil } from "../gateway.ts";
 import type { WhatsAppServer } from "../whatsapp-server/server.ts";
 import { spawnWhatsAppServer } from "../whatsapp-server/server-process.ts";
@@ -71,7 +71,7 @@ export async function startWhatsAppStory({
         qr = await ask();
         return qr;
       }, 60_000);
-      expect(qr).toContain("https://wa.me/");
+      assert.match(qr ?? "", /https:\/\/wa\.me\//);
       await network.control.scan(phone, qr ?? "");
       await online();
     },
@@ -84,7 +84,7 @@ export async function startWhatsAppStory({
       await story.end();
       const unhandled = await network.control.unhandled();
       await network.close();
-      expect(unhandled).toEqual([]);
+      assert.deepEqual(unhandled, []);
     },
   };
 }

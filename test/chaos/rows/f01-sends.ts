@@ -2,7 +2,7 @@ import type { E2eStory, PairedInstance } from "../../e2e/e2e-story.ts";
 import { type AcceptedSend, planSends, readStory, sendAll, toClientSends } from "../../e2e/send-history.ts";
 import { waitUntil } from "../../gateway.ts";
 import type { ChaosRow } from "../chaos-row.ts";
-import { atMost, IN_FLIGHT, judge } from "../checker.ts";
+import { atMost, IN_FLIGHT, judge } from "../judge.ts";
 
 const POINTS = [
   "send:before-submit",
@@ -12,6 +12,7 @@ const POINTS = [
   "send:after-outcome",
 ];
 const RANDOM_KILLS = 2;
+const SETTLED_SECONDS = 90;
 
 export const f1: ChaosRow = {
   id: "F1",
@@ -31,8 +32,9 @@ export const f1: ChaosRow = {
       await story.dieAt(`${point}:${random.between(3, 12)}`, () => send(point, 40, 5));
     }
     await story.start();
-    sending.push(killUnanswered(story, instance));
-    await sending.at(-1);
+    const unanswered = await killUnanswered(story, instance);
+    sending.push(Promise.resolve(unanswered));
+    const settled = untilDecided(story, unanswered);
     send("random", 160, 12);
     for (let kill = 0; kill < RANDOM_KILLS; kill++) {
       const soFar = story.receiver.received.length + random.between(1, 30);
@@ -43,7 +45,11 @@ export const f1: ChaosRow = {
     const accepted = (await Promise.all(sending)).flat();
     const ledgers = await readStory(story, { sends: toClientSends(accepted) });
     const figures = judge(ledgers, { ...IN_FLIGHT, kills: POINTS.length + 1 + RANDOM_KILLS });
-    return { ...figures, breaches: [...figures.breaches, ...(await isStillPaired(story, instance))] };
+    return {
+      ...figures,
+      times: [{ what: "sends in doubt are settled after", seconds: await settled, bar: SETTLED_SECONDS }],
+      breaches: [...figures.breaches, ...(await isStillPaired(story, instance))],
+    };
   },
 };
 
@@ -59,6 +65,15 @@ async function killUnanswered(story: E2eStory, instance: PairedInstance): Promis
   await story.rows("delete from sandbox.mailbox");
   await story.start();
   return accepted;
+}
+
+/** The seconds from now until each has its outcome. */
+async function untilDecided(story: E2eStory, sends: readonly AcceptedSend[]): Promise<number> {
+  const began = performance.now();
+  const open = "select from message where id = any ($1) and outcome_at is null";
+  const ids = sends.map(({ id }) => id);
+  await waitUntil(async () => (await story.rows(open, ids)).length === 0, 300_000);
+  return (performance.now() - began) / 1000;
 }
 
 /** It connects again by itself, without a QR. */

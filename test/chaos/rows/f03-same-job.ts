@@ -2,7 +2,7 @@ import { readStory } from "../../e2e/send-history.ts";
 import { waitUntil } from "../../gateway.ts";
 import type { Received } from "../../receiver.ts";
 import type { ChaosRow, Round, RoundFigures } from "../chaos-row.ts";
-import { IN_FLIGHT, judge } from "../checker.ts";
+import { IN_FLIGHT, judge } from "../judge.ts";
 
 export const f3: ChaosRow = {
   id: "F3",

@@ -1,8 +1,14 @@
 import { WaygateError } from "../../../src/client.ts";
-import type { E2eStory, PairedInstance } from "../../e2e/e2e-story.ts";
-import { type AcceptedSend, planSends, readStory, sendAll, toClientSends } from "../../e2e/send-history.ts";
+import {
+  type AcceptedSend,
+  planSends,
+  readStory,
+  sendAll,
+  sendOnce,
+  toClientSends,
+} from "../../e2e/send-history.ts";
 import type { ChaosRow } from "../chaos-row.ts";
-import { atMost, IN_FLIGHT, judge } from "../checker.ts";
+import { atMost, IN_FLIGHT, judge } from "../judge.ts";
 
 const MANY = 40;
 
@@ -15,9 +21,10 @@ export const f4: ChaosRow = {
     const instance = await story.pair();
     await story.drained();
     await story.gateway.kill();
+    const askOnce = () => sendOnce(story, instance, { text: "once", number: "5521988887777" }, "key-1");
     const breaches: string[] = [];
     await story.dieAt("accept:after-commit:1", async () => {
-      const error = await askOnce(story, instance).catch((failed: unknown) => failed);
+      const error = await askOnce().catch((failed: unknown) => failed);
       if (!(error instanceof Error) || error instanceof WaygateError)
         breaches.push("the answer came before the death");
     });
@@ -26,8 +33,8 @@ export const f4: ChaosRow = {
       many = sendAll(story, instance, planSends("repeated", MANY, 8));
     });
     await story.start();
-    const again = await askOnce(story, instance);
-    const onceMore = await askOnce(story, instance);
+    const again = await askOnce();
+    const onceMore = await askOnce();
     if (JSON.stringify(again) !== JSON.stringify(onceMore))
       breaches.push("the same request was answered differently");
     const accepted = [...((await many) ?? []), again];
@@ -40,11 +47,3 @@ export const f4: ChaosRow = {
     };
   },
 };
-
-async function askOnce(story: E2eStory, instance: PairedInstance): Promise<AcceptedSend> {
-  const input = { id: instance.id, number: "5521988887777", text: "once", async: true };
-  const answer = await story.clientOf(instance).sendText(input, { idempotencyKey: "key-1" });
-  if (!answer.queued) throw new Error("an async send was answered like a sync one");
-  const { jobId, pendingMessageId, data } = answer;
-  return { text: "once", number: input.number, id: data.message.id, jobId, message_id: pendingMessageId };
-}

@@ -8,8 +8,9 @@ import { planSends, readStory, sendAll, toClientSends } from "../../e2e/send-his
 import { waitUntil } from "../../gateway.ts";
 import { makeScratchDir } from "../../scratch-dir.ts";
 import { startTestPostgres } from "../../test-postgres.ts";
+import { keepAskingOnce } from "../ask-once.ts";
 import type { ChaosRow, Round, RoundFigures } from "../chaos-row.ts";
-import { IN_FLIGHT, judge } from "../checker.ts";
+import { IN_FLIGHT, judge } from "../judge.ts";
 
 const BACK_SECONDS = 10;
 const ANSWER_SECONDS = 5;
@@ -27,16 +28,18 @@ export const f6: ChaosRow = {
     const instance = await story.pair();
     const outages: Outage[] = [];
     const kill = () => killPostgres(postgres.url);
+    const once = keepAskingOnce(story, instance, "once");
     const sending = sendAll(story, instance, planSends("load", 300, 20));
     await waitUntil(() => story.receiver.of("message.sent").length > 20, 60_000);
     outages.push(await watch("kill -9 under load", story, instance, kill));
     const more = sendAll(story, instance, planSends("ended", 150, 20));
     outages.push(await watch("all connections ended", story, instance, () => endConnections(story)));
     const accepted = [...(await sending), ...(await more)];
+    const asked = await once.stop();
     await story.drained(300_000);
     outages.push(await watch("kill -9 while idle", story, instance, kill));
     const hasEnded = await Promise.race([exited.then(() => true), delay(0, false)]);
-    const ledgers = await readStory(story, { sends: toClientSends(accepted) });
+    const ledgers = await readStory(story, { sends: [...toClientSends(accepted), ...asked] });
     const figures = judge(ledgers, { ...IN_FLIGHT, kills: outages.length });
     const migrated = await killInMigration(round, postgres.url, story);
     return {

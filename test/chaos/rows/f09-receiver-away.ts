@@ -1,7 +1,8 @@
+import { WORK_LEFT } from "../../database.ts";
 import { startTestGateway, type TestGateway, waitUntil } from "../../gateway.ts";
 import { startReceiver } from "../../receiver.ts";
 import type { ChaosRow } from "../chaos-row.ts";
-import { IN_FLIGHT, judge } from "../checker.ts";
+import { IN_FLIGHT, judge } from "../judge.ts";
 import { type ContactSay, type Rows, readLedgers } from "../ledgers.ts";
 
 const AWAY_SECONDS = { "1 s": 1, "10 min": 600, "26 h": 93_600 };
@@ -36,8 +37,7 @@ export const f9: ChaosRow = {
       measured[`failed tries while away for ${name}`] = waits.length;
       breaches.push(...waits.flatMap((wait, index) => offSchedule(name, wait, index)));
     }
-    const left = "select from job j join lane l on l.id = j.lane where l.kind <> 'upkeep'";
-    await waitUntil(async () => (await rows(left)).length === 0, 60_000);
+    await waitUntil(async () => (await rows(WORK_LEFT)).length === 0, 60_000);
     const figures = judge(await readLedgers({ rows, receiver, says }), { ...IN_FLIGHT, kills: 0 });
     return { ...figures, measured, breaches: [...figures.breaches, ...breaches] };
   },

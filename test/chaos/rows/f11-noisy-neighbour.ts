@@ -38,6 +38,7 @@ export const f11: ChaosRow = {
         "healthy p99 calm / beside them (ms)": compared.word,
         "requests at the three": bad.reduce((sum, { received }) => sum + received.length, 0),
       },
+      notJudged: compared.notJudged,
       breaches: [
         ...(await findNeedless(story, [calm, noisy])),
         ...(compared.isTooMuch ? [`healthy p99 rose: ${compared.word}`] : []),

@@ -6,7 +6,8 @@ import type { E2eStory, PairedInstance } from "../../e2e/e2e-story.ts";
 import { waitUntil } from "../../gateway.ts";
 import { makeScratchDir } from "../../scratch-dir.ts";
 import type { ChaosRow, Round } from "../chaos-row.ts";
-import { atMost } from "../checker.ts";
+import { atMost } from "../judge.ts";
+import { readBlockers } from "../read-blockers.ts";
 
 const HOUR_MS = 3_600_000;
 const JUMPS: Readonly<Record<string, number>> = {
@@ -41,14 +42,15 @@ export const f16: ChaosRow = {
     const steady = keepSaying(story, instance);
     await startFailing(story, instance);
     const campaigns = await startCampaigns(story, instance);
-    const epochs = await readEpochs(story);
+    const epochs = await story.laneEpochs();
     const calm = await triesIn(story, WINDOW_MS);
     const rates: Record<string, number> = {};
     const skewed: string[] = [];
     for (const [name, ms] of Object.entries(JUMPS)) {
       clock.set(ms);
       rates[name] = await triesIn(story, WINDOW_MS);
-      if (Math.abs(ms) > 60_000 && !(await blockers(story)).includes("clock_skew")) skewed.push(name);
+      const isLarge = Math.abs(ms) > 60_000;
+      if (isLarge && !(await readBlockers(story.gateway.url)).includes("clock_skew")) skewed.push(name);
       clock.set(0);
     }
     const said = await steady.stop();
@@ -68,7 +70,7 @@ export const f16: ChaosRow = {
       },
       breaches: [
         ...storms.map(([name, tries]) => `a storm after ${name}: ${tries} tries where ${calm} are normal`),
-        ...((await readEpochs(story)) === epochs ? [] : ["a lane was taken early"]),
+        ...((await story.laneEpochs()) === epochs ? [] : ["a lane was taken early"]),
         ...atMost(0, "recipients reached twice", reached.twice),
         ...atMost(0, "events lost", lost),
         ...(reached.once === RECIPIENTS ? [] : [`the campaign reached ${reached.once} of ${RECIPIENTS}`]),
@@ -167,17 +169,4 @@ async function readCampaigns(story: E2eStory, { now, later }: { now: number; lat
     twice: arrivals.filter(({ n }) => n > 1).length,
     isEarly: early.length > 0,
   };
-}
-
-async function readEpochs(story: E2eStory): Promise<string> {
-  const rows = await story.rows(
-    "select id, epoch from lane where kind in ('session', 'webhook') order by id",
-  );
-  return JSON.stringify(rows);
-}
-
-async function blockers(story: E2eStory): Promise<string[]> {
-  const response = await fetch(`${story.gateway.url}/health`);
-  const { production_blockers } = (await response.json()) as { production_blockers: { key: string }[] };
-  return production_blockers.map(({ key }) => key);
 }

@@ -2,7 +2,7 @@ import type { E2eStory } from "../../e2e/e2e-story.ts";
 import { type AcceptedSend, planSends, readStory, sendAll, toClientSends } from "../../e2e/send-history.ts";
 import { waitUntil } from "../../gateway.ts";
 import type { ChaosRow, Round, RoundFigures } from "../chaos-row.ts";
-import { IN_FLIGHT, judge } from "../checker.ts";
+import { IN_FLIGHT, judge } from "../judge.ts";
 
 const STOP_SECONDS = 25;
 
@@ -41,7 +41,7 @@ export async function stopInOrder({ story: create }: Round, stopsUnderLoad: numb
   story.receiver.answer(200);
   await story.start();
   const ledgers = await readStory(story, {
-    sends: toClientSends(accepted),
+    sends: [...toClientSends(accepted), { key: "silent", chat: silent.number, known: "unknown" }],
     says: [{ key: "to one that hangs", known: "ok" }],
   });
   const figures = judge(ledgers, { ...IN_FLIGHT, kills: 0 });

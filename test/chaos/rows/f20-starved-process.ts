@@ -5,9 +5,19 @@ import { setTimeout as delay } from "node:timers/promises";
 import { WaygateError } from "../../../src/client.ts";
 import { packageRoot } from "../../../src/platform/version.ts";
 import type { E2eStory, PairedInstance } from "../../e2e/e2e-story.ts";
-import { type AcceptedSend, planSends, readStory, sendAll, toClientSends } from "../../e2e/send-history.ts";
+import {
+  type AcceptedSend,
+  type PlannedSend,
+  planSends,
+  readStory,
+  sendAll,
+  sendOnce,
+  toClientSends,
+  toRefused,
+} from "../../e2e/send-history.ts";
 import type { ChaosRow } from "../chaos-row.ts";
-import { atMost, IN_FLIGHT, judge } from "../checker.ts";
+import { atMost, IN_FLIGHT, judge } from "../judge.ts";
+import type { ClientSend } from "../ledgers.ts";
 
 const SENDS = 60;
 const HEAP_MIB = 128;
@@ -25,10 +35,11 @@ export const f20: ChaosRow = {
     const story = await round.story({
       NODE_OPTIONS: `--import file://${STARVE} --max-old-space-size=${HEAP_MIB}`,
       WAYGATE_MAX_REQUESTS: String(MOST_REQUESTS),
+      WAYGATE_MAX_LAG: "1s",
     });
     const { pid } = await story.start();
     const instance = await story.pair();
-    const epochs = await readEpochs(story);
+    const epochs = await story.laneEpochs();
     const sends: AcceptedSend[] = [];
     const during = async (name: string, starve: () => Promise<unknown>): Promise<void> => {
       const [taken] = await Promise.all([sendAll(story, instance, planSends(name, SENDS, 6)), starve()]);
@@ -38,34 +49,26 @@ export const f20: ChaosRow = {
     await during("few-files", () => limitFiles(pid));
     await during("neighbour", takeProcessors);
     const flood = await floodWith(story, instance);
-    const isSame = (await readEpochs(story)) === epochs;
+    const isSame = (await story.laneEpochs()) === epochs;
     const ledgers = await readStory(story, {
-      sends: [...toClientSends(sends), ...toClientSends(flood.accepted)],
+      sends: [...toClientSends(sends), ...toClientSends(flood.accepted), ...flood.refused],
     });
     const figures = judge(ledgers, { ...IN_FLIGHT, kills: 0 });
     return {
       ...figures,
       measured: {
-        "flood of requests": `${FLOOD}, taken ${flood.accepted.length}, refused with 503 and Retry-After ${flood.refused}`,
+        "flood of requests": `${FLOOD}, taken ${flood.accepted.length}, refused with 503 and Retry-After ${flood.refused.length}`,
         "lanes that changed hands": isSame ? 0 : "some",
       },
       breaches: [
         ...figures.breaches,
         ...(isSame ? [] : ["lanes were lost"]),
         ...atMost(0, "refusals without Retry-After", flood.silent),
-        ...(flood.refused === 0 ? ["the flood was not refused"] : []),
+        ...(flood.refused.length === 0 ? ["the flood was not refused"] : []),
       ],
     };
   },
 };
-
-/** Changes whenever a lane of work changes hands. */
-async function readEpochs(story: E2eStory): Promise<string> {
-  const rows = await story.rows(
-    "select id, epoch from lane where kind in ('session', 'webhook') order by id",
-  );
-  return JSON.stringify(rows);
-}
 
 /** For a while it can open next to nothing: no connections, no files. */
 async function limitFiles(pid: number): Promise<void> {
@@ -84,24 +87,20 @@ async function takeProcessors(): Promise<void> {
 
 interface Flood {
   accepted: AcceptedSend[];
-  refused: number;
+  refused: ClientSend[];
   /** Refusals that do not say when to come back. */
   silent: number;
 }
 
 /** All at once; who is refused does not come back. */
-async function floodWith(story: E2eStory, { id, ...instance }: PairedInstance): Promise<Flood> {
-  const client = story.clientOf({ id, ...instance });
-  const flood: Flood = { accepted: [], refused: 0, silent: 0 };
-  const ask = async (planned: { text: string; number: string }): Promise<void> => {
+async function floodWith(story: E2eStory, instance: PairedInstance): Promise<Flood> {
+  const flood: Flood = { accepted: [], refused: [], silent: 0 };
+  const ask = async (planned: PlannedSend): Promise<void> => {
     try {
-      const answer = await client.sendText({ id, ...planned, async: true });
-      if (!answer.queued) throw new Error("an async send was answered like a sync one");
-      const { jobId, pendingMessageId: message_id, data } = answer;
-      flood.accepted.push({ ...planned, jobId, message_id, id: data.message.id });
+      flood.accepted.push(await sendOnce(story, instance, planned));
     } catch (error) {
       if (!(error instanceof WaygateError) || error.status !== 503) throw error;
-      flood.refused += 1;
+      flood.refused.push(toRefused(planned));
       if (error.retryAfterSeconds === undefined) flood.silent += 1;
     }
   };

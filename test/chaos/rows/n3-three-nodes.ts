@@ -7,31 +7,41 @@ import { waitUntil } from "../../gateway.ts";
 import { makeScratchDir } from "../../scratch-dir.ts";
 import type { SpawnedGateway } from "../../spawn-gateway.ts";
 import type { ChaosRow, Round } from "../chaos-row.ts";
-import { IN_FLIGHT, judge } from "../checker.ts";
+import { IN_FLIGHT, judge } from "../judge.ts";
+import type { ClientSend } from "../ledgers.ts";
+import { sayTexts } from "../say-texts.ts";
 
 const SOMEBODY = "5511999990011";
+const TEXTS = 24;
 
 export const n3: ChaosRow = {
   id: "N3",
-  fault: "three nodes: any answers anything, a stream on any hears all, kill -9 of the session's owner",
+  fault:
+    "three nodes: any answers anything, a stream on any hears all, kill -9 of the session's owner, which then joins again",
   async run(round) {
     const story = await round.story();
     const nodes = await startNodes(round, story);
     const instance = await story.pair();
-    const breaches = await findSilent(nodes, instance);
+    const asked: ClientSend[] = [];
+    const findSilent = (some: readonly SpawnedGateway[]) => askEach(some, instance, asked);
+    const breaches = await findSilent(nodes);
     const owner = await findOwner(story, nodes);
     const others = nodes.filter((node) => node !== owner);
     const streams = others.map((node) => followEvents(round, node, instance));
     const sending = sendAll(story, instance, planSends("three", 120, 12));
     await waitUntil(() => story.receiver.of("message.sent").length > 10, 60_000);
+    const says = sayTexts(story, instance, "meanwhile", TEXTS);
     const before = await ownerOf(story);
     await owner.kill();
     const killedAt = performance.now();
     await waitUntil(async () => (await ownerOf(story)) !== before, 60_000);
     const takeOverSeconds = (performance.now() - killedAt) / 1000;
-    const accepted = await sending;
-    const ledgers = await readStory(story, { sends: toClientSends(accepted) });
-    breaches.push(...(await findSilent(others, instance)));
+    const joining = sendAll(story, instance, planSends("joined", 120, 12));
+    const again = await owner.again();
+    says.push(...sayTexts(story, instance, "joined", TEXTS));
+    const accepted = [...(await sending), ...(await joining)];
+    breaches.push(...(await findSilent([...others, again])));
+    const ledgers = await readStory(story, { sends: [...toClientSends(accepted), ...asked], says });
     const outcomes = ledgers.events.filter(({ event }) => event === "message.sent");
     for (const heard of streams) {
       const missing = () => outcomes.filter(({ event_id }) => !heard().includes(event_id));
@@ -44,10 +54,15 @@ export const n3: ChaosRow = {
   },
 };
 
+interface Node extends SpawnedGateway {
+  /** Starts it once more, where and as it was. */
+  again(): Promise<SpawnedGateway>;
+}
+
 /** The last of them is the one that the story asks, and no owner of anything. */
-async function startNodes(round: Round, story: E2eStory): Promise<SpawnedGateway[]> {
+async function startNodes(round: Round, story: E2eStory): Promise<Node[]> {
   const WAYGATE_CLUSTER_SECRET = randomBytes(32).toString("base64");
-  const nodes: SpawnedGateway[] = [];
+  const nodes: Node[] = [];
   for await (const port of freePortsFor(`three-nodes ${process.pid} ${round.random.next()}`)) {
     const { path: WAYGATE_DATA_DIR, remove } = await makeScratchDir("waygate-e2e-");
     round.afterwards(remove);
@@ -57,16 +72,17 @@ async function startNodes(round: Round, story: E2eStory): Promise<SpawnedGateway
       WAYGATE_NODE_URL: `http://127.0.0.1:${port}`,
       ...(nodes.length === 2 && { WAYGATE_ROLES: "api" }),
     };
-    nodes.push(await story.start(settings));
+    nodes.push({ ...(await story.start(settings)), again: () => story.start(settings) });
     if (nodes.length === 3) return nodes;
   }
   throw new Error("there are no free ports");
 }
 
 /** Asks each node for a row, a call to the session and a send with its outcome. */
-async function findSilent(
+async function askEach(
   nodes: readonly SpawnedGateway[],
   { id, api_key }: PairedInstance,
+  asked: ClientSend[],
 ): Promise<string[]> {
   const silent: string[] = [];
   for (const { url } of nodes) {
@@ -74,7 +90,9 @@ async function findSilent(
     const tell = (what: string) => (error: unknown) => void silent.push(`${what}: ${error}`);
     await client.getInstanceStatus({ id }).catch(tell("status"));
     await client.checkContacts({ id, numbers: [SOMEBODY], refresh: true }).catch(tell("check"));
-    await client.sendText({ id, number: SOMEBODY, text: "Asked" }).catch(tell("send"));
+    const text = `asked-${asked.length}`;
+    asked.push({ key: text, chat: SOMEBODY, known: "unknown" });
+    await client.sendText({ id, number: SOMEBODY, text }).catch(tell("send"));
   }
   return silent;
 }
@@ -84,7 +102,7 @@ async function ownerOf(story: E2eStory): Promise<string | undefined> {
   return lane?.owner;
 }
 
-async function findOwner(story: E2eStory, nodes: readonly SpawnedGateway[]): Promise<SpawnedGateway> {
+async function findOwner(story: E2eStory, nodes: readonly Node[]): Promise<Node> {
   const [row] = await story.rows<{ url: string }>(
     "select n.url from lane l join node n on n.id = l.owner where l.kind = 'session'",
   );

@@ -1,8 +1,9 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { planSends, readStory, sendAll, toClientSends } from "../../e2e/send-history.ts";
 import { waitUntil } from "../../gateway.ts";
+import { keepAskingOnce } from "../ask-once.ts";
 import type { ChaosRow } from "../chaos-row.ts";
-import { atMost, IN_FLIGHT, judge } from "../checker.ts";
+import { atMost, IN_FLIGHT, judge } from "../judge.ts";
 import { layPooler } from "../pooler.ts";
 
 const SENDS = 300;
@@ -21,6 +22,7 @@ export const n4: ChaosRow = {
       WAYGATE_DATABASE_DIRECT_URL: story.store.url,
     });
     const instance = await story.pair();
+    const once = keepAskingOnce(story, instance, "once");
     const sending = sendAll(story, instance, planSends("pooled", SENDS, 20));
     await waitUntil(() => story.receiver.of("message.sent").length > 20);
     await pooler.kill();
@@ -30,7 +32,9 @@ export const n4: ChaosRow = {
     const backAt = performance.now();
     await waitUntil(() => story.signIn().then(Boolean, () => false));
     const seconds = (performance.now() - backAt) / 1000;
-    const ledgers = await readStory(story, { sends: toClientSends(await sending) });
+    const accepted = await sending;
+    const sends = [...toClientSends(accepted), ...(await once.stop())];
+    const ledgers = await readStory(story, { sends });
     const hasEnded = await Promise.race([exited.then(() => 1), delay(0, 0)]);
     // What the dead pooler had in hand is committed or not, and done again where nobody knows.
     const figures = judge(ledgers, { ...IN_FLIGHT, kills: 1 });

@@ -1,0 +1,39 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { WaygateError } from "../../src/client.ts";
+import type { E2eStory, PairedInstance } from "../e2e/e2e-story.ts";
+import { type PlannedSend, sendOnce, toClientSend, toRefused } from "../e2e/send-history.ts";
+import type { ClientSend } from "./ledgers.ts";
+
+const PAUSE_MS = 50;
+
+/** A client without keys that never repeats anything, since it takes a refusal for one; it asks until it is stopped. */
+export function keepAskingOnce(
+  story: E2eStory,
+  instance: PairedInstance,
+  name: string,
+): { stop(): Promise<ClientSend[]> } {
+  const sends: ClientSend[] = [];
+  let isOver = false;
+  const asking = (async () => {
+    for (let n = 0; !isOver; n++) {
+      sends.push(await askOnce(story, instance, { text: `${name}-${n}`, number: "5521955566667" }));
+      await delay(PAUSE_MS);
+    }
+  })();
+  return {
+    async stop() {
+      isOver = true;
+      await asking;
+      return sends;
+    },
+  };
+}
+
+async function askOnce(story: E2eStory, instance: PairedInstance, planned: PlannedSend): Promise<ClientSend> {
+  try {
+    return toClientSend(await sendOnce(story, instance, planned));
+  } catch (error) {
+    const isRefusal = error instanceof WaygateError && error.status === 503;
+    return { ...toRefused(planned), known: isRefusal ? "fail" : "unknown" };
+  }
+}
