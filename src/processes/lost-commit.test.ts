@@ -50,22 +50,27 @@ async function hanging(): Promise<number[]> {
   return rows.map(({ pid }) => pid);
 }
 
-/** A send whose connection is cut in the middle of its commit, which goes on; its answer is still to come. */
-async function sendIntoStall(number: string): Promise<{ answer: Promise<Answer>; backends: number[] }> {
-  await stall();
+/** An async send with a file whose connection is cut in the middle of its commit, which goes on. */
+async function sendIntoStall(number: string): Promise<{ answer: Promise<Answer> }> {
   const input = { id: shop.id, number, base64: inBase64(SAMPLE.png), async: true } as const;
-  const answer = shop.client.sendMedia(input).then(
-    ({ pendingMessageId = "" }) => ({ status: 202, message_id: pendingMessageId }),
-    ({ status, code, details }: WaygateError) => ({ status, code, ...(details as object) }),
-  );
-  let backends: number[] = [];
-  await waitUntil(async () => {
-    backends = await hanging();
-    return backends.length > 0;
-  });
+  await stall();
+  const answer = shop.client
+    .sendMedia(input)
+    .then(({ pendingMessageId = "" }) => ({ status: 202, message_id: pendingMessageId }), toAnswer);
+  await cutInCommit();
+  return { answer };
+}
+
+async function cutInCommit(): Promise<void> {
+  await waitUntil(async () => (await hanging()).length > 0);
   cable.cut();
   cable.mend();
-  return { answer, backends };
+}
+
+const answered = (): Answer => ({ status: 200 });
+
+function toAnswer({ status, code, details }: WaygateError): Answer {
+  return { status, code, ...(details as object) };
 }
 
 type Answer = { status: number; code?: string; message_id?: string; sent?: unknown };
@@ -127,4 +132,39 @@ test("a commit that cannot come any more is refused with 503, and nothing is lef
   expect(await filesLeft()).toBe(0);
   const { rows } = await store.database.pool.query("select from message where jid like $1 || '@%'", [number]);
   expect(rows).toEqual([]);
+});
+
+test("a sync send whose commit comes after its answer never begins, is told, and frees its key", async () => {
+  const number = "5511966670048";
+  const input = { id: shop.id, number, text: "Too late", async: false } as const;
+  const send = () => shop.client.sendText(input, { idempotencyKey: "too-late" });
+  await stall();
+  const answer = send().then(answered, toAnswer);
+  await cutInCommit();
+  const told = await answer;
+  expect(told).toMatchObject({ status: 504, code: "SEND_TIMEOUT", sent: "unknown" });
+  await release();
+  await waitUntil(async () => (await messagesTo(number)).length > 0);
+  expect(await messagesTo(number)).toMatchObject([{ message_id: told.message_id, status: "failed" }]);
+  const events = "select convert_from(body, 'UTF8') as body from event where event = 'message.failed'";
+  const bodies = (await store.database.pool.query<{ body: string }>(events)).rows.map(({ body }) => body);
+  expect(bodies.filter((body) => body.includes(told.message_id ?? "no id"))).toHaveLength(1);
+  await waitUntil(isAnswering);
+  const { data } = await send();
+  expect(data.message_id).not.toBe(told.message_id);
+  expect(await messagesTo(number)).toHaveLength(2);
+});
+
+test("a sync send that has gone out while the database went away is answered with 504, not to come back soon", async () => {
+  const number = "5511966670005";
+  const input = { id: shop.id, number, text: "On its way" };
+  const answer = shop.client.sendText(input).then(answered, toAnswer);
+  const arrived = "select from sandbox.ledger where outcome = 'slow'";
+  await waitUntil(async () => (await store.database.pool.query(arrived)).rows.length > 0);
+  cable.cut();
+  const told = await answer;
+  cable.mend();
+  expect(told).toMatchObject({ status: 504, code: "SEND_TIMEOUT", sent: "unknown" });
+  await waitUntil(async () => (await messagesTo(number)).length > 0);
+  expect(await messagesTo(number)).toMatchObject([{ message_id: told.message_id }]);
 });

@@ -57,17 +57,10 @@ async function nameConversations(trx: Db | Trx, instanceId: number, jids: string
 }
 
 /** Applies what changed in a group, as far as it was told; what was not told is looked for at the next read. */
-export async function changeGroup(
-  trx: Trx,
-  owner: GroupOwner,
-  jid: Jid,
-  update: GroupUpdate,
-  at?: Date,
-): Promise<void> {
+export async function changeGroup(trx: Trx, owner: GroupOwner, jid: Jid, update: GroupUpdate): Promise<void> {
   const { group, left, ...change } = cleanJson(update);
   if (left) return forgetGroup(trx, owner.id, jid);
-  // The news of a group that was just made may be stored after what was set in it since.
-  if (group) return saveGroups(trx, owner, [group], at);
+  if (group) return learnGroup(trx, owner, group);
   const row = await trx
     .selectFrom("group_chat")
     .selectAll()
@@ -90,6 +83,18 @@ export async function changeGroup(
     .where("id", "=", row.id)
     .execute();
   if (subject !== undefined) await nameConversations(trx, owner.id, [jid]);
+}
+
+/** News of a whole group may be stored after what was set in it since: one that has just changed is looked up anew. */
+async function learnGroup(trx: Trx, owner: GroupOwner, group: Group): Promise<void> {
+  const { numUpdatedRows } = await trx
+    .updateTable("group_chat")
+    .set({ is_stale: true })
+    .where("instance_id", "=", owner.id)
+    .where("jid", "=", group.jid)
+    .where("updated_at", ">", sql<Date>`now() - interval '10 seconds'`)
+    .executeTakeFirst();
+  if (numUpdatedRows === 0n) await saveGroups(trx, owner, [group]);
 }
 
 export async function forgetGroup(db: Db | Trx, instanceId: number, jid: string): Promise<void> {

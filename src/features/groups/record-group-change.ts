@@ -15,7 +15,7 @@ export async function recordGroupChange(
   const { by, ...changed } = cleanJson(change);
   const data = { jid, at: at.toISOString(), by: by ?? null, change: changed };
   const lanes = await db.transaction().execute(async (trx) => {
-    await changeGroup(trx, owner, jid, change, at);
+    await changeGroup(trx, owner, jid, change);
     if (ignore_groups) return [];
     const traits: EventTrait[] = ["groups"];
     return recordEvents(trx, [{ event: "group.updated", instance_id: owner.id, chat: jid, traits, data }]);

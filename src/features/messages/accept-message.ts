@@ -165,8 +165,10 @@ const QUEUED = sql`
     )`;
 
 /**
- * Old enough, or left behind without its message. Whoever has waited here for another's commit does not see that
- * other's message, so a young key counts as taken whatever it points at.
+ * Old enough, or left behind without its message. Whoever has waited here for another's commit sees neither that other's
+ * message nor, with a reading of its own, its key: such a key is taken whatever it points at.
  */
 const isKeyFree = sql`i.created_at < now() - interval '24 hours' or (
-  i.created_at < now() - interval '1 minute' and not exists (select from message m where m.id = i.message))`;
+  i.created_at < now() - interval '1 minute' and not exists (select from message m where m.id = i.message)
+  and exists (select from idempotency seen
+    where seen.instance_id = i.instance_id and seen.route = i.route and seen.key = i.key and seen.message = i.message))`;

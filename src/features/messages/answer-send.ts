@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import type { z } from "zod";
 import type { Engine } from "../../engine/engine.ts";
 import { createWriter } from "../../engine/writer.ts";
-import { type Db, isDatabaseAway } from "../../platform/db.ts";
+import { type Db, isDatabaseAway, isPassing } from "../../platform/db.ts";
 import { GatewayError } from "../../platform/errors.ts";
 import { Accepted, type Call, type Caller, Reply } from "../../platform/handler.ts";
 import { KEPT_PLAN } from "../../platform/kept-plans.ts";
@@ -169,18 +169,40 @@ function sentAnswer(row: Decided, headers = {}): Reply<SentData> {
 
 /** Answers once the network has spoken; at the end of its patience it says what is known and leaves the rest to events. */
 async function answerAfterOutcome(
-  { db, engine, watch, ackTimeoutMs, readDecided }: SenderOptions,
+  options: SenderOptions,
   { id, message_id }: TakenSend,
   delayMs: number,
 ): Promise<Reply<SentData>> {
-  const decided = (await watch.wait(id, ackTimeoutMs + delayMs)) ?? (await readDecided(id));
-  if (decided) return sentAnswer(decided);
-  const left = await giveUpWaiting(db, engine, id);
-  const after = left === "decided" && (await readDecided(id));
-  if (after) return sentAnswer(after);
+  const { left, cause } = await awaitOutcome(options, id, delayMs).catch(unknownIfAway);
+  if (typeof left === "object") return sentAnswer(left);
   throw new GatewayError("SEND_TIMEOUT", "The network did not confirm the message in time.", {
     details: { message_id, id, sent: left === "never_begun" ? false : "unknown" },
+    cause,
   });
+}
+
+interface Awaited {
+  left: Decided | "never_begun" | "unknown";
+  /** Why nobody can say. */
+  cause?: unknown;
+}
+
+async function awaitOutcome(
+  { db, engine, watch, ackTimeoutMs, readDecided }: SenderOptions,
+  id: number,
+  delayMs: number,
+): Promise<Awaited> {
+  const decided = (await watch.wait(id, ackTimeoutMs + delayMs)) ?? (await readDecided(id));
+  if (decided) return { left: decided };
+  const left = await giveUpWaiting(db, engine, id);
+  if (left === "never_begun") return { left };
+  return { left: (left === "decided" && (await readDecided(id))) || "unknown" };
+}
+
+/** It was taken, and may have gone out: who is told to come back soon would send it again. */
+function unknownIfAway(error: unknown): Awaited {
+  if (!isPassing(error)) throw error;
+  return { left: "unknown", cause: error };
 }
 
 async function findDecided(db: Db, ids: number[]): Promise<(Decided | undefined)[]> {

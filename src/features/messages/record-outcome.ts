@@ -9,7 +9,7 @@ import { tellDecided } from "./await-outcome.ts";
 import { failedEvent, sentEvent } from "./message-events.ts";
 import { type MessageRow, readForEvents, selectForEvents, WAITING_FILE } from "./message-view.ts";
 import { dropOutgoing } from "./outgoing-media.ts";
-import type { SendError } from "./send-error.ts";
+import { SEND_ERROR, type SendError } from "./send-error.ts";
 
 /** How a send ended, told by the network or decided here. */
 export interface Outcome {
@@ -74,6 +74,7 @@ async function recordOutcomes(trx: Trx, outcomes: Outcome[], follow: CampaignFol
     trx,
     files.filter(({ status, is_shared }) => status !== "sent" && !is_shared).map(({ upload }) => upload),
   );
+  await freeKeys(trx, decided.filter(isTooLate));
   const rows = files.length > 0 ? await readForEvents(trx, decided) : decided;
   return { decided: rows, lanes: [...lanes, ...(await recordEvents(trx, rows.flatMap(outcomeEvent)))] };
 }
@@ -131,9 +132,21 @@ export async function outcomeEvents(
   return messages.length === 0 ? [] : (await readForEvents(trx, messages)).flatMap(outcomeEvent);
 }
 
-/** A failed sync send answers its caller, who waits for it, and nobody else. */
+/** A failed sync send answers its caller, who waits for it, and nobody else; one that is too late for that is told. */
 function outcomeEvent(row: MessageRow): EventDraft[] {
   if (row.status === "failed" || row.status === "cancelled")
-    return row.mode === "sync" ? [] : [failedEvent(row)];
+    return row.mode === "sync" && !isTooLate(row) ? [] : [failedEvent(row)];
   return [sentEvent(row)];
+}
+
+/** Its turn came when nobody waited for it any more, and it has never begun. */
+function isTooLate({ mode, status, error }: MessageRow): boolean {
+  return mode === "sync" && status === "failed" && error?.code === SEND_ERROR.notBegun.code;
+}
+
+/** Whoever asks again with the key of what has never begun gets a send of its own. */
+async function freeKeys(trx: Trx, messages: readonly MessageRow[]): Promise<void> {
+  if (messages.length === 0) return;
+  const ids = messages.map(({ id }) => id);
+  await trx.deleteFrom("idempotency").where("message", "in", ids).execute();
 }

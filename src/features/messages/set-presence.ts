@@ -61,6 +61,7 @@ async function presenter({ reachSession, ackTimeoutMs }: PresenceDeps, id: numbe
 
 function requireShown(result: SendResult | undefined): void {
   if (result?.outcome === "accepted") return;
-  if (!result) throw new GatewayError("SEND_TIMEOUT", SEND_ERROR.notConfirmed.message);
+  if (!result || result.outcome === "unknown")
+    throw new GatewayError("SEND_TIMEOUT", SEND_ERROR.notConfirmed.message);
   throw new GatewayError(result.outcome === "refused" ? result.code : "SEND_FAILED", result.reason);
 }
