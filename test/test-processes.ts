@@ -6,7 +6,7 @@ const CHANGES_ITS_PROCESS = /\bvi\.|\bprocess\.(env|on|once|chdir|umask)\b/;
 /** The session library is bent once in each process, see `src/network/whatsapp`. */
 const BENDS_A_LIBRARY = /^src\/network\/whatsapp\//;
 
-/** Test files by the process that they run in: loading the gateway anew for each would take a fifth of the suite. */
+/** Test files by the process that they run in: loading the gateway anew for each would take a seventh of the suite. */
 export function sortByProcess(): { apart: string[]; together: string[] } {
   const files = [...testFilesIn("src"), ...testFilesIn("test")];
   const together = files.filter(mayShare);

@@ -9,7 +9,7 @@ import { tellDecided } from "./await-outcome.ts";
 import { failedEvent, sentEvent } from "./message-events.ts";
 import { type MessageRow, readForEvents, selectForEvents, WAITING_FILE } from "./message-view.ts";
 import { dropOutgoing } from "./outgoing-media.ts";
-import { SEND_ERROR, type SendError } from "./send-error.ts";
+import type { SendError } from "./send-error.ts";
 
 /** How a send ended, told by the network or decided here. */
 export interface Outcome {
@@ -74,7 +74,10 @@ async function recordOutcomes(trx: Trx, outcomes: Outcome[], follow: CampaignFol
     trx,
     files.filter(({ status, is_shared }) => status !== "sent" && !is_shared).map(({ upload }) => upload),
   );
-  await freeKeys(trx, decided.filter(isTooLate));
+  await freeKeys(
+    trx,
+    decided.filter((row) => isTooLate(row) && row.submitted_at === null),
+  );
   const rows = files.length > 0 ? await readForEvents(trx, decided) : decided;
   return { decided: rows, lanes: [...lanes, ...(await recordEvents(trx, rows.flatMap(outcomeEvent)))] };
 }
@@ -139,9 +142,9 @@ function outcomeEvent(row: MessageRow): EventDraft[] {
   return [sentEvent(row)];
 }
 
-/** Its turn came when nobody waited for it any more, and it has never begun. */
-function isTooLate({ mode, status, error }: MessageRow): boolean {
-  return mode === "sync" && status === "failed" && error?.code === SEND_ERROR.notBegun.code;
+/** Its caller waits for it no more, and could not say so, as the database or the caller's node was away. */
+function isTooLate({ mode, status, deadline, outcome_at }: MessageRow): boolean {
+  return mode === "sync" && status === "failed" && deadline !== null && (outcome_at ?? 0) > deadline;
 }
 
 /** Whoever asks again with the key of what has never begun gets a send of its own. */
