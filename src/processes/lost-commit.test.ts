@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type Cable, layCable } from "../../test/cable.ts";
 import { createTestDatabase, type TestDatabase } from "../../test/database.ts";
 import { startTestGateway, type TestGateway, type TestInstance, waitUntil } from "../../test/gateway.ts";
 import { inBase64, SAMPLE } from "../../test/sample-files.ts";
-import type { WaygateError } from "../client.ts";
+import { createClient, type WaygateError } from "../client.ts";
 
 let store: TestDatabase;
 let cable: Cable;
@@ -16,7 +16,7 @@ beforeAll(async () => {
   cable = await layCable(store.url);
   gateway = await startTestGateway({
     DATABASE_URL: cable.url,
-    WAYGATE_ACK_TIMEOUT: "10s",
+    WAYGATE_ACK_TIMEOUT: "5s",
     WAYGATE_DOUBT_WAIT: "1s",
   });
   shop = await gateway.connectInstance();
@@ -123,29 +123,6 @@ test("a commit that hangs until the request's deadline is answered with 504, and
   await waitUntil(async () => (await filesLeft()) === 0);
 });
 
-test("a commit that comes while it is looked for is answered as any other", async () => {
-  const number = "5511966670028";
-  const { answer } = await sendIntoStall(number);
-  await waitUntil(isAnswering);
-  await release();
-  const told = await answer;
-  expect(told.status).toBe(202);
-  await waitUntil(async () => (await messagesTo(number)).length > 0);
-  expect(await messagesTo(number)).toMatchObject([{ message_id: told.message_id }]);
-});
-
-test("a commit that cannot come any more is refused with 503, and nothing is left behind", async () => {
-  const number = "5511966670038";
-  const { answer } = await sendIntoStall(number);
-  for (const pid of await hanging())
-    await store.database.pool.query("select pg_terminate_backend($1)", [pid]);
-  expect(await answer).toMatchObject({ status: 503, code: "QUEUE_UNAVAILABLE" });
-  await release();
-  expect(await filesLeft()).toBe(0);
-  const { rows } = await store.database.pool.query("select from message where jid like $1 || '@%'", [number]);
-  expect(rows).toEqual([]);
-});
-
 test("a sync send whose commit comes after its answer never begins, is told, and frees its key", async () => {
   const number = "5511966670048";
   const input = { id: shop.id, number, text: "Too late", async: false } as const;
@@ -178,4 +155,36 @@ test("a sync send that has gone out when the database went away is answered with
   await waitUntil(async () => (await messagesTo(number)).length > 0);
   expect(await messagesTo(number)).toMatchObject([{ message_id: told.message_id, status: "failed" }]);
   expect(await failuresTold(told)).toBe(1);
+});
+
+describe("long before the deadline", () => {
+  beforeAll(async () => {
+    await gateway.restart({ WAYGATE_ACK_TIMEOUT: "30s" });
+    shop = { ...shop, client: createClient({ baseUrl: gateway.url, apiKey: shop.api_key }) };
+  });
+
+  test("a commit that cannot come any more is refused with 503, and nothing is left behind", async () => {
+    const number = "5511966670038";
+    const { answer } = await sendIntoStall(number);
+    for (const pid of await hanging())
+      await store.database.pool.query("select pg_terminate_backend($1)", [pid]);
+    expect(await answer).toMatchObject({ status: 503, code: "QUEUE_UNAVAILABLE" });
+    await release();
+    expect(await filesLeft()).toBe(0);
+    const { rows } = await store.database.pool.query("select from message where jid like $1 || '@%'", [
+      number,
+    ]);
+    expect(rows).toEqual([]);
+  });
+
+  test("a commit that comes while it is looked for is answered as any other", async () => {
+    const number = "5511966670028";
+    const { answer } = await sendIntoStall(number);
+    await waitUntil(isAnswering);
+    await release();
+    const told = await answer;
+    expect(told.status).toBe(202);
+    await waitUntil(async () => (await messagesTo(number)).length > 0);
+    expect(await messagesTo(number)).toMatchObject([{ message_id: told.message_id }]);
+  });
 });

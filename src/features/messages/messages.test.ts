@@ -2,6 +2,7 @@ import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startTestGateway, type TestGateway, type TestInstance, waitUntil } from "../../../test/gateway.ts";
 import { type Receiver, startReceiver } from "../../../test/receiver.ts";
+import type { WaygateError } from "../../client.ts";
 
 let gateway: TestGateway;
 let receiver: Receiver;
@@ -237,6 +238,42 @@ describe("a repeated request", () => {
     const first = await send();
     await gateway.advance(24 * 3_600_000 + 1000);
     expect((await send()).data.message_id).not.toBe(first.data.message_id);
+  });
+
+  test("is taken when it comes to light while a request waits for it, however old it is", async () => {
+    const { pool } = gateway.database;
+    const send = (idempotencyKey: string) =>
+      sales.client.sendText({ id: sales.id, number: friend, text: "Hung" }, { idempotencyKey });
+    await send("order-5");
+    const hung = await pool.connect();
+    try {
+      // A commit that hangs: nobody sees its message and its key yet.
+      await hung.query("begin");
+      await hung.query(`
+        with twin as (
+          insert into message select (jsonb_populate_record(m, jsonb_build_object(
+            'id', nextval('message_id_seq'), 'message_id', 'HUNG', 'job_id', 'hung'))).*
+          from message m join idempotency i on i.message = m.id where i.key = 'key:order-5'
+          returning id
+        )
+        insert into idempotency (account_id, instance_id, route, key, fingerprint, message, created_at)
+        select account_id, instance_id, route, 'key:order-6', fingerprint, twin.id, now() - interval '2 minutes'
+        from idempotency, twin where key = 'key:order-5'`);
+      const answer = send("order-6").then(
+        ({ data }) => data.message_id,
+        ({ code }: WaygateError) => code,
+      );
+      const waits =
+        "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
+      await waitUntil(async () => (await pool.query(waits)).rows.length > 0);
+      await hung.query("commit");
+      // It may have been too long for the one that waited.
+      expect(["HUNG", "UNAVAILABLE"]).toContain(await answer);
+    } finally {
+      hung.release(true);
+    }
+    const { rows } = await pool.query("select from message where content ->> 'text' = 'Hung'");
+    expect(rows).toHaveLength(2);
   });
 });
 

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { sql } from "kysely";
-import type { Db, Trx } from "../../platform/db.ts";
+import { type Db, isDatabaseFull, type Trx } from "../../platform/db.ts";
 import { GatewayError } from "../../platform/errors.ts";
 import { ulid } from "../../platform/ulid.ts";
 
@@ -60,11 +60,8 @@ export class OutgoingFile {
   }
 }
 
-/** PostgreSQL's word for a disk without room. */
-const DISK_FULL = "53100";
-
 function refuseWhenFull(cause: unknown): never {
-  if (!(cause instanceof Error && "code" in cause && cause.code === DISK_FULL)) throw cause;
+  if (!isDatabaseFull(cause)) throw cause;
   const sentence = "There is no room left to store files.";
   throw new GatewayError("STORAGE_FULL", sentence, { cause, retryAfterSeconds: 60 });
 }
