@@ -4,7 +4,7 @@ import { holdsWithin, type LoadInstance } from "./load-stage.ts";
 
 const CONNECTIONS = 100;
 const PEOPLE = 5_000;
-const DRAIN_MS = 300_000;
+const STILL_MS = 30_000;
 
 /** A client that sends async texts and writes down which were taken. */
 export interface SendingClient {
@@ -62,14 +62,16 @@ export interface SendFindings {
   outOfOrder: number;
 }
 
-/** Whether every send has its outcome after a while. */
-export function isDrained({ pool }: Database): Promise<boolean> {
-  return holdsWithin(DRAIN_MS, async () => {
-    const { rows } = await pool.query(
-      "select from message where direction = 'outbound' and outcome_at is null limit 1",
-    );
-    return rows.length === 0;
-  });
+/** Whether every send has its outcome in the end: as long as some are being decided they are waited for. */
+export async function isDrained({ pool }: Database): Promise<boolean> {
+  const open = "from message where direction = 'outbound' and outcome_at is null";
+  const isDone = async () => (await pool.query(`select ${open} limit 1`)).rows.length === 0;
+  const countOpen = async () => Number((await pool.query(`select count(*) as count ${open}`)).rows[0]?.count);
+  for (let before = Number.POSITIVE_INFINITY, left = await countOpen(); left < before; ) {
+    if (await holdsWithin(STILL_MS, isDone)) return true;
+    [before, left] = [left, await countOpen()];
+  }
+  return isDone();
 }
 
 /** Compares the ledgers; to be asked once it is drained. */
