@@ -42,6 +42,7 @@ export async function dropOldDays(
 
 /** The time of the oldest event that is to be tried again; infinite where there is none. */
 async function findOldestWaiting(db: Db, before: Date): Promise<number> {
+  // Said twice for the index, which has what is not delivered.
   const { rows } = await sql<{ at: Date | null }>`
     select min(created_at) as at from delivery
     where created_at < ${before} and status <> 'delivered' and status in ('pending', 'retrying', 'parked')`.execute(
