@@ -114,6 +114,17 @@ describe("a reaction", () => {
       expect(await story.ledger({ action: "react", target_id: id })).toEqual([]);
     },
   );
+
+  test.each([
+    ["100,000 letters", "x".repeat(100_000)],
+    ["100,000 parts of one emoji", "👨\u200d".repeat(100_000)],
+    ["a body full of combining marks", `e${"\u0301".repeat(500_000)}`],
+  ])("of %s is refused for its length, and nothing else reads it", async (_, reaction) => {
+    const id = await tell();
+    await expect(story.sales.client.react({ ...sales(), message_id: id, reaction })).rejects.toMatchObject({
+      details: { fields: [{ field: "reaction", issue: "is longer than 64 characters" }] },
+    });
+  });
 });
 
 describe("a read mark", () => {

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { boundedText } from "../../platform/bounded-text.ts";
 import { type ArrivedFile, route, rowId, type UploadedFile } from "../../platform/route.ts";
 import { digitsOrJid, target, targetAliases } from "../contacts/contract.ts";
 import { instanceId } from "../events/contract.ts";
@@ -334,7 +335,7 @@ export const messagesContract = {
     aliases: { ...actionAliases, reaction: ["emoji", "text"] },
     input: z.object({
       ...actionTarget,
-      reaction: z.string().max(64).refine(isOneEmoji, "must be one emoji or empty"),
+      reaction: boundedText(64).refine(isOneEmoji, "must be one emoji or empty"),
     }),
   }),
   markRead: route({
@@ -406,6 +407,9 @@ export const messagesContract = {
 /** One grapheme that is drawn as an emoji, or nothing. */
 function isOneEmoji(reaction: string): boolean {
   if (reaction === "") return true;
-  const graphemes = [...new Intl.Segmenter().segment(reaction)];
-  return graphemes.length === 1 && /\p{Extended_Pictographic}|\p{Regional_Indicator}|\u20e3/u.test(reaction);
+  // Only the first grapheme is read: a list of all of them costs the square of the text.
+  const [first] = new Intl.Segmenter().segment(reaction);
+  return (
+    first?.segment === reaction && /\p{Extended_Pictographic}|\p{Regional_Indicator}|\u20e3/u.test(reaction)
+  );
 }
