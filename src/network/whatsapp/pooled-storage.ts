@@ -1,9 +1,7 @@
-import asyncHooks from "node:async_hooks";
+import asyncHooks, { executionAsyncResource } from "node:async_hooks";
 import { syncBuiltinESMExports } from "node:module";
 
 const Real = asyncHooks.AsyncLocalStorage;
-/** From this version on a storage costs nothing once it is forgotten. */
-const MENDED_IN = 24;
 
 const shared = new Real<ReadonlyMap<object, unknown>>();
 
@@ -22,16 +20,31 @@ let isPooling = false;
 let isInstalled = false;
 
 /**
- * Before Node 24 each AsyncLocalStorage ever made is visited by every promise for ever, and the client library makes one
- * per socket. What is made within `poolStorages` is pooled instead; everybody else gets the real thing.
+ * Where each AsyncLocalStorage ever used is visited by every promise for ever, the client library's, one per socket, are
+ * pooled: those made within `poolStorages`. All other callers get the real class.
  */
-export function installPooledStorage(major = Number.parseInt(process.versions.node, 10)): void {
-  if (isInstalled || major >= MENDED_IN) return;
+export function installPooledStorage(isNeeded = burdensResources()): void {
+  if (isInstalled || !isNeeded) return;
   isInstalled = true;
-  asyncHooks.AsyncLocalStorage = new Proxy(Real, {
+  const value = new Proxy(Real, {
     construct: (real, args, as) => (isPooling ? new PooledStorage() : Reflect.construct(real, args, as)),
   });
+  // Not assigned: since Node 22 the property is a getter. A Node that refuses costs time and no session.
+  Reflect.defineProperty(asyncHooks, "AsyncLocalStorage", { value, configurable: true, enumerable: true });
   syncBuiltinESMExports();
+}
+
+/**
+ * Whether a storage writes into every resource that is made while it is in use, as before Node 24 and wherever
+ * AsyncContextFrame is switched off.
+ */
+function burdensResources(): boolean {
+  const probe = new Real<true>();
+  const symbols = () => Object.getOwnPropertySymbols(executionAsyncResource()).length;
+  const before = symbols();
+  const during = probe.run(true, symbols);
+  probe.disable();
+  return during > before;
 }
 
 /** Only what `work` makes before it returns is pooled. */

@@ -1,4 +1,4 @@
-import { AsyncLocalStorage } from "node:async_hooks";
+import { AsyncLocalStorage, executionAsyncResource } from "node:async_hooks";
 import { createRequire } from "node:module";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startWhatsAppStage, type WhatsAppStage } from "../../../test/whatsapp-stage.ts";
@@ -33,9 +33,20 @@ describe("the console", () => {
   });
 });
 
+/** What all storages that are in use have written into the resource of the moment. */
+const burden = () => Object.getOwnPropertySymbols(executionAsyncResource()).length;
+
 describe("storages of async contexts", () => {
+  it("burden a resource with one entry at most, however many sockets are open", () => {
+    installPooledStorage();
+    const before = burden();
+    const storages = poolStorages(() => Array.from({ length: 5 }, () => new AsyncLocalStorage<string>()));
+    const during = storages.reduceRight((work, one) => () => one.run("in use", work), burden);
+    expect(during() - before).toBeLessThanOrEqual(1);
+  });
+
   it("are pooled for the client library only", () => {
-    installPooledStorage(20);
+    installPooledStorage(true);
     const [pooled, other] = poolStorages(() => [new AsyncLocalStorage(), new AsyncLocalStorage()]);
     const real = new AsyncLocalStorage();
     expect([pooled, other, real].map((one) => "enterWith" in one)).toEqual([false, false, true]);
