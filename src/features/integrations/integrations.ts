@@ -2,11 +2,12 @@ import type { Db } from "../../platform/db.ts";
 import { GatewayError } from "../../platform/errors.ts";
 import type { Handlers } from "../../platform/handler.ts";
 import { createMinuteLimit } from "../../platform/minute-limit.ts";
+import { originOf } from "../../platform/url-origin.ts";
 import { type AuditActor, namesOf, recordAudit } from "../audit/audit.ts";
 import { receiveWebhook } from "./chatwoot/receive-webhook.ts";
 import type { integrationsContract, ProviderName } from "./contract.ts";
 import { type Integration, openIntegration, readWithQueues, toView } from "./integration-row.ts";
-import type { IntegrationDeps, Provider, Providers } from "./provider.ts";
+import type { Draft, IntegrationDeps, Prepared, Provider, Providers } from "./provider.ts";
 import { readDraft, removeIntegration, writeIntegration } from "./save-integration.ts";
 
 const TESTS_PER_MINUTE = 10;
@@ -96,7 +97,7 @@ async function save(deps: IntegrationDeps, provider: Provider, input: SaveInput,
   const account_id = await getAccount(db, input.id);
   const before = await findIntegration(deps, input.id, provider.name);
   const draft = await readDraft(deps, provider, input, { account_id, before });
-  const prepared = draft.enabled ? ((await provider.prepare?.(draft)) ?? {}) : keptOf(provider, before);
+  const prepared = draft.enabled ? ((await provider.prepare?.(draft)) ?? {}) : keptOf(provider, draft);
   const row = await db.transaction().execute(async (trx) => {
     // Two that save at once come one after the other.
     await trx
@@ -117,9 +118,9 @@ async function save(deps: IntegrationDeps, provider: Provider, input: SaveInput,
   return { ...(await readView(deps, provider, input.id)), warnings: prepared.warnings ?? [] };
 }
 
-/** What the other side told is still true while it is switched off. */
-function keptOf(provider: Provider, before: Integration | undefined) {
-  if (!before) return {};
+/** What the other side reported is still true while it is switched off, but not of another address. */
+function keptOf(provider: Provider, { before, config }: Draft): Prepared {
+  if (!before || originOf(config[provider.address]) !== originOf(before.config[provider.address])) return {};
   const own = Object.entries(before.secrets).filter(([name]) => !provider.secrets.includes(name));
   return { state: before.state, secrets: Object.fromEntries(own), warnings: [] };
 }

@@ -4,6 +4,7 @@ import { resolveAliases } from "../../platform/aliases.ts";
 import { cleanJson } from "../../platform/clean-text.ts";
 import type { Trx } from "../../platform/db.ts";
 import { GatewayError, invalidField } from "../../platform/errors.ts";
+import { originOf } from "../../platform/url-origin.ts";
 import { type IntegrationRow, isMaskOf, selectIntegrations } from "./integration-row.ts";
 import type { Draft, IntegrationDeps, Prepared, Provider } from "./provider.ts";
 
@@ -55,10 +56,6 @@ function readFields(
     fields[name] = before?.secrets[name];
   }
   return fields;
-}
-
-function originOf(url: unknown): string | undefined {
-  return typeof url === "string" && URL.canParse(url) ? new URL(url).origin : undefined;
 }
 
 /** Writes the integration, and its lanes where it is new; the row of the instance is locked by the caller. */

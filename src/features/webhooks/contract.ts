@@ -39,7 +39,9 @@ const customHeaders = z
       .regex(/^[\t\x20-\x7e]*$/, "may hold visible ASCII only"),
   )
   .refine((headers) => Object.keys(headers).length <= 20, "holds more than 20 headers")
-  .describe("Sent with every delivery.");
+  .describe(
+    "Sent with every delivery. A value sent back masked stays as it is; another origin of `url` needs all of them anew.",
+  );
 
 /** The form in which a secret is shown; sent back, it changes nothing. */
 export function isMaskedSecret(text: string): boolean {
@@ -103,7 +105,7 @@ const shape = {
     .regex(/^[\x21-\x7e]+$/, "must be visible ASCII")
     .nullish()
     .describe(
-      "Echoed where the format carries a key; null: none. As it was shown, masked, it stays as it is.",
+      "Echoed where the format carries a key; null: none. Sent back masked, it stays as it is; another origin of `url` needs it anew.",
     ),
 };
 

@@ -139,6 +139,19 @@ describe("the global webhook", () => {
     await expect(lacking).rejects.toMatchObject({ code: "VALIDATION_ERROR" });
   });
 
+  test("keeps that token to the origin that it was given for, also after it was off", async () => {
+    await setGlobal({ format: "uazapi", format_token: "their-token", events: [] });
+    const elsewhere = await story.startReceiver();
+    const refusal = { code: "VALIDATION_ERROR", details: { fields: [{ field: "format_token" }] } };
+    await expect(put({ url: elsewhere.url })).rejects.toMatchObject(refusal);
+    await put({ url: "" });
+    await expect(put({ url: elsewhere.url, format_token: "****" })).rejects.toMatchObject(refusal);
+    await put({ url: elsewhere.url, format_token: "another" });
+    await say("Elsewhere");
+    const [item] = await elsewhere.waitFor(({ body }) => body.message?.text === "Elsewhere");
+    expect(item?.body.token).toBe("another");
+  });
+
   test("follows its own limit of tries, and the events say what became of it", async () => {
     await setGlobal({ max_attempts: 1 });
     story.receiver.answer(500);

@@ -4,6 +4,7 @@ import type { Trx } from "../../platform/db.ts";
 import { GatewayError, invalidField } from "../../platform/errors.ts";
 import type { SafeFetch } from "../../platform/safe-fetch.ts";
 import type { SecretBox } from "../../platform/secret-box.ts";
+import { originOf } from "../../platform/url-origin.ts";
 import { newWebhookSecret } from "../../platform/webhook-secret.ts";
 import { type Format, withCounterpart } from "../webhook-formats/contract.ts";
 import { expandEvents, isMaskedSecret } from "./contract.ts";
@@ -113,6 +114,7 @@ export async function changeWebhook(
 ): Promise<WebhookRow> {
   const { secret: _, rotate_secret: __, overlap_seconds, events: ___, ...rest } = change;
   const { headers, format_token, ...columns } = rest;
+  requireCredentialsForOrigin(row, box, change);
   const secret = newSecretOf(change);
   if (secret && row.is_default && row.instance_id !== null) {
     await trx
@@ -138,6 +140,23 @@ export async function changeWebhook(
     .where("id", "=", row.id)
     .returningAll()
     .executeTakeFirstOrThrow();
+}
+
+/** Refuses to send what is kept, and shown only masked, to another origin. An empty address receives nothing. */
+function requireCredentialsForOrigin(row: WebhookRow, box: SecretBox, change: WebhookChange): void {
+  const { url = "", headers, format_token } = change;
+  if (url === "" || originOf(url) === originOf(row.url)) return;
+  const names = Object.keys(openHeaders(row, box));
+  if (headers === undefined && names.length > 0)
+    throw invalidField(
+      "headers",
+      `must be given anew for another address (${names.join(", ")}); send {} for none`,
+    );
+  const masked = Object.entries(headers ?? {}).find(([, value]) => value === MASK);
+  if (masked) throw invalidField(`headers.${masked[0]}`, "must be given anew for another address");
+  const isKept = row.format_token !== null && (format_token === undefined || format_token === MASK);
+  if (isKept)
+    throw invalidField("format_token", "must be given anew for another address; send null for none");
 }
 
 /** The filter goes with the format: what has no counterpart in it is not queued. */

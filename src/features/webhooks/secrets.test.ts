@@ -163,6 +163,48 @@ describe("what is secret", () => {
     expect(story.receiver.forged).toEqual([]);
   });
 
+  test("stays with its origin: another address demands the headers anew and gets none of them", async () => {
+    const elsewhere = await story.startReceiver();
+    const webhook = await addWebhook({
+      headers: { Authorization: "Bearer very-secret-value", "X-Plain": "old" },
+    });
+    const change = (input: Record<string, unknown>) =>
+      story.shop.client.updateWebhook({ id: story.shop.id, webhookId: webhook.id, ...input });
+    const refusals = [
+      { input: {}, field: "headers" },
+      { input: { headers: { Authorization: "****" } }, field: "headers.Authorization" },
+      { input: { headers: { "X-Plain": "new", Authorization: "****" } }, field: "headers.Authorization" },
+    ];
+    for (const { input, field } of refusals) {
+      const issue = expect.stringContaining("must be given anew for another address");
+      await expect(change({ url: elsewhere.url, ...input })).rejects.toMatchObject({
+        code: "VALIDATION_ERROR",
+        details: { fields: [{ field, issue }] },
+      });
+    }
+    const { data: test } = await story.shop.client.testWebhook({ id: story.shop.id, webhookId: webhook.id });
+    expect(test.success).toBe(true);
+    expect(elsewhere.received).toEqual([]);
+    await change({ url: elsewhere.url, headers: { Authorization: "Bearer theirs" } });
+    await say("Moved");
+    const [item] = await elsewhere.waitFor(textIs("Moved"));
+    expect(item?.headers.authorization).toBe("Bearer theirs");
+    expect(JSON.stringify(elsewhere.received)).not.toContain("very-secret-value");
+    await change({ url: story.receiver.url, headers: {} });
+    await say("Bare");
+    const [bare] = await story.receiver.waitFor(textIs("Bare"));
+    expect(bare?.headers).not.toHaveProperty("authorization");
+  });
+
+  test("stays when only the path of the address changes", async () => {
+    const webhook = await addWebhook({ headers: { Authorization: "Bearer very-secret-value" } });
+    const url = new URL("/other", story.receiver.url).href;
+    await story.shop.client.updateWebhook({ id: story.shop.id, webhookId: webhook.id, url });
+    await say("Other path");
+    const [item] = await story.receiver.waitFor(textIs("Other path"));
+    expect(item?.headers.authorization).toBe("Bearer very-secret-value");
+  });
+
   test("is not kept when a receiver echoes it", async () => {
     const webhook = await addWebhook({ headers: { Authorization: "Bearer very-secret-value" } });
     story.receiver.answer((item, response) => {

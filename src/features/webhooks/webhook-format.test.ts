@@ -79,6 +79,26 @@ describe("a webhook in the format of another gateway", () => {
     expect(preset.format).toBe("waha");
   });
 
+  test("keeps its token to the origin that it was given for, also of the default webhook", async () => {
+    const { id, client } = story.shop;
+    const elsewhere = await story.startReceiver();
+    const given = { format: "uazapi", format_token: TOKEN } as const;
+    const webhook = await story.addWebhook(given);
+    await client.updateDefaultWebhook({ id, url: story.receiver.url, ...given });
+    const issue = "must be given anew for another address; send null for none";
+    const refusal = { code: "VALIDATION_ERROR", details: { fields: [{ field: "format_token", issue }] } };
+    for (const change of [{ url: elsewhere.url }, { url: elsewhere.url, format_token: "****" }]) {
+      const moved = client.updateWebhook({ id, webhookId: webhook.id, ...change });
+      await expect(moved).rejects.toMatchObject(refusal);
+      await expect(client.updateDefaultWebhook({ id, ...change })).rejects.toMatchObject(refusal);
+    }
+    await client.updateWebhook({ id, webhookId: webhook.id, url: elsewhere.url, format_token: null });
+    await story.say("Hello");
+    const [got] = await elsewhere.waitFor(({ body }) => body.EventType === "messages");
+    expect(got?.body).not.toHaveProperty("token", TOKEN);
+    expect(JSON.stringify(elsewhere.received)).not.toContain(TOKEN);
+  });
+
   test("is refused when the format is unknown or an event has no counterpart in it", async () => {
     const { id, client } = story.shop;
     const given = { id, url: story.receiver.url };

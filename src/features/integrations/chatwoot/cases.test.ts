@@ -332,6 +332,8 @@ describe("changes while something waits", () => {
     await story.waitForSent(1);
     await story.quiet();
     const firstId = Math.min(...chatwoot.messages.map(({ id }) => id));
+    const tokenOf = (url: string | null) => url?.split("/").at(-1);
+    const oldToken = tokenOf(chatwoot.inbox.webhook_url);
     const other = await new FakeChatwoot(firstId - 4).start();
     try {
       await save({ url: other.url, access_token: other.token });
@@ -345,6 +347,8 @@ describe("changes while something waits", () => {
       await story.waitForSent(4);
       expect((await words()).toSorted()).toEqual(["from the old one", ...texts].toSorted());
       expect(chatwoot.inbox.webhook_url).toBe("");
+      expect(tokenOf(other.inbox.webhook_url)).toMatch(/^[\w-]{32}$/);
+      expect(tokenOf(other.inbox.webhook_url)).not.toBe(oldToken);
       await waitUntil(() => written.every((message) => message.status === "read"));
     } finally {
       await story.remove();

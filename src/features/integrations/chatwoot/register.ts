@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { GatewayError, invalidField } from "../../../platform/errors.ts";
+import { originOf } from "../../../platform/url-origin.ts";
 import type { Integration } from "../integration-row.ts";
 import type { Draft, IntegrationDeps, Prepared } from "../provider.ts";
 import { type Access, type Answer, type Chatwoot, callChatwoot, type Inbox } from "./api.ts";
@@ -16,7 +17,7 @@ export async function register(deps: IntegrationDeps, draft: Draft): Promise<Pre
   const chatwoot = callChatwoot({ outgoing: deps.outgoing }, accessTo(config));
   const { version } = take(await chatwoot.version(), "url");
   await requireAdministrator(chatwoot, config);
-  const our_webhook_token = draft.before?.secrets.our_webhook_token ?? randomBytes(24).toString("base64url");
+  const our_webhook_token = doorTokenOf(draft) ?? randomBytes(24).toString("base64url");
   const webhook_url = `${deps.baseUrl}/webhooks/chatwoot/${draft.instance_id}/${our_webhook_token}`;
   const inbox = await openInbox(deps, draft, { config, chatwoot, webhook_url });
   const { id, inbox_identifier, hmac_mandatory, hmac_token, secret } = inbox;
@@ -40,6 +41,13 @@ export async function register(deps: IntegrationDeps, draft: Draft): Promise<Pre
     warnings: warning ? [warning] : [],
     isElsewhere: draft.before !== undefined && configOf(draft.before).url !== now.url,
   };
+}
+
+/** Stays while the origin does: another Chatwoot must not learn what the one before presents here. */
+function doorTokenOf({ before, config }: Draft): string | undefined {
+  return originOf(before?.config.url) === originOf(config.url)
+    ? before?.secrets.our_webhook_token
+    : undefined;
 }
 
 /** Saved again without an inbox, the one that was made stays. */
