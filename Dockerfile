@@ -3,14 +3,15 @@
 FROM node:24-bookworm-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json ./
-RUN npm ci --no-audit --no-fund
+# No dependency needs an install script.
+RUN npm ci --ignore-scripts --no-audit --no-fund
 COPY tsconfig.json tsconfig.build.json ./
 COPY src ./src
 COPY migrations ./migrations
 COPY scripts ./scripts
 RUN npm run --silent build
 # What development needs stays behind in this stage.
-RUN npm prune --omit=dev --no-audit --no-fund
+RUN npm prune --omit=dev --ignore-scripts --no-audit --no-fund
 
 FROM node:24-bookworm-slim
 # FFMPEG=true adds it: then any sound file becomes a voice note, not only ogg/opus.
@@ -28,7 +29,7 @@ COPY --from=build /app/node_modules ./node_modules
 COPY --from=build /app/dist ./dist
 COPY bin ./bin
 COPY docs ./docs
-COPY LICENSE README.md openapi.json ./
+COPY LICENSE NOTICE README.md openapi.json ./
 # Named volumes take over the owner of the folder on which they are mounted.
 RUN mkdir /data /files && chown node:node /data /files
 USER node

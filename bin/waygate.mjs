@@ -45,12 +45,8 @@ function build(compiler) {
   const old = join(dist, `.old-${process.pid}`);
   try {
     mkdirSync(old, { recursive: true });
-    const options = ["-p", "tsconfig.build.json", "--outDir", draft];
-    const { status } = spawnSync(process.execPath, [compiler, ...options], {
-      cwd: root,
-      stdio: ["ignore", 2, 2],
-    });
-    if (status !== 0) fail("Waygate could not be compiled.");
+    run(compiler, "-p", "tsconfig.build.json", "--outDir", draft);
+    run(join(root, "scripts", "copy-reference-ui.mjs"), draft);
     // The folder with main.js comes last: its time says that all is up to date.
     for (const folder of readdirSync(draft).sort((a, b) => Number(a === "src") - Number(b === "src"))) {
       replace(join(dist, folder), join(draft, folder), join(old, folder));
@@ -58,6 +54,11 @@ function build(compiler) {
   } finally {
     for (const folder of [draft, old]) rmSync(folder, { recursive: true, force: true });
   }
+}
+
+function run(...script) {
+  const { status } = spawnSync(process.execPath, script, { cwd: root, stdio: ["ignore", 2, 2] });
+  if (status !== 0) fail("Waygate could not be compiled.");
 }
 
 function replace(place, fresh, aside) {

@@ -5,9 +5,11 @@ import { contract } from "../src/contract.ts";
 import { listSettings, type SettingInfo } from "../src/platform/config.ts";
 import { openApiDocument } from "../src/platform/openapi.ts";
 import { packageRoot } from "../src/platform/version.ts";
+import { dependenciesPage } from "./dependencies.ts";
 
 const FILES: Readonly<Record<string, () => string>> = {
   "docs/configuration.md": configurationPage,
+  "docs/dependencies.md": dependenciesPage,
   ".env.example": envExample,
   "openapi.json": () => `${JSON.stringify(openApiDocument(contract), null, 2)}\n`,
 };

@@ -1,4 +1,4 @@
-import { execFile } from "node:child_process";
+import { execFile, execFileSync } from "node:child_process";
 import { mkdir, readdir, rename, rm, stat } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -34,6 +34,7 @@ async function build(): Promise<void> {
     execFile(process.execPath, args, { cwd: ROOT }, (_, stdout) => resolve(stdout));
   });
   await moveIn();
+  execFileSync(process.execPath, [join(ROOT, "scripts/copy-reference-ui.mjs")]);
   // A source may well be saved while the build runs.
   const stale = await findStale(startedAt);
   if (stale !== undefined) throw new Error(`The build left ${stale} out of date:\n${said}`);

@@ -30,12 +30,13 @@ it("the committed files are what the sources say (else: npm run generate)", asyn
 it("--check writes nothing and names each file that is out of date", async () => {
   const { code, said } = await generate("--into", folder, "--check");
   expect(code).toBe(1);
-  expect(said.match(/^\S+/gm)).toEqual(["docs/configuration.md", ".env.example", "openapi.json"]);
+  const files = ["docs/configuration.md", "docs/dependencies.md", ".env.example", "openapi.json"];
+  expect(said.match(/^\S+/gm)).toEqual(files);
   expect(await readdir(folder)).toEqual([]);
 });
 
 it("writes all of them, and the same again", async () => {
-  expect((await generate("--into", folder)).said.split("\n").filter(Boolean)).toHaveLength(3);
+  expect((await generate("--into", folder)).said.split("\n").filter(Boolean)).toHaveLength(4);
   expect(await generate("--into", folder)).toEqual({ code: 0, said: "" });
   await appendFile(join(folder, ".env.example"), "X=1\n");
   expect(await generate("--into", folder, "--check")).toEqual({

@@ -1,6 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { createRequire } from "node:module";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { GatewayError } from "../../platform/errors.ts";
 import { type Handlers, RawAnswer } from "../../platform/handler.ts";
 import { packageRoot } from "../../platform/version.ts";
@@ -16,7 +15,7 @@ const JSON_TYPE = "application/json; charset=utf-8";
 const CSS = "text/css; charset=utf-8";
 const SCRIPT = "text/javascript; charset=utf-8";
 
-/** Files of the npm package that may be asked for; nothing else of the disk can. */
+/** Files of Swagger UI that may be asked for; nothing else of the disk can. The build copies them. */
 const PACKAGE_FILES = new Map([
   ["swagger-ui.css", CSS],
   ["swagger-ui-bundle.js", SCRIPT],
@@ -71,9 +70,5 @@ async function readAsset(file: string): Promise<RawAnswer> {
   if (own) return new RawAnswer(own.type, own.text, 200, CACHED);
   const type = PACKAGE_FILES.get(file);
   if (!type) throw new GatewayError("NOT_FOUND", "There is no such file.");
-  return new RawAnswer(type, await readFile(join(packageFolder(), file)), 200, CACHED);
-}
-
-function packageFolder(): string {
-  return dirname(createRequire(import.meta.url).resolve("swagger-ui-dist/package.json"));
+  return new RawAnswer(type, await readFile(join(packageRoot(), "dist/reference-ui", file)), 200, CACHED);
 }

