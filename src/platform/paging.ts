@@ -1,3 +1,4 @@
+import { type RawBuilder, sql } from "kysely";
 import { invalidField } from "./errors.ts";
 
 export interface Page<Row> {
@@ -33,6 +34,49 @@ export function readTimeCursor(cursor: string | undefined): TimeCursor | undefin
 /** The place of a row in a list by time, for `toPage`. */
 export function toTimeCursor({ at, id }: TimeCursor): string {
   return `${at}.${id}`;
+}
+
+/** SQL of a time cursor, to compare with a pair of time and id. */
+export function timeCursorRow({ at, id }: TimeCursor): RawBuilder<unknown> {
+  return sql`(timestamptz 'epoch' + ${at} * interval '1 microsecond', ${id}::bigint)`;
+}
+
+/** SQL of the microseconds since 1970 of a column, as a time cursor has them. */
+export function microsecondsOf(column: RawBuilder<unknown>): RawBuilder<number> {
+  return sql<number>`(extract(epoch from ${column}) * 1000000)::bigint`;
+}
+
+/** The order of a list in SQL, and its cursors, which name a place in the order and no row of anybody. */
+export interface ListOrder {
+  by: RawBuilder<unknown>;
+  /** What comes after a cursor: a condition. */
+  after(cursor: string | undefined): RawBuilder<unknown>;
+  /** The place of a row, for the next cursor. */
+  placeOf(row: { id: number; at: number }): number | string;
+}
+
+/** The highest id first. */
+export function newestById(id: RawBuilder<unknown>): ListOrder {
+  return {
+    by: sql`${id} desc`,
+    after(cursor) {
+      const before = readCursor(cursor);
+      return before === undefined ? sql`true` : sql`${id} < ${before}::bigint`;
+    },
+    placeOf: (row) => row.id,
+  };
+}
+
+/** The latest time first; rows have `at`, the microseconds of that time. */
+export function newestByTime(time: RawBuilder<unknown>, id: RawBuilder<unknown>): ListOrder {
+  return {
+    by: sql`${time} desc, ${id} desc`,
+    after(cursor) {
+      const before = readTimeCursor(cursor);
+      return before ? sql`(${time}, ${id}) < ${timeCursorRow(before)}` : sql`true`;
+    },
+    placeOf: toTimeCursor,
+  };
 }
 
 /** Cuts `limit + 1` rows, read in the list's order, into one page and its cursor. */

@@ -1,33 +1,42 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Db } from "../../platform/db.ts";
 import { maskUrl } from "../../platform/mask-url.ts";
-import { readCursor, toPage } from "../../platform/paging.ts";
+import { type ListOrder, microsecondsOf, newestById, newestByTime, toPage } from "../../platform/paging.ts";
 import type { InputOf, OutputOf } from "../../platform/route.ts";
 import type { adminContract } from "./contract.ts";
 import { isSeen, type Scope } from "./scope.ts";
 
 type Input = InputOf<typeof adminContract.listLogs>;
-type LogRow = OutputOf<typeof adminContract.listLogs>[number];
+type LogRow = OutputOf<typeof adminContract.listLogs>[number] & { at: number };
 
 /** A page of one of the logs, newest first. */
 export async function listLogs(db: Db, scope: Scope, input: Input) {
-  const query = input.type === "audit" ? auditPage(scope, input) : pageOf(scope, input, LOGS[input.type]);
+  const order = orderOf(scope, input);
+  const query =
+    input.type === "audit"
+      ? auditPage(scope, input, order)
+      : pageOf(scope, input, { ...LOGS[input.type], order });
   const { rows } = await query.execute(db);
-  const page = toPage(rows, input.limit, ({ id }) => id);
+  const page = toPage(rows, input.limit, order.placeOf);
   return { ...page, rows: page.rows.map(withoutPassword) };
 }
 
-function auditPage(scope: Scope, { account_id, action, cursor, limit }: Input) {
-  const before = readCursor(cursor);
+/** All logs go by number; the messages of some accounts go by time, which their index has. */
+function orderOf(scope: Scope, { type, account_id, instance_id }: Input): ListOrder {
+  const isAll = scope === undefined && account_id === undefined && instance_id === undefined;
+  return type === "messages" && !isAll ? newestByTime(sql`l.sent_at`, sql`l.id`) : newestById(sql`l.id`);
+}
+
+function auditPage(scope: Scope, { account_id, action, cursor, limit }: Input, { by, after }: ListOrder) {
   const all = action?.endsWith(".*");
   const named = all ? sql`starts_with(action, ${action?.slice(0, -1)})` : sql`action = ${action}`;
   return sql<LogRow>`
-    select 'audit' as type, * from audit
+    select 'audit' as type, l.* from audit l
     where ${isSeen(scope, sql`account_id`)}
       and ${account_id === undefined ? sql`true` : sql`account_id = ${account_id}`}
       and ${action === undefined ? sql`true` : named}
-      and ${before === undefined ? sql`true` : sql`id < ${before}`}
-    order by id desc limit ${limit + 1}`;
+      and ${after(cursor)}
+    order by ${by} limit ${limit + 1}`;
 }
 
 interface ThingLog {
@@ -35,8 +44,6 @@ interface ThingLog {
   columns: RawBuilder<unknown>;
   /** What a filter of the request adds. */
   only(input: Input): RawBuilder<unknown>;
-  /** Among those of one instance, where that is not the number. */
-  order?: { by: RawBuilder<unknown>; before(id: number): RawBuilder<unknown> };
 }
 
 const anything = sql`true`;
@@ -55,12 +62,9 @@ const LOGS: Record<Exclude<Input["type"], "audit">, ThingLog> = {
   messages: {
     table: sql`message`,
     columns: sql`'messages' as type, l.id, l.account_id, l.instance_id, l.message_id, l.direction, l.origin,
-      l.type as message_type, l.status, l.error ->> 'code' as error_code, l.sent_at, l.created_at`,
+      l.type as message_type, l.status, l.error ->> 'code' as error_code, l.sent_at, l.created_at,
+      ${microsecondsOf(sql`l.sent_at`)} as at`,
     only: () => anything,
-    order: {
-      by: sql`l.sent_at desc, l.id desc`,
-      before: (id) => sql`(l.sent_at, l.id) < (select sent_at, id from message where id = ${id})`,
-    },
   },
   webhooks: {
     table: sql`attempt`,
@@ -73,18 +77,17 @@ const LOGS: Record<Exclude<Input["type"], "audit">, ThingLog> = {
   },
 };
 
-const BY_NUMBER = { by: sql`l.id desc`, before: (id: number) => sql`l.id < ${id}` };
-
 /** Everything by its number; of some accounts from the end of each of their things, so that quiet ones are quick. */
-function pageOf(scope: Scope, input: Input, { table, columns, only, order = BY_NUMBER }: ThingLog) {
+function pageOf(
+  scope: Scope,
+  input: Input,
+  { table, columns, only, order }: ThingLog & { order: ListOrder },
+) {
   const { limit, cursor, type, account_id, instance_id } = input;
-  const before = readCursor(cursor);
-  const isAll = scope === undefined && account_id === undefined && instance_id === undefined;
-  const { by, before: isBefore } = isAll ? BY_NUMBER : order;
-  const from = before === undefined ? anything : isBefore(before);
+  const { by, after } = order;
   const rows = (whose: RawBuilder<unknown>) => sql<LogRow>`
-    select ${columns} from ${table} l where ${whose} and ${from} and ${only(input)} order by ${by} limit ${limit + 1}`;
-  if (isAll) return rows(anything);
+    select ${columns} from ${table} l where ${whose} and ${after(cursor)} and ${only(input)} order by ${by} limit ${limit + 1}`;
+  if (scope === undefined && account_id === undefined && instance_id === undefined) return rows(anything);
   const isOfAccounts = type === "api" && instance_id === undefined;
   const account = isOfAccounts ? sql`x.id` : sql`x.account_id`;
   return sql<LogRow>`

@@ -6,7 +6,7 @@ import { create as contentDisposition } from "content-disposition";
 import type { Selectable } from "kysely";
 import type { Engine } from "../../engine/engine.ts";
 import type { Db } from "../../platform/db.ts";
-import { GatewayError } from "../../platform/errors.ts";
+import { GatewayError, invalidField } from "../../platform/errors.ts";
 import { type Handlers, RawAnswer, Reply } from "../../platform/handler.ts";
 import { toPage } from "../../platform/paging.ts";
 import type { BackupTable } from "../../tables.ts";
@@ -86,8 +86,16 @@ async function listBackups(db: Db, limit: number, cursor: string | undefined) {
     .selectAll()
     .orderBy("id", "desc")
     .limit(limit + 1);
-  if (cursor) query = query.where("id", "<", Buffer.from(cursor, "base64url").toString("utf8"));
+  const before = readBackupCursor(cursor);
+  if (before !== undefined) query = query.where("id", "<", before);
   return toPage((await query.execute()).map(toBackup), limit, ({ id }) => id);
+}
+
+function readBackupCursor(cursor: string | undefined): string | undefined {
+  if (!cursor) return undefined;
+  const id = Buffer.from(cursor, "base64url").toString("utf8");
+  if (!/^bkp_[0-9A-Z]{26}$/.test(id)) throw invalidField("cursor", "is not a cursor of this list");
+  return id;
 }
 
 function toBackup(row: Selectable<BackupTable>) {

@@ -1,6 +1,13 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Db } from "../../platform/db.ts";
-import { type Page, readTimeCursor, toPage, toTimeCursor } from "../../platform/paging.ts";
+import {
+  microsecondsOf,
+  type Page,
+  readTimeCursor,
+  timeCursorRow,
+  toPage,
+  toTimeCursor,
+} from "../../platform/paging.ts";
 import { selectMessages } from "../messages/messages.ts";
 import { toListedMessage } from "./listed-message.ts";
 
@@ -66,7 +73,7 @@ async function readChats(db: Db, filter: ChatFilter): Promise<ChatRow[]> {
     )
     select c.id, c.instance_id, c.jid, c.lid, c.known_phone as phone, c.known_title as title, c.type, c.archived,
       c.pinned, c.muted_until, c.marked_unread, c.last_message_at,
-      (extract(epoch from c.last_message_at) * 1000000)::bigint as at, last.id as last_message,
+      ${microsecondsOf(sql`c.last_message_at`)} as at, last.id as last_message,
       (select count(*) from (select from message m where m.conversation_id = c.id and m.direction = 'inbound'
         and m.read_at is null limit ${COUNTED}) unread) as unread_count
     from page c
@@ -85,8 +92,7 @@ function conditions({ conversation_id, archived, q, cursor }: ChatFilter): RawBu
     sql`c.last_message_at is not null`,
     archived !== undefined && sql`c.archived = ${archived}`,
     q !== undefined && isCalled(q),
-    after &&
-      sql`(c.last_message_at, c.id) < (timestamptz 'epoch' + ${after.at} * interval '1 microsecond', ${after.id}::bigint)`,
+    after && sql`(c.last_message_at, c.id) < ${timeCursorRow(after)}`,
   ].filter((one) => typeof one === "object");
   return sql.join(
     wanted.map((one) => sql`and ${one}`),

@@ -1,6 +1,14 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Db } from "../../platform/db.ts";
-import { type Page, readTimeCursor, type TimeCursor, toPage, toTimeCursor } from "../../platform/paging.ts";
+import {
+  microsecondsOf,
+  type Page,
+  readTimeCursor,
+  type TimeCursor,
+  timeCursorRow,
+  toPage,
+  toTimeCursor,
+} from "../../platform/paging.ts";
 import { type MessageRow, selectMessages } from "./message-view.ts";
 import { findByWords, toWordQuery } from "./search-messages.ts";
 
@@ -48,7 +56,7 @@ async function readPlaces(db: Db, filter: MessageFilter, words?: RawBuilder<unkn
   const isOne = conversation_id !== undefined;
   const scope = isOne ? sql`m.conversation_id = ${conversation_id}` : sql`m.instance_id = i.id`;
   const { rows } = await sql<TimeCursor>`
-    select m.id, (extract(epoch from m.sent_at) * 1000000)::bigint as at
+    select m.id, ${microsecondsOf(sql`m.sent_at`)} as at
     from unnest(${isOne ? [0] : instance_ids}::bigint[]) as i (id)
     cross join lateral (
       select m.id, m.sent_at from message m where ${scope} ${conditions(filter)} ${words ? hasWords(words) : sql``}
@@ -74,8 +82,7 @@ function conditions({ direction, type, status, from, until, cursor }: MessageFil
     status !== undefined && sql`m.status = ${status}`,
     from && sql`m.sent_at >= ${from}`,
     until && sql`m.sent_at < ${until}`,
-    after &&
-      sql`(m.sent_at, m.id) < (timestamptz 'epoch' + ${after.at} * interval '1 microsecond', ${after.id}::bigint)`,
+    after && sql`(m.sent_at, m.id) < ${timeCursorRow(after)}`,
   ].filter((one) => typeof one === "object");
   return sql.join(
     wanted.map((one) => sql`and ${one}`),

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Db } from "../../platform/db.ts";
 import { invalidField } from "../../platform/errors.ts";
-import type { TimeCursor } from "../../platform/paging.ts";
+import { microsecondsOf, type TimeCursor, timeCursorRow } from "../../platform/paging.ts";
 import { UNREADABLE } from "./message-view.ts";
 import { searchQuery, typeQuery } from "./message-words.ts";
 
@@ -70,15 +70,14 @@ async function lookUp(db: Db, search: WordSearch): Promise<TimeCursor[]> {
   return rows;
 }
 
-const PLACE = sql`s.id, (extract(epoch from s.at) * 1000000)::bigint as at`;
+const PLACE = sql`s.id, ${microsecondsOf(sql`s.at`)} as at`;
 const ORDER = sql`order by s.at desc, s.id desc`;
 
 function inTime({ from, until, after }: WordSearch): RawBuilder<unknown> {
   return all([
     from && sql`s.at >= ${from}`,
     until && sql`s.at < ${until}`,
-    after &&
-      sql`(s.at, s.id) < (timestamptz 'epoch' + ${after.at} * interval '1 microsecond', ${after.id}::bigint)`,
+    after && sql`(s.at, s.id) < ${timeCursorRow(after)}`,
   ]);
 }
 

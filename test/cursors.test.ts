@@ -1,0 +1,105 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { z } from "zod";
+import { createClient } from "../src/client.ts";
+import { contract } from "../src/contract.ts";
+import type { Route } from "../src/platform/route.ts";
+import { ADMIN_TOKEN, OWNER, startTestGateway, type TestGateway, type TestInstance } from "./gateway.ts";
+import { createRawCall, type RawCall } from "./raw-call.ts";
+
+const LISTS = Object.entries<Route>(contract).filter(
+  ([, { input }]) => "cursor" in (input as z.ZodObject).shape,
+);
+const encoded = (text: string) => Buffer.from(text).toString("base64url");
+
+const HOSTILE = [
+  ...["AA", "%00", "' or 1=1 --", "x".repeat(200), "x".repeat(10_000), "ÿþ", "\u{1f600}"],
+  ...[
+    "\0",
+    "-1",
+    "1e400",
+    "NaN",
+    "Infinity",
+    "0x10",
+    " 7",
+    "7.",
+    "1.2.3",
+    "9007199254740991",
+    "9007199254740993",
+  ].map(encoded),
+  ...["9007199254740991.9007199254740991", "-9007199254740991.1", "bkp_", `bkp_${"Z".repeat(26)}`].map(
+    encoded,
+  ),
+];
+
+let gateway: TestGateway;
+let call: RawCall;
+let token: string;
+let sales: TestInstance;
+
+beforeAll(async () => {
+  gateway = await startTestGateway({ WAYGATE_UNKNOWN_RATE: "0" });
+  call = createRawCall(() => gateway.url);
+  ({ token } = await gateway.anonymous.login(OWNER));
+  sales = await gateway.connectInstance();
+  await Promise.all(
+    ["one", "two"].map((text) => sales.client.sendText({ id: sales.id, number: "5511999990004", text })),
+  );
+});
+afterAll(() => gateway.stop());
+
+function list(http: string, query: Record<string, string>) {
+  const path = http.replace(/:(\w+)/g, (_, name: string) => (name === "id" ? String(sales.id) : "1"));
+  const isOfKeys = http.includes("/instance/all");
+  return call(
+    `${path}?${new URLSearchParams(query)}`,
+    undefined,
+    isOfKeys ? { admintoken: ADMIN_TOKEN } : { authorization: `Bearer ${token}` },
+  );
+}
+
+describe("a cursor that no page gave out", () => {
+  test("there are lists to try", () => expect(LISTS.length).toBeGreaterThan(15));
+
+  test.each(LISTS.map(([name, { http }]) => [name, http]))(
+    "%s refuses it or shows nothing, and never fails",
+    async (_, http) => {
+      const wrong: string[] = [];
+      for (const cursor of HOSTILE) {
+        const { status, body } = await list(http, { cursor });
+        const isRefusal = status === 400 && body.code === "VALIDATION_ERROR";
+        if (!isRefusal && status !== 200 && status !== 404)
+          wrong.push(`${status} for ${cursor.slice(0, 60)}`);
+      }
+      expect(wrong).toEqual([]);
+    },
+  );
+});
+
+describe("a cursor of the log of messages", () => {
+  const page = (query: object = {}) =>
+    sales.client.listInstanceLogs({ id: sales.id, type: "messages", limit: 1, ...query });
+
+  test("leads from page to page", async () => {
+    const first = await page();
+    const second = await page({ cursor: first.pagination.next_cursor });
+    expect(second.data.messages).toHaveLength(1);
+    expect(second.data.messages[0]?.id).not.toBe(first.data.messages[0]?.id);
+  });
+
+  test("says nothing of the messages of another account", async () => {
+    const account = { name: "Other", email: "boss@other.example", password: "correct horse battery staple" };
+    await gateway.owner.createAccount({ ...account, user_name: "Boss" });
+    const signedIn = await gateway.anonymous.login(account);
+    const other = createClient({ baseUrl: gateway.url, token: signedIn.token });
+    const { data } = await other.createInstance({ name: "Theirs", network: "sandbox" });
+    const said = async (id: number) => {
+      const cursor = Buffer.from(String(id)).toString("base64url");
+      return other.listInstanceLogs({ id: data.id, type: "messages", cursor }).then(
+        (page) => JSON.stringify(page.data),
+        (error: { code: string; message: string }) => `${error.code} ${error.message}`,
+      );
+    };
+    const mine = (await page()).data.messages[0]?.id ?? 0;
+    expect(await said(mine)).toBe(await said(999_999_999));
+  });
+});
