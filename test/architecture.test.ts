@@ -112,12 +112,12 @@ describe("imports", () => {
     expect(wide).toEqual([]);
   });
 
-  test("of the network into features are types only, but for ids", () => {
+  test("of the network into features are types only, but for ids and vCards", () => {
     const values = breaches(
       ({ path }, target, names) =>
         featureOf(path) !== undefined &&
         areaOf(target) === "network" &&
-        !target.endsWith("/ids.ts") &&
+        !/\/(ids|vcard)\.ts$/.test(target) &&
         names.length > 0,
     );
     expect(values).toEqual([]);

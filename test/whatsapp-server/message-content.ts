@@ -1,4 +1,5 @@
 import { proto } from "baileys";
+import { readVcard } from "../../src/network/vcard.ts";
 import type { Said, SaidQuote } from "./control.ts";
 import type { StoredFile } from "./media-store.ts";
 
@@ -116,7 +117,8 @@ function bare(inner: proto.IMessage): Said {
   }
   if (card) {
     const vcard = card.vcard ?? "";
-    const phone = /waid=(\d+)/.exec(vcard)?.[1] ?? /TEL[^:]*:\+?([\d ()-]+)/.exec(vcard)?.[1] ?? "";
+    const { phones } = readVcard(vcard);
+    const phone = phones.find(({ waid }) => waid)?.waid ?? phones[0]?.number ?? "";
     return { kind: "contact", name: card.displayName ?? "", phone: phone.replace(/\D/g, ""), vcard };
   }
   return bareFile(inner) ?? { kind: "raw", message: proto.Message.create(inner).toJSON() };

@@ -6,7 +6,7 @@ import { type Recipient, readAddress, readPhone, resolveTarget } from "../contac
 import { cardName, type messagesContract } from "./contract.ts";
 import { type MessageRow, type StoredContent, selectMessages } from "./message-view.ts";
 import { type MediaOptions, readMedia } from "./read-media.ts";
-import { readVcard } from "./vcard.ts";
+import { readWholeVcard } from "./whole-vcard.ts";
 
 /** Everything that a send may say, whatever its route. */
 export type SendInput = Partial<z.output<(typeof messagesContract)["send"]["input"]>>;
@@ -122,7 +122,7 @@ function readLocation({ latitude, longitude, name, address }: SendInput): Stored
 
 /** A card goes by the object `contact`, by a vCard, or by `name` and `phone`. */
 function readCard({ contact, vcard, name, phone }: SendInput, defaultCountry?: string): StoredContent {
-  const card = contact ?? (vcard === undefined ? { name, phone } : readVcard(vcard));
+  const card = contact ?? (vcard === undefined ? { name, phone } : readWholeVcard(vcard));
   if (card.name === undefined) throw invalidField("name", "is required: the name on the card");
   if (card.phone === undefined) throw invalidField("phone", "is required: the phone on the card");
   if (!cardName.safeParse(card.name).success)

@@ -1,5 +1,6 @@
 import { normalizeMessageContent, type proto, toNumber } from "baileys";
 import type { Content, MediaType, MessageId, Quoted } from "../driver.ts";
+import { readVcard, type Vcard } from "../vcard.ts";
 import { plainJid } from "./jids.ts";
 import { type MediaProto, type MessageName, toRef } from "./media-ref.ts";
 
@@ -85,13 +86,14 @@ function readContact({ contactMessage, contactsArrayMessage }: Message): Content
   const card = contactMessage ?? contactsArrayMessage?.contacts?.[0];
   if (!card) return undefined;
   const vcard = card.vcard ?? "";
-  const name = card.displayName || /^FN[^:]*:(.+)$/m.exec(vcard)?.[1]?.trim() || "";
-  return { kind: "contact", name, phone: phoneOfCard(vcard), ...(vcard && { vcard }) };
+  const read = readVcard(vcard);
+  const name = card.displayName || read.name || "";
+  return { kind: "contact", name, phone: phoneOfCard(read), ...(vcard && { vcard }) };
 }
 
-function phoneOfCard(vcard: string): string {
-  const known = /waid=(\d+)/.exec(vcard)?.[1];
-  return known ?? (/^(?:item\d+\.)?TEL[^:]*:(.+)$/m.exec(vcard)?.[1] ?? "").replace(/\D/g, "");
+function phoneOfCard({ phones }: Vcard): string {
+  const known = phones.find(({ waid }) => waid !== undefined)?.waid;
+  return known ?? (phones[0]?.number ?? "").replace(/\D/g, "");
 }
 
 function readPoll(message: Message): Content | undefined {

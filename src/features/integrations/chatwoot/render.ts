@@ -1,3 +1,4 @@
+import { readVcard } from "../../../network/vcard.ts";
 import { toMarkdown } from "./markup.ts";
 
 interface Speaker {
@@ -55,13 +56,13 @@ function renderLocation({
 }
 
 function renderCard({ name, phone, vcard }: NonNullable<ToldMessage["contacts"]>[number]): string {
-  const numbers = [...(vcard ?? "").matchAll(/^TEL[^:\r\n]*:([^\r\n]+)/gim)].map(([, number]) =>
-    number?.trim(),
-  );
-  const all = [...new Set([`+${phone}`, ...numbers])];
-  const digits = (number: string | undefined) => (number ?? "").replace(/\D/g, "");
-  const unique = all.filter((number, at) => all.findIndex((one) => digits(one) === digits(number)) === at);
-  return [`👤 ${name}`, ...unique].join("\n");
+  const numbers = readVcard(vcard ?? "").phones.map(({ number }) => number);
+  const byDigits = new Map<string, string>();
+  for (const number of [`+${phone}`, ...numbers]) {
+    const digits = number.replace(/\D/g, "");
+    if (!byDigits.has(digits)) byDigits.set(digits, number);
+  }
+  return [`👤 ${name}`, ...byDigits.values()].join("\n");
 }
 
 /** In a group it is told who speaks: the contact is the group. */

@@ -1,0 +1,86 @@
+/** Only this much of a card is read. Pictures of a card can be longer, and they follow the phones. */
+const READ_CHARACTERS = 65_536;
+const MAX_PHONES = 20;
+/** A value that is longer is not a phone. */
+const PHONE_CHARACTERS = 100;
+
+export interface VcardPhone {
+  /** As the card spells it. */
+  number: string;
+  /** The digits of the WhatsApp number that the card gives beside it. */
+  waid?: string;
+}
+
+export interface Vcard {
+  /** Whether the text begins with BEGIN:VCARD. */
+  begins: boolean;
+  /** Whether END:VCARD was found in the part that is read. */
+  ends: boolean;
+  /** The first FN. */
+  name?: string;
+  /** In the order of the card, at most 20. */
+  phones: VcardPhone[];
+}
+
+/**
+ * Reads the name and the phones of a vCard, version 2.1 to 4, in time linear to its length, however malformed it is.
+ * A second card in the same text is not read.
+ */
+export function readVcard(text: string): Vcard {
+  const card: Vcard = { begins: false, ends: false, phones: [] };
+  for (const [at, line] of unfold(text.slice(0, READ_CHARACTERS)).entries()) {
+    const property = readProperty(line);
+    if (!property) continue;
+    const { name, parameters, value } = property;
+    if (name === "BEGIN" && at === 0) card.begins = value.toUpperCase() === "VCARD";
+    if (name === "END" && value.toUpperCase() === "VCARD") return { ...card, ends: true };
+    if (name === "FN" && value !== "") card.name ??= withoutEscapes(value);
+    if (name === "TEL" && card.phones.length < MAX_PHONES) card.phones.push(...readPhone(parameters, value));
+  }
+  return card;
+}
+
+/** The lines of the text; a line that begins with a space or a tab continues the one before. */
+function unfold(text: string): string[] {
+  return text
+    .trim()
+    .replace(/\r\n?/g, "\n")
+    .replace(/\n[ \t]/g, "")
+    .split("\n");
+}
+
+/** `item1.TEL;TYPE=cell:+55 11` is the property TEL; undefined for a line without a value. */
+function readProperty(line: string): { name: string; parameters: string[]; value: string } | undefined {
+  const colon = endOfHead(line);
+  if (colon < 0) return undefined;
+  const [head = "", ...parameters] = line.slice(0, colon).split(";");
+  const name = head.slice(head.lastIndexOf(".") + 1);
+  return { name: name.trim().toUpperCase(), parameters, value: line.slice(colon + 1).trim() };
+}
+
+/** The first colon outside of quotes; in a line whose quotes do not close, the first one. */
+function endOfHead(line: string): number {
+  const first = line.indexOf(":");
+  let isQuoted = false;
+  for (let at = 0; at < line.length; at++) {
+    if (line[at] === '"') isQuoted = !isQuoted;
+    else if (line[at] === ":" && !isQuoted) return at;
+  }
+  return first;
+}
+
+function readPhone(parameters: readonly string[], value: string): VcardPhone[] {
+  const number = value.toLowerCase().startsWith("tel:") ? value.slice("tel:".length) : value;
+  if (number === "" || number.length > PHONE_CHARACTERS) return [];
+  const waid = parameters
+    .find((parameter) => parameter.toLowerCase().startsWith("waid="))
+    ?.slice("waid=".length);
+  return [{ number: withoutEscapes(number), ...(waid && /^\d{5,20}$/.test(waid) && { waid }) }];
+}
+
+function withoutEscapes(value: string): string {
+  return value
+    .replace(/\\n/gi, " ")
+    .replace(/\\([\\,;:])/g, "$1")
+    .trim();
+}
