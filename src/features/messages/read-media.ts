@@ -1,3 +1,4 @@
+import { fileTooLarge, readBase64File } from "../../platform/base64-file.ts";
 import { GatewayError, invalidField } from "../../platform/errors.ts";
 import { cleanFileName } from "../../platform/file-name.ts";
 import { type MediaClaims, tellMediaType } from "../../platform/media-type.ts";
@@ -82,9 +83,9 @@ export async function takeIn(
   if (/^https?:\/\//i.test(text)) return { field, ...(await download(file, text, field, options)) };
   if (given === "url" && !text.startsWith("data:"))
     throw invalidField(field, "must be an http or https address");
-  const { encoded, mime_type } = unwrap(field, text);
-  for (const piece of decode(field, encoded, options)) await file.write(piece);
-  return { field, mime_type };
+  const { pieces, mime_type } = readBase64File(field, text, options.maxBytes);
+  for (const piece of pieces) await file.write(piece);
+  return { field, mime_type: toMimeType(mime_type) };
 }
 
 async function takeUpload(
@@ -94,33 +95,11 @@ async function takeUpload(
 ): Promise<Source> {
   const { file_name, mime_type } = upload;
   const size = "read" in upload ? upload.size : upload.bytes.byteLength;
-  if (size > maxBytes) throw tooLarge(maxBytes);
+  if (size > maxBytes) throw fileTooLarge(maxBytes);
   const pieces = "read" in upload ? upload.read() : [upload.bytes];
   for await (const piece of pieces)
     await file.write(Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength));
   return { field: "file", file_name, mime_type: toMimeType(mime_type) };
-}
-
-function unwrap(field: string, given: string): { encoded: string; mime_type?: string } {
-  const [prefix, type, parameters] = /^data:([^;,]*)((?:;[^;,]*)*),/.exec(given.slice(0, 512)) ?? [];
-  if (prefix === undefined) return { encoded: given };
-  if (!parameters?.split(";").includes("base64")) throw invalidField(field, "is a data URI without base64");
-  return { encoded: given.slice(prefix.length), mime_type: toMimeType(type) };
-}
-
-/** Four characters are three bytes. */
-const PIECE_CHARACTERS = 4 * 65_536;
-
-/** Piece by piece: the text is large enough already. */
-function* decode(field: string, given: string, { maxBytes }: TakeOptions): Generator<Buffer> {
-  const encoded = /\s/.test(given) ? given.replace(/\s/g, "") : given;
-  const padding = encoded.endsWith("==") ? 2 : encoded.endsWith("=") ? 1 : 0;
-  const sixes = encoded.length - padding;
-  if (Math.floor((sixes * 3) / 4) > maxBytes) throw tooLarge(maxBytes);
-  if (!/^[A-Za-z0-9+/_-]*={0,2}$/.test(encoded) || sixes % 4 === 1)
-    throw invalidField(field, "is not base64");
-  for (let at = 0; at < encoded.length; at += PIECE_CHARACTERS)
-    yield Buffer.from(encoded.slice(at, at + PIECE_CHARACTERS), "base64");
 }
 
 async function download(
@@ -141,7 +120,7 @@ function downloadRefusal(
   field: string,
   maxBytes: number,
 ): GatewayError {
-  if (failure === "too_large") return tooLarge(maxBytes);
+  if (failure === "too_large") return fileTooLarge(maxBytes);
   return failure === "blocked" || failure === "invalid_url"
     ? invalidField(field, error)
     : downloadFailed(error);
@@ -154,16 +133,6 @@ function downloadFailed(reason: string): GatewayError {
 function answerIn(status: number): string {
   const isRedirect = status >= 300 && status < 400;
   return `the address answered ${status}${isRedirect ? ", and redirects are not followed" : ""}.`;
-}
-
-function tooLarge(maxBytes: number): GatewayError {
-  return new GatewayError(
-    "PAYLOAD_TOO_LARGE",
-    `The file is larger than ${Math.floor(maxBytes / 1_048_576)} MiB.`,
-    {
-      details: { max_bytes: maxBytes },
-    },
-  );
 }
 
 function lastOfPath(url: string): string | undefined {

@@ -353,6 +353,12 @@ describe("refusals", () => {
       { from: FRIEND, media: { url: "https://a.b", base64: "aa" } },
       "exactly one of url",
     ],
+    [
+      "what begins like a data URI and goes on for ever",
+      "receive",
+      { from: FRIEND, media: { base64: `data:${"a".repeat(500_000)}` } },
+      "base64",
+    ],
     ["what is not base64", "receive", { from: FRIEND, media: { base64: "a*b" } }, "base64"],
     [
       "a place beyond the pole",

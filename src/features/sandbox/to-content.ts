@@ -1,11 +1,15 @@
 import { createHash } from "node:crypto";
 import type { Content, MediaContent, MediaType } from "../../network/driver.ts";
+import { readBase64File } from "../../platform/base64-file.ts";
 import { invalidField } from "../../platform/errors.ts";
 import type { InputOf } from "../../platform/route.ts";
 import type { sandboxContract } from "./contract.ts";
 
 /** Fetches a file by its address. Throws MEDIA_DOWNLOAD_FAILED. */
 export type FetchMedia = (url: string) => Promise<{ bytes: Uint8Array; mime_type?: string }>;
+
+/** As much as a body of this route can hold. */
+const MAX_BYTES = 1_048_576;
 
 type ReceiveInput = InputOf<typeof sandboxContract.sandboxReceive>;
 type MediaInput = NonNullable<ReceiveInput["media"]>;
@@ -37,10 +41,8 @@ async function toMedia(media: MediaInput, fetchMedia: FetchMedia): Promise<Media
 
 async function readFile({ url, base64 }: MediaInput, fetchMedia: FetchMedia) {
   if (url !== undefined) return fetchMedia(url);
-  const [, mime_type, encoded = ""] = /^(?:data:([^;,]*)[^,]*,)?([\s\S]*)$/.exec(base64 ?? "") ?? [];
-  const text = encoded.replace(/\s/g, "");
-  if (!/^[\w+/-]*={0,2}$/.test(text)) throw invalidField("media.base64", "is not base64");
-  return { bytes: Buffer.from(text, "base64"), mime_type };
+  const { pieces, mime_type } = readBase64File("media.base64", base64 ?? "", MAX_BYTES);
+  return { bytes: Buffer.concat([...pieces]), mime_type };
 }
 
 function mediaTypeOf(mime: string): MediaType {
