@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { leastCpuMs } from "../../../../test/cpu-time.ts";
 import { toMarkdown, toWhatsApp } from "./markup.ts";
 
 describe("marks of WhatsApp for the inbox", () => {
@@ -25,7 +26,37 @@ describe("Markdown of an agent for WhatsApp", () => {
     ["a\\_b and 1\\. c", "a_b and 1. c"],
     ["`**code**`", "`**code**`"],
     ["**Total:** 5*3", "*Total:* 5*3"],
+    ["**one** and **two**\n**three\nfour**", "*one* and *two*\n**three\nfour**"],
+    ["** no ** mark ** here", "** no ** mark ** here"],
+    ["**a ** b** c", "*a ** b* c"],
+    ["[[inner](https://a.example/x)]", "[inner (https://a.example/x)]"],
+    ["[a](https://a.example/[b](https://b.example)", "a (https://a.example/[b](https://b.example)"],
+    ["[a](https://a.example [b](https://b.example)", "[a](https://a.example b (https://b.example)"],
   ])("%j is %j", (given, wanted) => {
     expect(toWhatsApp(given)).toBe(wanted);
+  });
+});
+
+describe("text that is made to be slow costs a few milliseconds", () => {
+  const units = [
+    "[",
+    "**a ",
+    "~~a ",
+    "*a ",
+    "~a ",
+    "`",
+    "``` ",
+    "[t](http://",
+    "](http://a",
+    "\\",
+    "** ",
+    "_",
+    "\n",
+  ];
+
+  test.each(units)("1 MB of %j", (unit) => {
+    const text = `x${unit.repeat(1_000_000 / unit.length)}`;
+    expect(leastCpuMs(3, () => toWhatsApp(text))).toBeLessThan(500);
+    expect(leastCpuMs(3, () => toMarkdown(text))).toBeLessThan(500);
   });
 });

@@ -1,43 +1,89 @@
 /** What formatting never reaches into: code, and addresses, whose underscores are part of them. */
 const UNTOUCHED = /(```[\s\S]*?```|`[^`\n]+`|https?:\/\/[^\s<>)]+)/g;
 
+/** A mark at the edge of a word on both sides, on one line. */
+const BOLD = /(^|[^\w*])\*(?!\s|\*)([^*\n]+?)(?<!\s)\*(?![\w*])/g;
+const STRUCK = /(^|[^\w~])~(?!\s|~)([^~\n]+?)(?<!\s)~(?![\w~])/g;
+
 /** WhatsApp's marks as Markdown; `_` says the same in both. */
 export function toMarkdown(text: string): string {
-  return outside(text, (part) => part.replace(marked("\\*"), "$1**$2**").replace(marked("~"), "$1~~$2~~"));
+  return outside(text, (part) => part.replace(BOLD, "$1**$2**").replace(STRUCK, "$1~~$2~~"));
 }
 
 /** Markdown as an agent's editor writes it, as WhatsApp's marks. */
 export function toWhatsApp(markdown: string): string {
   const unbroken = markdown.replace(/\\\n/g, "\n");
   const linked = outside(unbroken, withoutEscapes, /(```[\s\S]*?```|`[^`\n]+`)/g);
-  return outside(linked, (part) =>
-    part
-      .replace(/(^|[^\w*])\*(?!\*|\s)([^*\n]+?)(?<!\s)\*(?![\w*])/g, "$1_$2_")
-      .replace(/\*\*(?=\S)([^\n]+?)(?<=\S)\*\*/g, "*$1*")
-      .replace(/~~(?=\S)([^\n]+?)(?<=\S)~~/g, "~$1~"),
-  ).trim();
+  return outside(linked, (part) => {
+    const slanted = part.replace(/(^|[^\w*])\*(?!\*|\s)([^*\n]+?)(?<!\s)\*(?![\w*])/g, "$1_$2_");
+    return replaceMark(replaceMark(slanted, "**", "*"), "~~", "~");
+  }).trim();
 }
 
-/** A mark at the edge of a word on both sides, on one line. */
-function marked(mark: string): RegExp {
-  return new RegExp(
-    `(^|[^\\w${mark}])${mark}(?!\\s|${mark})([^${mark}\\n]+?)(?<!\\s)${mark}(?![\\w${mark}])`,
-    "g",
-  );
+/** Writes another mark around what stands between two marks of a line, where both touch a word. */
+function replaceMark(text: string, mark: string, wanted: string): string {
+  if (!text.includes(mark)) return text;
+  return text
+    .split("\n")
+    .map((line) => replaceInLine(line.split(mark), mark, wanted))
+    .join("\n");
+}
+
+/** `parts`: a line, split at the marks. A pattern would look for the end of the line anew at each mark. */
+function replaceInLine(parts: readonly string[], mark: string, wanted: string): string {
+  const closings = closingsOf(parts);
+  let line = parts[0] ?? "";
+  for (let at = 1; at < parts.length; at++) {
+    const opens = /^\S/.test(parts[at] ?? "");
+    const closing = opens ? closings[at] : undefined;
+    if (closing === undefined) line += `${mark}${parts[at]}`;
+    else {
+      line += `${wanted}${parts.slice(at, closing + 1).join(mark)}${wanted}${parts[closing + 1]}`;
+      at = closing + 1;
+    }
+  }
+  return line;
+}
+
+/** For each part the next one, itself counted in, that a closing mark follows. */
+function closingsOf(parts: readonly string[]): (number | undefined)[] {
+  const closings: (number | undefined)[] = Array(parts.length).fill(undefined);
+  for (let at = parts.length - 2; at > 0; at--)
+    closings[at] = /\S/.test(parts[at]?.at(-1) ?? "") ? at : closings[at + 1];
+  return closings;
 }
 
 /** Links with words, and the backslashes that Markdown puts before its marks. */
 function withoutEscapes(part: string): string {
-  return part
-    .replace(/\[([^\]\n]+)\]\((https?:\/\/[^\s)]+)\)/g, (_, words: string, url: string) =>
-      words === url ? url : `${words} (${url})`,
-    )
-    .replace(/\\([\\`*_{}[\]()#+\-.!~>])/g, "$1");
+  return spellLinks(part).replace(/\\([\\`*_{}[\]()#+\-.!~>])/g, "$1");
+}
+
+/** `[words](https://a.example)` as `words (https://a.example)`. */
+function spellLinks(text: string): string {
+  let spelt = "";
+  let done = 0;
+  let end = -1;
+  for (const { index, 0: start, 1: words } of text.matchAll(/\[([^[\]\n]+)\]\((?=https?:\/\/)/g)) {
+    const at = index + start.length;
+    // An address that does not end here does not end for the links inside it either.
+    if (end < at) end = endOfAddress(text, at);
+    if (index < done || text[end] !== ")") continue;
+    const url = text.slice(at, end);
+    spelt += text.slice(done, index) + (words === url ? url : `${words} (${url})`);
+    done = end + 1;
+  }
+  return spelt + text.slice(done);
+}
+
+function endOfAddress(text: string, from: number): number {
+  const stop = /[\s)]/g;
+  stop.lastIndex = from;
+  return stop.exec(text)?.index ?? text.length;
 }
 
 function outside(text: string, change: (part: string) => string, untouched = UNTOUCHED): string {
   return text
     .split(untouched)
-    .map((part, place) => (place % 2 === 1 ? part : change(part)))
+    .map((part, place) => (place % 2 === 1 || part === "" ? part : change(part)))
     .join("");
 }

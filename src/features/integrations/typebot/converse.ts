@@ -8,10 +8,10 @@ import type { EventWork, IntegrationDeps } from "../provider.ts";
 import { toAnswer } from "./answer.ts";
 import type { Asked, BotCaller } from "./ask-bot.ts";
 import { type BotChat, type BotSession, isBefore, openSession } from "./bot-chat.ts";
-import { type TypebotConfig, typebotConfig } from "./config.ts";
+import { savedTypebotConfig, type TypebotConfig } from "./config.ts";
 import { endTurn, type Speaker, speak } from "./end-turn.ts";
 import { type Gathered, gatherWords } from "./gather-words.ts";
-import { isKeyword, isTrigger } from "./keywords.ts";
+import { isKeyword, isTrigger, refusalOfTrigger } from "./keywords.ts";
 import { toPrompt } from "./prompts.ts";
 import { readSaid, type Said } from "./read-said.ts";
 import { stopBot } from "./take-over.ts";
@@ -42,7 +42,7 @@ const MOST_STARTS = 3;
 
 /** A message that was received: it starts a bot or goes on with it, or it is none of the bot's business. */
 export async function converse(deps: BotDeps, work: EventWork): Promise<JobEnd> {
-  const config = typebotConfig.parse(work.integration.config);
+  const config = savedTypebotConfig.parse(work.integration.config);
   const { message } = work.event.data;
   const said = readSaid(deps, message);
   if (!said || isIgnored(config, message)) return { end: "done" };
@@ -63,7 +63,10 @@ export async function converse(deps: BotDeps, work: EventWork): Promise<JobEnd> 
   if (isKeyword(config.stop_keywords, said.text ?? "")) return stop(deps, hearing);
   if (isKeyword(config.restart_keywords, said.text ?? ""))
     return isOld(work) ? { end: "done" } : take(deps, { ...hearing, session: undefined }, undefined);
-  if (!session && !mayStart(hearing, now)) return { end: "done" };
+  if (!session && !mayStart(hearing, now)) {
+    await warnOfTrigger(deps, work, config);
+    return { end: "done" };
+  }
   return listen(deps, hearing);
 }
 
@@ -86,6 +89,17 @@ function isOld({ event: { data, recorded_at } }: EventWork): boolean {
 
 function mayStart({ work, known, config, said }: Hearing, now: Date): boolean {
   return !isOld(work) && !isBefore(now, known.state.closed_until) && isTrigger(config, said.text ?? "");
+}
+
+/** Says once that a saved expression cannot start the bot. */
+async function warnOfTrigger(
+  { health }: BotDeps,
+  { integration }: EventWork,
+  config: TypebotConfig,
+): Promise<void> {
+  const refusal = refusalOfTrigger(config);
+  const error = `trigger_value ${refusal}. The bot starts by no message until it is changed.`;
+  if (refusal !== undefined && integration.last_error !== error) await health.warn(integration, error);
 }
 
 /** The bot goes, and says goodbye where it was there. */

@@ -6,7 +6,7 @@ import { retryDelayMs } from "../error-policy.ts";
 import { claimLink, setLink } from "../links.ts";
 import type { TaskWork } from "../provider.ts";
 import { type BotChat, isBefore } from "./bot-chat.ts";
-import { typebotConfig } from "./config.ts";
+import { savedTypebotConfig } from "./config.ts";
 import type { BotDeps } from "./converse.ts";
 import { endTurn } from "./end-turn.ts";
 
@@ -28,7 +28,7 @@ const MOST_TRIES = 5;
 export async function goOn(deps: BotDeps, { job, integration, task }: TaskWork): Promise<JobEnd> {
   const { db, bots, health } = deps;
   const { chat, session_id, message_id, hop } = continuation.parse(task);
-  const config = typebotConfig.parse(integration.config);
+  const config = savedTypebotConfig.parse(integration.config);
   const known = await readChat<BotChat>(db, integration, { chat: chat.jid, lid: chat.lid });
   const { session, paused_until } = known.state;
   if (session?.session_id !== session_id || isBefore(new Date(), paused_until)) return { end: "done" };

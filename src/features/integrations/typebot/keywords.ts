@@ -1,10 +1,11 @@
-import { runInNewContext } from "node:vm";
+import { compileLinearPattern } from "../../../platform/linear-pattern.ts";
 import type { TypebotConfig } from "./config.ts";
 import { simplify } from "./options.ts";
 
 /** Whether the text is one of the words, whatever its case and accents. */
 export function isKeyword(words: readonly string[], text: string): boolean {
-  return words.some((word) => simplify(word) === simplify(text));
+  const said = simplify(text);
+  return words.some((word) => simplify(word) === said);
 }
 
 /** Whether a text starts the bot. */
@@ -27,15 +28,21 @@ export function isTrigger(
   }
 }
 
+/** Longer texts are tried by their beginning. */
 const LONGEST_TEXT = 2_000;
-const PATIENCE_MS = 50;
 
-/** A pattern of a customer may run for ever on some texts, so it is cut short. */
-function matches(pattern: string, text: string): boolean {
-  try {
-    const given = { pattern, text: text.slice(0, LONGEST_TEXT) };
-    return runInNewContext('new RegExp(pattern, "iu").test(text)', given, { timeout: PATIENCE_MS }) === true;
-  } catch {
-    return false;
-  }
+function matches(expression: string, text: string): boolean {
+  const pattern = compileLinearPattern(expression);
+  return !("refused" in pattern) && pattern.test(text.slice(0, LONGEST_TEXT));
+}
+
+/** Why the trigger of a saved configuration never starts the bot; undefined when it can. */
+export function refusalOfTrigger({
+  trigger,
+  trigger_operator,
+  trigger_value,
+}: Pick<TypebotConfig, "trigger" | "trigger_operator" | "trigger_value">): string | undefined {
+  if (trigger === "all" || trigger_operator !== "regex") return undefined;
+  const pattern = compileLinearPattern(trigger_value);
+  return "refused" in pattern ? pattern.refused : undefined;
 }

@@ -46,21 +46,27 @@ function toOption(id: unknown, text: unknown, other: unknown): Option[] {
   return [{ id, text: shown.trim(), others: typeof other === "string" ? [other] : [] }];
 }
 
+/** A longer text chooses nothing. */
+const LONGEST_CHOICE = 4_096;
+
 /** The option that is meant: by its number, or by its words, whatever their case and accents; undefined when unclear. */
 export function findOption(options: readonly Option[], said: string): Option | undefined {
   const text = said.trim();
+  if (text.length > LONGEST_CHOICE) return undefined;
   const exact = options.filter((option) => [option.text, ...option.others, option.id].includes(text));
   if (exact.length > 0) return exact[0];
   const number = /^[#(]?(\d{1,3})(?:[\s.)º-]|\uFE0F|\u20E3)*$/.exec(text)?.[1];
   if (number !== undefined) return options[Number(number) - 1];
+  const simple = simplify(text);
   const alike = options.filter((option) =>
-    [option.text, ...option.others].some((words) => simplify(words) === simplify(text)),
+    [option.text, ...option.others].some((words) => simplify(words) === simple),
   );
   return alike.length === 1 ? alike[0] : undefined;
 }
 
 /** The options that are meant by "1, 3" or "red and blue"; undefined as soon as one part is unclear. */
 export function findOptions(options: readonly Option[], said: string): Option[] | undefined {
+  if (said.length > LONGEST_CHOICE) return undefined;
   const whole = findOption(options, said);
   if (whole) return [whole];
   const isNumbers = /^[\d\s,;.&+]+$/.test(said);

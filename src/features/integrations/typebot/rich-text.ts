@@ -1,3 +1,5 @@
+import { trimEndOf } from "../../../platform/trim-end.ts";
+
 /** A node of Typebot's rich text: a block, a link, a variable, or a leaf with marks. */
 export interface RichNode {
   type?: unknown;
@@ -25,10 +27,8 @@ const MAX_DEPTH = 50;
  * paragraphs are blank lines; underlining is lost. Source: Typebot, `packages/rich-text/src/convertRichTextToMarkdown`.
  */
 export function toWhatsAppText(blocks: unknown): string {
-  return nodesOf(blocks)
-    .map((block) => renderBlock(block, 0))
-    .join("\n")
-    .replace(/\n+$/, "");
+  const lines = nodesOf(blocks).map((block) => renderBlock(block, 0));
+  return trimEndOf(lines.join("\n"), "\n");
 }
 
 function nodesOf(value: unknown): RichNode[] {

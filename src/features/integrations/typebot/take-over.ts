@@ -5,7 +5,7 @@ import { readChat, writeChat } from "../chat-state.ts";
 import type { EventWork, IntegrationDeps } from "../provider.ts";
 import { settleJob } from "../settle-job.ts";
 import { type BotChat, inMinutes, openSession } from "./bot-chat.ts";
-import { typebotConfig } from "./config.ts";
+import { savedTypebotConfig } from "./config.ts";
 
 /** A person has written in the chat: the bot is silent for a while, and does not finish what it was about to say. */
 export async function takeOver(
@@ -13,7 +13,7 @@ export async function takeOver(
   { job, integration, event }: EventWork,
 ): Promise<JobEnd> {
   const { message } = event.data;
-  const config = typebotConfig.parse(integration.config);
+  const config = savedTypebotConfig.parse(integration.config);
   if (config.pause_on_human_minutes === 0) return { end: "done" };
   const known = await readChat<BotChat>(deps.db, integration, { chat: message.jid, lid: message.lid });
   const now = new Date();

@@ -1,7 +1,7 @@
 import { createHealth } from "../health.ts";
 import type { IntegrationDeps, Provider } from "../provider.ts";
 import { createBotCaller } from "./ask-bot.ts";
-import { TYPEBOT_ALIASES, typebotConfig } from "./config.ts";
+import { savedTypebotConfig, TYPEBOT_ALIASES, typebotConfig } from "./config.ts";
 import { converse } from "./converse.ts";
 import { goOn } from "./go-on.ts";
 import { takeOver } from "./take-over.ts";
@@ -18,7 +18,7 @@ export function createTypebot(deps: IntegrationDeps): Provider {
     secrets: ["api_token"],
     address: "base_url",
     wants(config) {
-      const { ignore_groups } = typebotConfig.parse(config);
+      const { ignore_groups } = savedTypebotConfig.parse(config);
       // Of what is sent only what a person wrote: it may take the chat over.
       return {
         events: ["message.received", "message.sent"],
