@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
+import { findOpenEntries } from "../src/platform/address-policy.ts";
 import { listSettings } from "../src/platform/config.ts";
 import { listFiles, ROOT } from "./source-files.ts";
 
@@ -101,11 +102,15 @@ describe.each(["docker-compose.yml", "docker-compose.nodes.yml"])("%s", (file) =
   });
 });
 
-test("the gateway of docker-compose.yml may call its neighbours by name", () => {
+test("the gateway of docker-compose.yml may call its neighbours by name, each on its one port", () => {
   const { services }: Json = parse(read("docker-compose.yml"), { merge: true });
   const [, ...hosts] = services.waygate.environment.WAYGATE_ALLOWED_HOSTS.split(",");
-  expect(hosts.sort()).toEqual(["chatwoot", "n8n", "typebot"]);
-  for (const host of hosts) expect(services[host].profiles).toEqual([host]);
+  expect(hosts.sort()).toEqual(["chatwoot:3000", "n8n:5678", "typebot:3000"]);
+  expect(findOpenEntries(hosts)).toEqual([]);
+  for (const [name = "", port] of hosts.map((host: string) => host.split(":"))) {
+    expect(services[name].profiles).toEqual([name]);
+    expect(services[name].ports[0]).toMatch(new RegExp(`:${port}$`));
+  }
 });
 
 test("three nodes know their own addresses, and the proxy knows all of them", () => {

@@ -1,6 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { createAddressPolicy, parseAllowRule, parseSingleAddress } from "./address-policy.ts";
+import {
+  createAddressPolicy,
+  findOpenEntries,
+  parseAllowRule,
+  parseSingleAddress,
+} from "./address-policy.ts";
 
 /** Whether a name that resolved to `address` may be dialled. */
 function allows(allowedHosts: string[], address: string, host = "hooks.test", port = 443): boolean {
@@ -61,7 +66,14 @@ const ALWAYS_DENIED = [
   "fe80::1",
   "febf::1",
   "fd00:ec2::254",
+  "fd00:ec2::23",
+  "fd00:ec2::253",
+  "fd00:ec2:ffff::1",
   "fd20:ce::254",
+  "fd00:c1::a9fe:a9fe",
+  "fd00:42::42",
+  "fd00:a9fe:a9fe::1",
+  "fd00:100::100:200",
   "168.63.129.16",
   "100.100.100.200",
   "192.0.0.192",
@@ -340,6 +352,22 @@ describe("entries of the list", () => {
       expect(parseAllowRule(text)).toBeUndefined();
     },
   );
+
+  it("are open when they name more than the internet and have no port", () => {
+    const closed = ["external", "n8n:5678", "[::1]:8080", "10.0.0.0/8:443", "127.0.0.1:9000"];
+    expect(findOpenEntries(closed)).toEqual([]);
+    const open = ["private", "loopback", "n8n", "*.example.org", "10.0.0.0/8", "::1"];
+    expect(findOpenEntries([...closed, ...open])).toEqual(open);
+  });
+
+  it.each([
+    ["n8n:5678", "n8n", "10.1.2.3", 5678, 5679],
+    ["[::1]:8080", "[::1]", "::1", 8080, 8081],
+    ["10.0.0.0/8:443", "a.test", "10.1.2.3", 443, 8443],
+  ])("that name a port open that port alone: %s", (entry, host, address, open, closed) => {
+    expect(allows([entry], address, host, open)).toBe(true);
+    expect(allows([entry], address, host, closed)).toBe(false);
+  });
 
   it("that lift what is always denied are single addresses", () => {
     expect(parseSingleAddress("169.254.169.254")?.toString()).toBe("169.254.169.254");

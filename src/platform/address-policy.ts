@@ -43,8 +43,13 @@ const ALWAYS_DENIED: readonly Cidr[] = readAll(
   [
     "169.254.0.0/16",
     "fe80::/10",
-    "fd00:ec2::254",
+    // Metadata and host services of AWS, Google, Oracle, Scaleway, Akamai, Alibaba; then Azure, Alibaba, Oracle.
+    "fd00:ec2::/32",
     "fd20:ce::254",
+    "fd00:c1::a9fe:a9fe",
+    "fd00:42::42",
+    "fd00:a9fe:a9fe::1",
+    "fd00:100::100:200",
     "168.63.129.16",
     "100.100.100.200",
     "192.0.0.192",
@@ -104,6 +109,14 @@ export function parseAllowRule(text: string): AllowRule | undefined {
   }
   const name = parseName(parts.host);
   return name === undefined ? undefined : { kind: "name", name, port: parts.port };
+}
+
+/** Entries that open more than the internet and single ports: for every account, whatever listens there. */
+export function findOpenEntries(allowedHosts: readonly string[]): string[] {
+  return allowedHosts.filter((text) => {
+    const rule = parseAllowRule(text);
+    return rule?.kind === "word" ? rule.word !== "external" : rule !== undefined && rule.port === undefined;
+  });
 }
 
 /** Reads one entry of `WAYGATE_ALLOW_ALWAYS_DENIED`: a single address, alone or as /32 (/128). */

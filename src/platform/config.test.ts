@@ -27,7 +27,8 @@ describe("readConfig", () => {
       dataDir: "./data",
       roles: ["api", "sessions", "worker"],
       queue: "postgres",
-      allowedHosts: ["external", "private", "loopback"],
+      allowedHosts: ["external"],
+      localTargets: "auto",
       allowAlwaysDenied: [],
       network: "whatsapp",
       sendHoldMs: 900_000,
@@ -47,14 +48,30 @@ describe("readConfig", () => {
     }
   });
 
-  it("allows external hosts only as soon as it listens beyond loopback", () => {
-    expect(readConfig({ WAYGATE_HOST: "0.0.0.0" }).allowedHosts).toEqual(["external"]);
-    expect(readConfig({ WAYGATE_HOST: "192.168.1.10" }).allowedHosts).toEqual(["external"]);
-    expect(readConfig({ WAYGATE_HOST: "::" }).allowedHosts).toEqual(["external"]);
-    expect(readConfig({ WAYGATE_HOST: "::1" }).allowedHosts).toEqual(["external", "private", "loopback"]);
-    expect(readConfig({ WAYGATE_HOST: "127.0.0.1", WAYGATE_ALLOWED_HOSTS: "external" }).allowedHosts).toEqual(
-      ["external"],
-    );
+  it("lets calls go to the internet only, wherever it listens", () => {
+    for (const WAYGATE_HOST of ["127.0.0.1", "::1", "localhost", "0.0.0.0", "192.168.1.10", "::"]) {
+      expect(readConfig({ WAYGATE_HOST }).allowedHosts).toEqual(["external"]);
+    }
+    const listed = { WAYGATE_ALLOWED_HOSTS: "private,n8n:5678" };
+    expect(readConfig(listed).allowedHosts).toEqual(["private", "n8n:5678"]);
+    expect(readConfig({ ...listed, WAYGATE_LOCAL_TARGETS: "on" }).allowedHosts).toEqual([
+      ...["private", "n8n:5678", "loopback"],
+    ]);
+  });
+
+  it.each<[string, Record<string, string>, string]>([
+    ["with nothing set", {}, "auto"],
+    ["with loopback addresses", { WAYGATE_HOST: "::1", WAYGATE_BASE_URL: "http://localhost:3000" }, "auto"],
+    ["listening on every address", { WAYGATE_HOST: "0.0.0.0" }, "off"],
+    ["listening on another address", { WAYGATE_HOST: "192.168.1.10" }, "off"],
+    ["with a public address", { WAYGATE_BASE_URL: "https://gate.example" }, "off"],
+    ["with a private address", { WAYGATE_BASE_URL: "http://192.168.1.10:3000" }, "off"],
+    ["behind a proxy", { WAYGATE_TRUSTED_PROXIES: "127.0.0.1" }, "off"],
+    ["with a list", { WAYGATE_ALLOWED_HOSTS: "external" }, "off"],
+    ["switched off", { WAYGATE_LOCAL_TARGETS: "off" }, "off"],
+    ["switched on", { WAYGATE_LOCAL_TARGETS: "on", WAYGATE_HOST: "0.0.0.0" }, "on"],
+  ])("may open this machine to a sole owner only where a developer works: %s", (_what, env, expected) => {
+    expect(readConfig(env).localTargets).toBe(expected);
   });
 
   it("makes a base URL that a browser can open from the listening address", () => {

@@ -46,7 +46,8 @@ export function readConfig(env: Env): Config {
   return {
     ...settings,
     baseUrl: settings.baseUrl ?? defaultBaseUrl(settings),
-    allowedHosts: settings.allowedHosts ?? defaultAllowedHosts(settings.host),
+    allowedHosts: allowedHostsOf(settings),
+    localTargets: localTargetsOf(settings),
     faultPoint: given(env, FAULT_POINT),
     production: env.NODE_ENV === "production",
   };
@@ -170,8 +171,16 @@ function isLoopbackHost(host: string): boolean {
   return ip === undefined ? host === "localhost" : reachOf(ip) === "loopback";
 }
 
-function defaultAllowedHosts(host: string): string[] {
-  return isLoopbackHost(host) ? ["external", "private", "loopback"] : ["external"];
+function allowedHostsOf({ allowedHosts = ["external"], localTargets }: Settings): string[] {
+  return localTargets === "on" ? [...new Set([...allowedHosts, "loopback"])] : allowedHosts;
+}
+
+/** `auto` stays only for a developer on one machine: a proxy, a public address or a list means something else. */
+function localTargetsOf(settings: Settings): Settings["localTargets"] {
+  const { localTargets, host, baseUrl, allowedHosts, trustedProxies } = settings;
+  if (localTargets !== "auto") return localTargets;
+  const isHere = isLoopbackHost(host) && (baseUrl === undefined || isLoopbackUrl(baseUrl));
+  return isHere && allowedHosts === undefined && trustedProxies.length === 0 ? "auto" : "off";
 }
 
 function defaultBaseUrl({ host, port }: Settings): string {

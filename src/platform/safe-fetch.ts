@@ -77,6 +77,8 @@ export interface SafeFetchOptions {
   allowedHosts: readonly string[];
   /** The operator's own URLs may go further than those of customers; the same list when not given. */
   operatorAllowedHosts?: readonly string[];
+  /** Whether this machine may be called too; asked anew before every call. Absent: only where the list says so. */
+  allowsLoopback?: () => Promise<boolean>;
   allowAlwaysDenied?: readonly string[];
   httpsOnly?: boolean;
   egressProxy?: string;
@@ -84,38 +86,61 @@ export interface SafeFetchOptions {
   lookup?: NameLookup;
 }
 
+interface Rules extends TargetRules {
+  /** Keeps sockets apart that were checked under different rules. */
+  name: string;
+}
+
 interface Tools {
-  rules: Record<Whose, TargetRules>;
+  /** The rules that hold now. */
+  rulesOf(whose: Whose | undefined): Promise<Rules>;
   lookup: NameLookup;
   pools: OriginPools;
 }
 
 export function createSafeFetch(options: SafeFetchOptions): SafeFetch {
   const lookup = createNameLookup(options.lookup);
-  const rulesFor = (allowedHosts: readonly string[]): TargetRules => ({
-    policy: createAddressPolicy({ ...options, allowedHosts, ownAddresses: addressesOfThisMachine }),
-    httpsOnly: options.httpsOnly ?? false,
-    isProxied: options.egressProxy !== undefined,
-  });
   const tools: Tools = {
-    rules: {
-      tenant: rulesFor(options.allowedHosts),
-      operator: rulesFor(options.operatorAllowedHosts ?? options.allowedHosts),
-    },
+    rulesOf: createRules(options),
     lookup,
     pools: createOriginPools({ lookup, egressProxy: options.egressProxy }),
   };
   return {
     fetch: (request) => call(tools, request, ({ body }) => readAtMost(body, request.maxBytes)),
     download: (request) => download(tools, request),
-    refusal: (url, whose = "tenant") => refusalOf(tools, url, whose),
-    lookup: (url, whose = "tenant") => {
+    refusal: (url, whose) => refusalOf(tools, url, whose),
+    lookup: (url, whose) => {
       const { hostname: host, port, protocol } = new URL(url);
       const target = { host, port: Number(port) || (protocol === "https:" ? 443 : 80) };
-      return checkedLookup(tools.rules[whose].policy, target, lookup);
+      return (hostname, lookupOptions, callback) => {
+        tools.rulesOf(whose).then(
+          ({ policy }) => checkedLookup(policy, target, lookup)(hostname, lookupOptions, callback),
+          (error: NodeJS.ErrnoException) => callback(error, []),
+        );
+      };
     },
     close: () => tools.pools.close(),
   };
+}
+
+/** Two sets of rules: what the list allows, and the same with this machine, as long as that is allowed. */
+function createRules(options: SafeFetchOptions): Tools["rulesOf"] {
+  const { allowedHosts, operatorAllowedHosts = allowedHosts, allowsLoopback } = options;
+  const rulesFor = (name: string, hosts: readonly string[]): Rules => ({
+    name,
+    policy: createAddressPolicy({ ...options, allowedHosts: hosts, ownAddresses: addressesOfThisMachine }),
+    httpsOnly: options.httpsOnly ?? false,
+    isProxied: options.egressProxy !== undefined,
+  });
+  const listed = {
+    tenant: rulesFor("tenant", allowedHosts),
+    operator: rulesFor("operator", operatorAllowedHosts),
+  };
+  const local = {
+    tenant: rulesFor("tenant, local", [...allowedHosts, "loopback"]),
+    operator: rulesFor("operator, local", [...operatorAllowedHosts, "loopback"]),
+  };
+  return async (whose = "tenant") => ((await allowsLoopback?.()) ? local : listed)[whose];
 }
 
 async function call<Body extends object>(
@@ -124,13 +149,14 @@ async function call<Body extends object>(
   read: (answer: Dispatcher.ResponseData) => Promise<Body>,
 ): Promise<(Answered & Body) | Failed<Failure>> {
   const began = performance.now();
-  const target = readTarget(request.url, tools.rules[request.whose ?? "tenant"]);
+  const rules = await tools.rulesOf(request.whose);
+  const target = readTarget(request.url, rules);
   if ("failure" in target) {
     return { outcome: "failed", ...target, durationMs: 0 };
   }
   const deadline = startDeadline(request.totalMs, request.signal);
   try {
-    const answered = await exchange(tools, request, target, deadline, read);
+    const answered = await exchange({ tools, rules, target, deadline }, request, read);
     return { outcome: "response", ...answered, durationMs: msSince(began) };
   } catch (error) {
     if (error instanceof ChunkError) {
@@ -144,17 +170,21 @@ async function call<Body extends object>(
   }
 }
 
+interface Exchange {
+  tools: Tools;
+  rules: Rules;
+  target: OutgoingTarget;
+  deadline: Deadline;
+}
+
 async function exchange<Body extends object>(
-  { rules, pools }: Tools,
+  { tools, rules, target, deadline }: Exchange,
   request: OutgoingRequest,
-  target: OutgoingTarget,
-  deadline: Deadline,
   read: (answer: Dispatcher.ResponseData) => Promise<Body>,
 ) {
-  const whose = request.whose ?? "tenant";
   const { isPaced = false } = request;
-  const { policy } = rules[whose];
-  const borrowed = pools.borrow({ origin: target.url.origin, target, whose, policy, isPaced });
+  const { policy, name: whose } = rules;
+  const borrowed = tools.pools.borrow({ origin: target.url.origin, target, whose, policy, isPaced });
   const line = await deadline.race(borrowed).catch((error: unknown) => {
     // One that comes too late goes to the next in the queue.
     borrowed.then((late) => late.end()).catch(() => {});
@@ -193,9 +223,14 @@ async function download(tools: Tools, request: DownloadRequest): Promise<Downloa
     : answered;
 }
 
-async function refusalOf({ rules, lookup }: Tools, url: string, whose: Whose): Promise<string | undefined> {
-  const { policy, isProxied } = rules[whose];
-  const target = readTarget(url, rules[whose]);
+async function refusalOf(
+  { rulesOf, lookup }: Tools,
+  url: string,
+  whose: Whose | undefined,
+): Promise<string | undefined> {
+  const rules = await rulesOf(whose);
+  const { policy, isProxied } = rules;
+  const target = readTarget(url, rules);
   if ("failure" in target) {
     return target.error;
   }

@@ -144,13 +144,20 @@ export const SETTINGS = z.object({
     .allowRules()
     .optional()
     .describe(
-      "Where outgoing calls (webhooks, media, integrations) may go: `external`, `private`, `loopback`, addresses, CIDRs, `host` or `*.host`, with an optional `:port`. A host in the list allows private addresses for that name only; `external,private` opens the whole private network. Ports of mail, SSH and databases (22, 25, 465, 587, 2375, 3306, 5432, 6379, 11211, 27017) need an entry with that port. Link-local and cloud metadata addresses are never allowed.",
+      "Where outgoing calls (webhooks, media, integrations) may go: `external`, `private`, `loopback`, addresses, CIDRs, `host` or `*.host`, with an optional `:port`. A host in the list allows private addresses for that name only; `external,private` opens the whole private network. The list holds for every account, so name a port with every host: `external,n8n:5678`. Ports of mail, SSH and databases (22, 25, 465, 587, 2375, 3306, 5432, 6379, 11211, 27017) need an entry with that port. Link-local and cloud metadata addresses are never allowed.",
     )
     .meta({
       section: "Outgoing calls",
       env: "WAYGATE_ALLOWED_HOSTS",
-      shown: "`external`; while `WAYGATE_HOST` is a loopback address `external,private,loopback`",
+      shown: "`external`",
     }),
+  localTargets: type
+    .oneOf(["auto", "on", "off"])
+    .prefault("auto")
+    .describe(
+      "Whether outgoing calls may also go to this machine, for a webhook receiver on `localhost`. `auto`: only while the owner's account is the only one, `WAYGATE_HOST` and `WAYGATE_BASE_URL` are loopback addresses, and neither `WAYGATE_ALLOWED_HOSTS` nor `WAYGATE_TRUSTED_PROXIES` is set. `on`: for every account.",
+    )
+    .meta({ env: "WAYGATE_LOCAL_TARGETS" }),
   allowAlwaysDenied: type
     .singleAddresses()
     .prefault("")

@@ -5,15 +5,21 @@ type Owner = Gateway["firstOwner"];
 
 /** What whoever has started the gateway by hand needs next. */
 export function bannerLines(
-  { url, database, firstOwner }: Pick<Gateway, "url" | "database" | "firstOwner">,
-  config: Pick<Config, "host" | "allowedHosts" | "ownerEmail">,
+  {
+    url,
+    database,
+    outgoingCalls,
+    firstOwner,
+  }: Pick<Gateway, "url" | "database" | "outgoingCalls" | "firstOwner">,
+  config: Pick<Config, "host" | "ownerEmail">,
 ): string[] {
   const isEverywhere = config.host === "0.0.0.0" || config.host === "::";
   const where = isEverywhere ? `${url} and every other address of this machine` : url;
   return [
     "",
     `Waygate listens on ${where} (reference: ${url}/docs).`,
-    `Database: ${database}. Outgoing calls: ${config.allowedHosts.join(", ")}.`,
+    `Database: ${database}.`,
+    `Outgoing calls: ${outgoingCalls}.`,
     ...signInLines(firstOwner),
     "",
     `Try it without a phone; paste these three lines into a shell${firstOwner?.password ? "" : " with your own sign-in"}:`,

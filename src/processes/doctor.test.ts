@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../../test/database.ts";
+import { createAccount } from "../features/accounts/create-account.ts";
 import { createSecretBox } from "../platform/secret-box.ts";
 import { requireSecretKey } from "../platform/secret-check.ts";
 import { doctor } from "./doctor.ts";
@@ -106,6 +107,26 @@ describe("waygate doctor", () => {
     const { isWell, lines } = await ask(changed);
     expect(lines.filter((one) => line.test(one)).length).toBe(1);
     expect(isWell).toBe(!lines.some((one) => one.startsWith("fail")));
+  });
+
+  test("warns of entries that open a machine or network to several accounts", async () => {
+    const openTo = (lines: string[]) => lines.filter((line) => line.includes("outgoing calls"));
+    const open = { WAYGATE_ALLOWED_HOSTS: "external,loopback,n8n,n8n:5678" };
+    expect(openTo((await ask(open)).lines)).toEqual([expect.stringMatching(/^ok /)]);
+    const { db } = store.database;
+    await createAccount(db, { name: "Owner", account_type: "owner", email: "o@example.com", password: KEY });
+    expect(openTo((await ask()).lines)).toEqual([
+      expect.stringContaining("external, and this machine while the owner's account is the only one"),
+    ]);
+    await createAccount(db, { name: "Shop", account_type: "client", email: "s@example.com", password: KEY });
+    const { isWell, lines } = await ask(open);
+    expect(isWell).toBe(true);
+    expect(openTo(lines)).toEqual([
+      expect.stringMatching(/^warn .*Every account can reach loopback, n8n on any port: name single hosts/),
+    ]);
+    expect(openTo((await ask()).lines)).toEqual([
+      expect.stringMatching(/^ok .*external; no longer this machine, since there is a second account/),
+    ]);
   });
 
   test("says which program's port it is when it is taken", async () => {

@@ -1,17 +1,18 @@
 import { realpath } from "node:fs/promises";
 import { resolve } from "node:path";
+import { hasOtherAccounts } from "../features/accounts/other-accounts.ts";
 import {
   examineBackups,
   examineDatabase,
   examineDisk,
   examineMediaStore,
   examineNetwork,
-  examinePolicy,
   examinePort,
   examineSecretKey,
   examineSecrets,
   type Finding,
 } from "../features/health/examine.ts";
+import { examinePolicy } from "../features/health/outgoing-calls.ts";
 import { type Config, ConfigError, type Env, readConfig } from "../platform/config.ts";
 import { findKey, openDataDir } from "../platform/data-dir.ts";
 import type { Db } from "../platform/db.ts";
@@ -40,34 +41,44 @@ async function examine(env: Env): Promise<Finding[]> {
     return error.problems.map((words) => ({ what: "settings", grade: "fail", words, mend }));
   }
   const dataDir = resolve(config.dataDir);
+  const { found, hasOthers } = await examineStore(config, dataDir);
   return [
     { what: "settings", grade: "ok", words: "all can be read" },
     await examineDisk(dataDir),
-    ...(await examineStore(config, dataDir)),
+    ...found,
     examineSecrets(config),
     ...((await isPresent(dataDir)) || config.media ? [await examineMediaStore(config, dataDir)] : []),
-    examinePolicy(config),
+    examinePolicy(config, hasOthers),
     await examineNetwork(config),
     await examinePort(config, await isHeld(config.dataDir)),
   ];
 }
 
-/** The database with what it says of the keys; one that was never started is not started for this. */
-async function examineStore(config: Config, dataDir: string): Promise<Finding[]> {
+interface StoreFindings {
+  found: Finding[];
+  /** Whether there is a second account; undefined where the database does not say. */
+  hasOthers?: boolean;
+}
+
+/** The database with what it says of keys and accounts; one that was never started is not started for this. */
+async function examineStore(config: Config, dataDir: string): Promise<StoreFindings> {
   if (!config.databaseUrl && !(await hasOwnDatabase(dataDir))) {
-    return [{ what: "database", grade: "ok", words: "its own PostgreSQL is made at the first start" }];
+    return {
+      found: [{ what: "database", grade: "ok", words: "its own PostgreSQL is made at the first start" }],
+    };
   }
   const undo = new UndoList();
   try {
     const { database, words } = await openCommandDatabase(config, undo);
     const found = await examineDatabase(database.db, words).catch((error) => refuseDatabase(error, words));
     const isReady = found.every(({ grade, what }) => what !== "migrations" || grade === "ok");
-    if (!isReady) return found;
-    const keys = await examineKeys(config, dataDir, database.db);
-    return [...found, ...keys, ...(await examineBackups(database.db, config))];
+    if (!isReady) return { found };
+    found.push(...(await examineKeys(config, dataDir, database.db)));
+    found.push(...(await examineBackups(database.db, config)));
+    return { found, hasOthers: await hasOtherAccounts(database.db) };
   } catch (error) {
     const words = (error instanceof Error ? error.message : String(error)).replace(/\.$/, "");
-    return [{ what: "database", grade: "fail", words }];
+    return { found: [{ what: "database", grade: "fail", words }] };
   } finally {
     await undo.run();
   }

@@ -1,8 +1,10 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { createEngine, type Engine } from "../engine/engine.ts";
+import { createSoleAccountCheck, hasOtherAccounts } from "../features/accounts/other-accounts.ts";
 import { followMessages } from "../features/campaigns/follow-messages.ts";
 import { createSuppression } from "../features/consent/consent.ts";
 import { createConversations } from "../features/contacts/contacts.ts";
+import { describeOutgoing } from "../features/health/outgoing-calls.ts";
 import { createIntegrations } from "../features/integrations/integration-parts.ts";
 import { openMedia } from "../features/media/media-parts.ts";
 import { openFile } from "../features/media/open-file.ts";
@@ -38,6 +40,8 @@ export interface Gateway {
   url: string;
   /** Which database is in use, in words, without its password. */
   database: string;
+  /** Where outgoing calls may go at the start, in words. */
+  outgoingCalls: string;
   engine: Engine;
   /** Set when this start has made the owner's account; the password only when it was made up. */
   firstOwner: { email: string; password?: string } | undefined;
@@ -80,6 +84,7 @@ async function start(config: Config, log: Log, undo: UndoList): Promise<Gateway>
   return {
     url,
     database: store.words,
+    outgoingCalls: describeOutgoing(config, await hasOtherAccounts(store.database.db)),
     engine,
     firstOwner,
     async stop({ drainMs = 0, graceMs } = {}) {
@@ -108,7 +113,8 @@ async function startServing(on: Foundation): Promise<{ engine: Engine; url: stri
   const { db } = database;
   const version = readVersion();
   const listeners = [database.url, config.databaseUrl ?? database.url].map(listenerOf);
-  const outgoing = createSafeFetch({ ...config, ownListeners: () => listeners });
+  const allowsLoopback = config.localTargets === "auto" ? createSoleAccountCheck({ db, log }) : undefined;
+  const outgoing = createSafeFetch({ ...config, allowsLoopback, ownListeners: () => listeners });
   undo.add(() => outgoing.close());
   const engine = engineOf(on);
   const outcomes = createOutcomeRecorder(db, engine, followMessages);

@@ -47,6 +47,7 @@ export async function startBenchGateway(
       WAYGATE_OWNER_EMAIL: OWNER.email,
       WAYGATE_OWNER_PASSWORD: OWNER.password,
       WAYGATE_LOG_LEVEL: "warn",
+      WAYGATE_ALLOWED_HOSTS: "external,private,loopback",
       NODE_ENV: "production",
       ...(databaseUrl && {
         DATABASE_URL: databaseUrl,

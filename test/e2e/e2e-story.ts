@@ -61,6 +61,7 @@ export async function createE2eStory(more: Record<string, string> = {}, server?:
     WAYGATE_OWNER_EMAIL: OWNER.email,
     WAYGATE_OWNER_PASSWORD: OWNER.password,
     WAYGATE_LOG_LEVEL: "warn",
+    WAYGATE_ALLOWED_HOSTS: "external,private,loopback",
     WAYGATE_DOUBT_WAIT: "1s",
     // Not in the middle of a test, should it run at that hour.
     WAYGATE_BACKUP_AT: "off",

@@ -34,8 +34,9 @@ describe("a gateway that is started for the first time, with nothing set", () =>
 
   test("says where it listens, with which database, and where it may call", () => {
     expect(gateway.output()).toContain(`Waygate listens on ${gateway.url} (reference: ${gateway.url}/docs).`);
+    expect(gateway.output()).toContain(`Database: its own PostgreSQL below ${data.path}.`);
     expect(gateway.output()).toContain(
-      `Database: its own PostgreSQL below ${data.path}. Outgoing calls: external, private, loopback.`,
+      "Outgoing calls: external, and this machine while the owner's account is the only one (WAYGATE_LOCAL_TARGETS).",
     );
   });
 

@@ -1,6 +1,8 @@
 import { GatewayError } from "../../platform/errors.ts";
 import type { Caller } from "../../platform/handler.ts";
 
+export { hasOtherAccounts } from "./other-accounts.ts";
+
 /** The signed-in user of an `account` route. */
 export function requireUser(caller: Caller): Extract<Caller, { kind: "user" }> {
   if (caller.kind === "user") return caller;

@@ -17,6 +17,10 @@ const detail = z
     version: z.string(),
     node_version: z.string(),
     roles: z.array(z.string()),
+    outgoing_calls: z.object({
+      allowed_hosts: z.array(z.string()).describe("As `WAYGATE_ALLOWED_HOSTS` has them."),
+      this_machine: z.boolean().describe("Whether webhooks and other outgoing calls may go to this machine."),
+    }),
     database: z
       .object({
         version: z.string(),

@@ -169,14 +169,6 @@ export async function examineMediaStore({ media }: Config, dataDir: string): Pro
   }
 }
 
-export function examinePolicy({ allowedHosts, httpsOnly, egressProxy, allowAlwaysDenied }: Config): Finding {
-  const lifted =
-    allowAlwaysDenied.length > 0 ? `, and ${allowAlwaysDenied.join(", ")} although always denied` : "";
-  const how = `${httpsOnly ? ", over https only" : ""}${egressProxy ? ", through a proxy" : ""}`;
-  const words = `webhooks, media and integrations may go to: ${allowedHosts.join(", ")}${lifted}${how}`;
-  return { what: "outgoing calls", grade: "ok", words };
-}
-
 /** Whether the network's server takes a connection. */
 export async function examineNetwork({ whatsappUrl }: Pick<Config, "whatsappUrl">): Promise<Finding> {
   const what = "WhatsApp";

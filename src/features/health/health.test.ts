@@ -38,6 +38,7 @@ beforeEach(() => {
       ...{ baseUrl: "http://127.0.0.1:3000", queue: "postgres", roles: ["api", "worker"] },
       ...{ databaseUrl: undefined, production: false, backupKey: undefined, metricsToken: undefined },
       ...{ adminToken: undefined, adminTokenSecond: undefined },
+      ...{ allowedHosts: ["external"], localTargets: "auto" },
     },
     readiness,
     dataDir: tmpdir(),
@@ -159,6 +160,7 @@ describe("health", () => {
       expect(detail).toMatchObject({
         node_version: process.version,
         roles: ["api", "worker"],
+        outgoing_calls: { allowed_hosts: ["external"], this_machine: true },
         database: {
           instances: 0,
           connected_instances: 0,
@@ -178,6 +180,7 @@ describe("what stands in the way of production", () => {
     ...{ skewMs: 5, pendingMigrations: [], hasWorker: true, hasSessionHost: true, freeDisk: 0.5 },
     ...{ baseUrl: "https://gate.example", isDatabaseEmbedded: false, isProduction: true },
     ...{ weakSecrets: [], hasBackupKey: true, backupAgeMs: 3_600_000, isHoldingBack: false },
+    ...{ openTargets: [], hasOtherAccounts: true },
   };
 
   test.each<[string, Partial<Findings>, string[]]>([
@@ -193,6 +196,8 @@ describe("what stands in the way of production", () => {
     ["plain http on this machine", { baseUrl: "http://localhost:3000" }, []],
     ["plain http on IPv6 loopback", { baseUrl: "http://[::1]:3000" }, []],
     ["a token that can be guessed", { weakSecrets: ["WAYGATE_ADMIN_TOKEN"] }, ["weak_secret"]],
+    ["an open machine and several accounts", { openTargets: ["loopback"] }, ["open_outgoing_policy"]],
+    ["an open machine and one account", { openTargets: ["loopback"], hasOtherAccounts: false }, []],
     ["a backup key beside the data", { hasBackupKey: false }, ["no_backup_key"]],
     ["a backup key beside the data, at home", { hasBackupKey: false, isProduction: false }, []],
     ["a backup of the day before yesterday", { backupAgeMs: 2.1 * 86_400_000 }, ["no_recent_backup"]],

@@ -1,23 +1,30 @@
 import { statfs } from "node:fs/promises";
 import { sql } from "kysely";
+import { findOpenEntries } from "../../platform/address-policy.ts";
 import type { Config } from "../../platform/config.ts";
 import type { Database, Db } from "../../platform/db.ts";
 import { type Handlers, Reply } from "../../platform/handler.ts";
 import { findPendingMigrations } from "../../platform/pending-migrations.ts";
 import { version } from "../../platform/version.ts";
+import { hasOtherAccounts } from "../accounts/accounts.ts";
 import { createCheck } from "./check.ts";
 import type { healthContract } from "./contract.ts";
 import { findBackupAge, findWeakSecrets } from "./examine.ts";
+import { reachesThisMachine } from "./outgoing-calls.ts";
 import { findBlockers } from "./production-blockers.ts";
 
 const NAME = "Waygate";
 
 type SecretName = "adminToken" | "adminTokenSecond" | "metricsToken" | "backupKey";
+type PolicyName = "allowedHosts" | "localTargets";
 
 export interface HealthOptions {
   database: Pick<Database, "db">;
   engine: { isSafe(): boolean; hasLive(role: "sessions" | "worker"): Promise<boolean> };
-  config: Pick<Config, "baseUrl" | "queue" | "roles" | "databaseUrl" | "production" | SecretName>;
+  config: Pick<
+    Config,
+    "baseUrl" | "queue" | "roles" | "databaseUrl" | "production" | SecretName | PolicyName
+  >;
   /** Whether this process has started and is not stopping. */
   readiness: { readonly ready: boolean };
   dataDir: string;
@@ -43,7 +50,7 @@ export function healthHandlers(options: HealthOptions): Handlers<typeof healthCo
       ready,
       production_ready: production_blockers.length === 0,
       production_blockers,
-      detail: isOperator ? await detail(options, checks.inventory) : undefined,
+      detail: isOperator ? await detail(options, checks) : undefined,
     };
     return new Reply(body, { status: ready ? 200 : 503 });
   }
@@ -74,12 +81,13 @@ function createChecks({ database: { db }, engine, dataDir }: HealthOptions) {
     freeDisk: createCheck(() => measureFreeDisk(dataDir)),
     backupAgeMs: createCheck(() => findBackupAge(db)),
     isHoldingBack: createCheck(() => isHoldingBack(db)),
+    hasOtherAccounts: createCheck(() => hasOtherAccounts(db)),
     inventory: createCheck(() => readInventory(db)),
   };
 }
 
 async function ask(checks: Checks, { config, media }: HealthOptions) {
-  const [skewMs, pendingMigrations, hasWorker, hasSessionHost, freeDisk, backupAgeMs, held] =
+  const [skewMs, pendingMigrations, hasWorker, hasSessionHost, freeDisk, backupAgeMs, held, hasOthers] =
     await Promise.all([
       checks.skewMs(),
       checks.pendingMigrations(),
@@ -88,11 +96,13 @@ async function ask(checks: Checks, { config, media }: HealthOptions) {
       checks.freeDisk(),
       checks.backupAgeMs(),
       checks.isHoldingBack(),
+      checks.hasOtherAccounts(),
     ]);
   const { baseUrl, production: isProduction } = config;
   const isDatabaseEmbedded = config.databaseUrl === undefined;
   return {
     ...{ skewMs, pendingMigrations, hasWorker, hasSessionHost, freeDisk, backupAgeMs, isHoldingBack: held },
+    ...{ openTargets: findOpenEntries(config.allowedHosts), hasOtherAccounts: hasOthers },
     ...{ weakSecrets: findWeakSecrets(config), hasBackupKey: config.backupKey !== undefined },
     ...{ baseUrl, isDatabaseEmbedded, isProduction, isMediaStoreFull: media?.store.isFull ?? false },
   };
@@ -115,11 +125,17 @@ async function measureFreeDisk(directory: string): Promise<number> {
   return bavail / blocks;
 }
 
-async function detail({ config }: HealthOptions, inventory: Checks["inventory"]) {
+async function detail({ config }: HealthOptions, { inventory, hasOtherAccounts }: Checks) {
+  // Unknown is taken for closed.
+  const hasOthers = (await hasOtherAccounts()) ?? true;
   return {
     version: version(),
     node_version: process.version,
     roles: config.roles,
+    outgoing_calls: {
+      allowed_hosts: config.allowedHosts,
+      this_machine: reachesThisMachine(config, hasOthers),
+    },
     database: (await inventory()) ?? null,
   };
 }

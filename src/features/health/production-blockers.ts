@@ -22,6 +22,10 @@ export interface Findings {
   hasBackupKey: boolean;
   /** Since the last verified backup or, where there is none, since the first account was made. */
   backupAgeMs: number | undefined;
+  /** Entries of the outgoing policy that open a machine or a network to every account. */
+  openTargets: readonly string[];
+  /** Whether there is an account beside the owner's. */
+  hasOtherAccounts: boolean | undefined;
   /** A restored gateway holds sends and deliveries back until somebody decides. */
   isHoldingBack: boolean | undefined;
 }
@@ -85,6 +89,12 @@ const RULES: readonly (Blocker & { blocks(findings: Findings): boolean })[] = [
     key: "weak_secret",
     message: "A token can be guessed: `waygate doctor` names it. Make a new one: openssl rand -base64 32.",
     blocks: ({ weakSecrets }) => weakSecrets.length > 0,
+  },
+  {
+    key: "open_outgoing_policy",
+    message:
+      "WAYGATE_ALLOWED_HOSTS lets every account call this machine or network: name single hosts with a port, such as n8n:5678.",
+    blocks: ({ openTargets, hasOtherAccounts = false }) => hasOtherAccounts && openTargets.length > 0,
   },
   {
     key: "no_backup_key",

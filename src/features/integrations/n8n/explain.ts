@@ -38,5 +38,5 @@ function refused({ token }: N8nConfig): string {
 
 function explainFailure(failure: string, said: string): string {
   if (failure !== "blocked") return said;
-  return `${said} If n8n runs in your own network, whoever operates the gateway adds its name to WAYGATE_ALLOWED_HOSTS.`;
+  return `${said} If n8n runs in your own network, whoever operates the gateway adds its name and port to WAYGATE_ALLOWED_HOSTS, such as n8n:5678.`;
 }

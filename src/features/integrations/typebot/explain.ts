@@ -7,7 +7,7 @@ export function explain(outcome: FetchOutcome, { public_id }: TypebotConfig): st
   const said = describeOutcome(outcome);
   if (outcome.outcome === "failed") {
     if (outcome.failure !== "blocked") return said;
-    return `${said} If Typebot runs in your own network, whoever operates the gateway adds its name to WAYGATE_ALLOWED_HOSTS.`;
+    return `${said} If Typebot runs in your own network, whoever operates the gateway adds its name and port to WAYGATE_ALLOWED_HOSTS, such as typebot:3000.`;
   }
   switch (outcome.status) {
     case 400:
