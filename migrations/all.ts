@@ -22,6 +22,7 @@ import * as integrations from "./0021-integrations.ts";
 import * as webhookFormat from "./0022-webhook-format.ts";
 import * as unlinkedLeads from "./0024-unlinked-leads.ts";
 import * as heldByOwner from "./0025-held-by-owner.ts";
+import * as registration from "./0026-registration.ts";
 
 /** Every migration in order; forward only. */
 export const migrations: Record<string, Migration> = {
@@ -48,4 +49,5 @@ export const migrations: Record<string, Migration> = {
   "0022-webhook-format": webhookFormat,
   "0024-unlinked-leads": unlinkedLeads,
   "0025-held-by-owner": heldByOwner,
+  "0026-registration": registration,
 };

@@ -117,6 +117,9 @@ export interface InstanceTable {
   qr_attempt: number | null;
   qr_max_attempts: number | null;
   qr_expires_at: Date | null;
+  qr_reason: "new" | "refreshed" | null;
+  /** Why the last pairing failed, as plain data of the network. */
+  pairing_error: Json<Record<string, unknown>> | null;
   pairing_phone: string | null;
   pairing_code: string | null;
   last_qr_at: Date | null;
@@ -148,6 +151,8 @@ export interface CredentialTable {
   instance_id: number;
   generation: number;
   secret: Buffer | null;
+  /** What a pairing under way needs to go on after a restart. */
+  registration: Buffer | null;
   updated_at: Generated<Date>;
 }
 

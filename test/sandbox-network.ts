@@ -91,5 +91,7 @@ export function keepInMemory(): CredentialStore {
     erase: async () => {
       kept = undefined;
     },
+    loadRegistration: async () => undefined,
+    saveRegistration: async () => {},
   };
 }

@@ -30,6 +30,8 @@ export interface WhatsAppStage extends CallStage {
   control: WhatsAppControl;
   /** A session of a driver of its own, which ends with the stage. */
   open(options?: WhatsAppStageOptions, session?: Partial<OpenOptions>): Listener;
+  /** As kill -9 for a session of `open`: it reports and stores nothing more. */
+  abandon(listener: Listener): void;
 }
 
 export interface WhatsAppStageOptions
@@ -45,6 +47,7 @@ export async function startWhatsAppStage(options: WhatsAppStageOptions = {}): Pr
   const contact = await control.addPerson({ name: "Ana" });
   const driver = createDriver(server, options);
   const opened: Listener[] = [];
+  const drivers = new Map<Listener, ReturnType<typeof createDriver>>();
   return {
     driver,
     server,
@@ -57,10 +60,13 @@ export async function startWhatsAppStage(options: WhatsAppStageOptions = {}): Pr
     arrivals: (id) => control.arrivals(id),
     expireFiles: () => control.expireMedia({ phones: true }),
     open(own = {}, { credentials = keepInMemory(), ...session } = {}) {
-      const listener = new Listener(createDriver(server, own), credentials, session);
+      const its = createDriver(server, own);
+      const listener = new Listener(its, credentials, session);
+      drivers.set(listener, its);
       opened.push(listener);
       return listener;
     },
+    abandon: (listener) => drivers.get(listener)?.abandon(),
     async stop() {
       await Promise.all(opened.map(({ session }) => session.disconnect()));
       driver.abandon();
@@ -79,8 +85,8 @@ export function createDriver(
   return createWhatsAppDriver({
     url: server.url,
     rootKey: server.rootKeyHex,
-    timing: { ...QUICK, ...(shortQr && { firstQrMs: 60, laterQrMs: 60 }), ...timing },
-    socket: { ...(shortQr && { qrTimeout: 60 }), ...socket },
+    timing: { ...QUICK, ...(shortQr && { firstQrMs: 60, laterQrMs: 60, scanMs: 10 }), ...timing },
+    socket,
     log,
     version,
   });
@@ -162,6 +168,8 @@ export interface MemoryCredentials extends CredentialStore {
   beforeCommit: () => Promise<void>;
   /** Waits before every read. */
   beforeRead: () => Promise<void>;
+  /** Waits before a registration is kept, and may refuse it. */
+  beforeRegistration: () => Promise<void>;
   readonly texts: Map<string, string>;
   readonly letterList: Map<string, Letter>;
 }
@@ -169,6 +177,7 @@ export interface MemoryCredentials extends CredentialStore {
 /** A pairing with its keys that lasts as long as the test. */
 export function keepInMemory(): MemoryCredentials {
   let kept: Uint8Array | undefined;
+  let registration: Uint8Array | undefined;
   const texts = new Map<string, string>();
   const letterList = new Map<string, Letter>();
   const store: MemoryCredentials = {
@@ -176,13 +185,22 @@ export function keepInMemory(): MemoryCredentials {
     letterList,
     beforeCommit: async () => {},
     beforeRead: async () => {},
+    beforeRegistration: async () => {},
     load: async () => kept,
     async save(credentials) {
       if (!kept) for (const map of [texts, letterList]) map.clear();
       kept = credentials;
+      registration = undefined;
     },
     async erase() {
       kept = undefined;
+      registration = undefined;
+    },
+    loadRegistration: async () => registration,
+    async saveRegistration(bytes) {
+      await store.beforeRegistration();
+      if (kept) throw new Error("There is a pairing.");
+      registration = bytes;
     },
     keys: {
       async read(kind, ids) {

@@ -86,7 +86,7 @@ export interface NetworkMessage {
 
 /**
  * `closed` and `logged_out`: the gateway asked for it; when the phone unlinks it, the event is `logged_out`. `outdated`:
- * the network does not take this version of its client any more.
+ * the network does not take this version of its client any more. `pairing_failed`: no phone was linked, see its `error`.
  */
 export type DisconnectReason =
   | "connection_lost"
@@ -95,17 +95,47 @@ export type DisconnectReason =
   | "outdated"
   | "logged_out"
   | "banned"
+  | "pairing_failed"
   | "closed";
+
+export type PairingErrorCode =
+  | "qr_expired"
+  | "code_expired"
+  | "code_withdrawn"
+  | "wrong_code"
+  | "number_refused"
+  | "code_forbidden"
+  | "rate_limited"
+  | "pairing_unavailable"
+  | "device_limit"
+  | "phone_refused"
+  | "passkey_required"
+  | "client_outdated"
+  | "connection_failed";
+
+/** Why a pairing failed: what happened, and what the person who links can do. */
+export interface PairingError {
+  code: PairingErrorCode;
+  message: string;
+  action: string;
+  /** Before then the network refuses again. */
+  retry_at?: Date;
+}
+
+/** `refreshed`: takes the place of a QR that was scanned; the network wants the phone to scan once more. */
+export type QrReason = "new" | "refreshed";
 
 /**
  * Everything a session tells; `report` resolves once it is stored, and only then is it acknowledged to the network.
  * A rejection means that it is not stored: the session goes on, and the same is told again later.
  */
 export type NetworkEvent =
-  | { type: "qr"; qr: string; expires_at: Date; attempt: number; max_attempts: number }
+  | { type: "qr"; qr: string; expires_at: Date; attempt: number; max_attempts: number; reason: QrReason }
   | { type: "pairing_code"; code: string; expires_at: Date }
-  | { type: "qr_expired" }
-  | { type: "passkey_required"; reason: string }
+  | { type: "qr_expired"; error?: PairingError }
+  /** A try to link failed; the QR or the code that is shown can still be used. */
+  | { type: "pairing_failed"; error: PairingError }
+  | { type: "passkey_required"; reason: string; error?: PairingError }
   | { type: "connected"; me: Identity; platform: string }
   | {
       type: "disconnected";
@@ -113,6 +143,8 @@ export type NetworkEvent =
       will_retry: boolean;
       /** For people: what the network said, and which try follows. */
       detail?: string;
+      /** Of a pairing that ended so. */
+      error?: PairingError;
     }
   | { type: "logged_out"; reason: string }
   | { type: "banned"; reason: string }
@@ -171,8 +203,12 @@ export interface CredentialStore {
   load(): Promise<Uint8Array | undefined>;
   /** Resolves once durable; rejects when another process owns the instance now. */
   save(credentials: Uint8Array): Promise<void>;
-  /** Keys and letters of the pairing go with it. */
+  /** Keys and letters of the pairing go with it, and a registration too. */
   erase(): Promise<void>;
+  /** What a pairing under way needs to go on after a restart; gone once `save` or `erase` has resolved. */
+  loadRegistration(): Promise<Uint8Array | undefined>;
+  /** Resolves once durable; rejects when there is a pairing, or another process owns the instance now. */
+  saveRegistration(registration: Uint8Array): Promise<void>;
   /** For networks whose pairings change with every message. */
   readonly keys?: PairingKeys;
 }

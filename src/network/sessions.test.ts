@@ -7,6 +7,8 @@ const NO_CREDENTIALS: CredentialStore = {
   load: async () => undefined,
   save: async () => undefined,
   erase: async () => undefined,
+  loadRegistration: async () => undefined,
+  saveRegistration: async () => undefined,
 };
 
 function setUp() {

@@ -1,9 +1,17 @@
 import type { Connection } from "./connection.ts";
-import type { RawNode } from "./control.ts";
+import type { RawNode, RefreshChild } from "./control.ts";
 import type { Network } from "./network.ts";
-import type { BinaryNode } from "./nodes.ts";
+import { type BinaryNode, node, SERVER, seconds } from "./nodes.ts";
 import type { ClientHello } from "./noise.ts";
-import { type Candidate, finishLink, link, offerRefs, parseQr, registrationOf } from "./pairing.ts";
+import {
+  type Candidate,
+  finishLink,
+  link,
+  offerRefs,
+  parseQr,
+  refuseLink,
+  registrationOf,
+} from "./pairing.ts";
 import { CodePairings } from "./pairing-code.ts";
 import type { Person } from "./person.ts";
 
@@ -12,6 +20,8 @@ export class Candidates {
   readonly #network: Network;
   readonly #byConnection = new Map<Connection, Candidate>();
   readonly #codes: CodePairings;
+  readonly #stanzas: RawNode[] = [];
+  #refreshes = 0;
 
   constructor(network: Network) {
     this.#network = network;
@@ -48,17 +58,43 @@ export class Candidates {
     return link(this.#network, person, candidate, Buffer.from(advSecret, "base64"), forge);
   }
 
-  enterCode(person: Person, code: string): Promise<number> {
-    return this.#codes.enter(person, code);
+  get codes(): CodePairings {
+    return this.#codes;
+  }
+
+  /** All that clients have sent before they were linked, without content. */
+  get stanzas(): readonly RawNode[] {
+    return this.#stanzas;
+  }
+
+  /** The network retires the secrets of all QRs; the id of the notification is returned. */
+  refresh(child: RefreshChild, id = `refresh-${++this.#refreshes}`): string {
+    const content = child === "none" ? undefined : [node(child)];
+    const attrs = { from: SERVER, id, type: "companion_reg_refresh", t: seconds() };
+    for (const connection of this.#byConnection.keys()) connection.send(node("notification", attrs, content));
+    return id;
+  }
+
+  /** The time of all references is over. */
+  expireReferences(): void {
+    for (const { refs } of this.#byConnection.values()) refs.clear();
+  }
+
+  /** The network ends the connections on which nobody was linked. */
+  end(): void {
+    for (const connection of this.#byConnection.keys()) connection.cut();
   }
 
   async stanza(connection: Connection, stanza: BinaryNode): Promise<void> {
     const candidate = this.#byConnection.get(connection);
     if (!candidate) return;
+    this.#stanzas.push({ tag: stanza.tag, attrs: { ...stanza.attrs } });
+    if (stanza.tag === "ack") return;
     if (stanza.tag === "iq" && stanza.attrs.type === "result") {
       finishLink(this.#network, candidate, stanza);
       return;
     }
+    if (stanza.tag === "iq" && stanza.attrs.type === "error") return refuseLink(candidate, stanza);
     await this.#codes.stanza(candidate, stanza);
   }
 

@@ -12,6 +12,8 @@ export interface Registration {
   registrationId: number;
   identity: Uint8Array;
   signedPreKey: { id: number; value: Uint8Array; signature: Uint8Array };
+  /** What the phone shows under Linked devices. */
+  name: string;
 }
 
 interface Waiting {

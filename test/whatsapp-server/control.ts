@@ -74,7 +74,14 @@ export interface PersonInfo {
   lid: string;
   name: string;
   /** Linked devices (companions) by number. */
-  devices: { number: number; online: boolean; presence: string; waiting: number; pre_keys: number }[];
+  devices: {
+    number: number;
+    name: string;
+    online: boolean;
+    presence: string;
+    waiting: number;
+    pre_keys: number;
+  }[];
   about: string;
   has_picture: boolean;
   blocked: string[];
@@ -145,6 +152,14 @@ export type Fault = {
   | { fault: "usync_error"; part: string; code: number; backoff?: number }
   /** The phone changes the same settings at the moment in which a device does. */
   | { fault: "setting_conflict" }
+  /** A request for a pairing code is refused. */
+  | { fault: "code_refused"; code: number; text: string }
+  /** Its answer comes so much later. */
+  | { fault: "code_delayed"; ms: number }
+  /** The answer to the code's last step is an error. */
+  | { fault: "finish_refused"; code: number; text: string }
+  /** The phone has the keys and does not consent until it is told to. */
+  | { fault: "consent_held" }
   /** A person cannot read a message and asks for it again. */
   | { fault: "unreadable"; by: string }
   /** An upload or download over HTTPS is answered with this status. */
@@ -162,6 +177,9 @@ export interface RawNode {
   content?: RawNode[] | string | Uint8Array;
 }
 
+/** What a refresh has in it; both names are in use, and one without a child must change nothing. */
+export type RefreshChild = "companion_reg_refresh" | "pair-device-rotate-qr" | "none";
+
 /** Everything that a test can do with the network; the same in-process and over HTTP. */
 export interface WhatsAppControl {
   /** A person with a phone, a number and a LID; the phone is run by the server. */
@@ -175,8 +193,20 @@ export interface WhatsAppControl {
 
   /** The phone scans a QR; resolves with the number of the new device once the client has signed. */
   scan(phone: string, qr: string, options?: { forge?: "hmac" | "signature" }): Promise<number>;
-  /** The code is typed into the phone. */
-  enterCode(phone: string, code: string): Promise<number>;
+  /** The code is typed into the phone; with a `ref` of another pairing, which a client must not answer to. */
+  enterCode(phone: string, code: string, options?: { ref?: string }): Promise<number>;
+  /** The phone consents to the pairing by code that the fault `consent_held` held up. */
+  giveConsent(phone: string): Promise<number>;
+  /** The network wants another code: the client draws one, or with `manual` the user has to ask for it. */
+  refreshCode(phone: string, options?: { manual?: boolean; ref?: string }): Promise<void>;
+  /** The network retires the secret of every QR and code on show; resolves with the id of its notification. */
+  refreshRegistration(options?: { child?: RefreshChild; id?: string }): Promise<string>;
+  /** All that clients have sent before they were linked, without content. */
+  registrationStanzas(): Promise<RawNode[]>;
+  /** No QR on show can be scanned any more. */
+  expireReferences(): Promise<void>;
+  /** Breaks the connections of the clients that are not linked yet. */
+  endRegistrations(): Promise<void>;
   /** The phone removes its linked devices, or one of them. */
   unlink(phone: string, device?: number): Promise<void>;
   /** The account is banned: connections end with 403 and logins are refused. */

@@ -11,6 +11,7 @@ import type {
   PersonInfo,
   PresenceState,
   RawNode,
+  RefreshChild,
   Said,
   SayOptions,
   Seen,
@@ -53,13 +54,16 @@ export class LocalControl implements WhatsAppControl {
       about,
       has_picture: picture !== undefined,
       blocked: [...blocked],
-      devices: [...companions.values()].map(({ number, connection, presence, waiting, preKeys }) => ({
-        number,
-        presence,
-        online: connection?.open ?? false,
-        waiting,
-        pre_keys: preKeys.size,
-      })),
+      devices: [...companions.values()].map(
+        ({ number, connection, presence, waiting, preKeys, registration }) => ({
+          number,
+          presence,
+          name: registration.name,
+          online: connection?.open ?? false,
+          waiting,
+          pre_keys: preKeys.size,
+        }),
+      ),
     };
   }
 
@@ -104,8 +108,32 @@ export class LocalControl implements WhatsAppControl {
     return this.#candidates.scan(this.#network.person(phone), qr, options.forge);
   }
 
-  enterCode(phone: string, code: string): Promise<number> {
-    return this.#candidates.enterCode(this.#network.person(phone), code);
+  enterCode(phone: string, code: string, options: { ref?: string } = {}): Promise<number> {
+    return this.#candidates.codes.enter(this.#network.person(phone), code, options.ref);
+  }
+
+  async refreshRegistration(options: { child?: RefreshChild; id?: string } = {}): Promise<string> {
+    return this.#candidates.refresh(options.child ?? "companion_reg_refresh", options.id);
+  }
+
+  async registrationStanzas(): Promise<RawNode[]> {
+    return [...this.#candidates.stanzas];
+  }
+
+  async expireReferences(): Promise<void> {
+    this.#candidates.expireReferences();
+  }
+
+  async endRegistrations(): Promise<void> {
+    this.#candidates.end();
+  }
+
+  async giveConsent(phone: string): Promise<number> {
+    return this.#candidates.codes.giveConsent(phone);
+  }
+
+  async refreshCode(phone: string, options: { manual?: boolean; ref?: string } = {}): Promise<void> {
+    this.#candidates.codes.refresh(phone, options);
   }
 
   async unlink(phone: string, device?: number): Promise<void> {

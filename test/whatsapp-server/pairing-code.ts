@@ -12,6 +12,8 @@ interface Attempt {
   /** Salt, IV and the client's ephemeral key under the code. */
   wrapped: Buffer;
   entered?: Entered;
+  /** Gives the consent that is held up. */
+  consent?: () => Promise<number>;
 }
 
 interface Entered {
@@ -43,7 +45,7 @@ export class CodePairings {
 
   async stanza(candidate: Candidate, stanza: BinaryNode): Promise<void> {
     const reg = child(stanza, "link_code_companion_reg");
-    const quiet = stanza.tag === "presence" || stanza.tag === "ib" || stanza.tag === "ack";
+    const quiet = stanza.tag === "presence" || stanza.tag === "ib";
     if (quiet) return;
     if (stanza.attrs.xmlns === "w:p") return candidate.connection.send(result(stanza));
     if (reg?.attrs.stage === "companion_hello") return this.#hello(candidate, stanza, reg);
@@ -52,7 +54,7 @@ export class CodePairings {
   }
 
   /** Types the code; the client proves its keys by it. */
-  async enter(person: Person, code: string): Promise<number> {
+  async enter(person: Person, code: string, otherRef?: string): Promise<number> {
     const attempt = await this.#awaited(person.phone);
     const { wrapped, candidate, ref } = attempt;
     const theirs = ctr(
@@ -67,20 +69,24 @@ export class CodePairings {
     const entered = new Promise<number>((done, refused) => {
       attempt.entered = { person, ephemeral, theirs, done, refused };
     });
-    candidate.connection.send(
-      node(
-        "notification",
-        { from: SERVER, id: `code-${ref}`, type: "link_code_companion_reg", t: seconds() },
-        [
-          node("link_code_companion_reg", { stage: "primary_hello" }, [
-            node("link_code_pairing_wrapped_primary_ephemeral_pub", {}, Buffer.concat([salt, iv, mine])),
-            node("primary_identity_pub", {}, Buffer.from(person.identity.public)),
-            node("link_code_pairing_ref", {}, Buffer.from(ref)),
-          ]),
-        ],
-      ),
-    );
+    notify(candidate, { stage: "primary_hello" }, otherRef ?? ref, [
+      node("link_code_pairing_wrapped_primary_ephemeral_pub", {}, Buffer.concat([salt, iv, mine])),
+      node("primary_identity_pub", {}, Buffer.from(person.identity.public)),
+    ]);
     return entered;
+  }
+
+  refresh(phone: string, { manual, ref }: { manual?: boolean; ref?: string }): void {
+    const attempt = this.#attempts.get(phone);
+    if (!attempt) throw new Error(`nobody asks to link with ${phone}`);
+    const attrs = { stage: "refresh_code", force_manual_refresh: manual ? "true" : undefined };
+    notify(attempt.candidate, attrs, ref ?? attempt.ref);
+  }
+
+  giveConsent(phone: string): Promise<number> {
+    const consent = this.#attempts.get(phone)?.consent;
+    if (!consent) throw new Error(`no consent of ${phone} is held up`);
+    return consent();
   }
 
   /** A client shows its code before the network has heard of it; a person types slower than that. */
@@ -93,18 +99,26 @@ export class CodePairings {
     throw new Error(`nobody asks to link with ${phone}`);
   }
 
-  #hello(candidate: Candidate, iq: BinaryNode, reg: BinaryNode): void {
+  async #hello(candidate: Candidate, iq: BinaryNode, reg: BinaryNode): Promise<void> {
     const phone = (reg.attrs.jid ?? "").split("@")[0] ?? "";
+    const { faults } = this.#network;
+    const refusal = faults.take("code_refused", phone) ?? refusalOf(reg);
+    if (refusal) return candidate.connection.send(failure(iq, refusal.code, refusal.text));
     const ref = `ref-${randomBytes(8).toString("hex")}`;
     const wrapped = bytes(child(reg, "link_code_pairing_wrapped_companion_ephemeral_pub"));
-    this.#attempts.set(phone, { candidate, ref, wrapped });
-    candidate.connection.send(
-      result(iq, [
-        node("link_code_companion_reg", { stage: "companion_hello" }, [
-          node("link_code_pairing_ref", {}, Buffer.from(ref)),
+    const accept = () => {
+      this.#attempts.set(phone, { candidate, ref, wrapped });
+      candidate.connection.send(
+        result(iq, [
+          node("link_code_companion_reg", { stage: "companion_hello" }, [
+            node("link_code_pairing_ref", {}, Buffer.from(ref)),
+          ]),
         ]),
-      ]),
-    );
+      );
+    };
+    const delay = faults.take("code_delayed", phone)?.ms;
+    if (delay === undefined) accept();
+    else setTimeout(accept, delay);
   }
 
   #finish(candidate: Candidate, iq: BinaryNode, reg: BinaryNode): void {
@@ -115,6 +129,13 @@ export class CodePairings {
       this.#network.book.unhandled.push(describe(iq));
       return;
     }
+    const { phone } = entered.person;
+    const refusal = this.#network.faults.take("finish_refused", phone);
+    if (refusal) {
+      candidate.connection.send(failure(iq, refusal.code, refusal.text));
+      entered.refused(new Error("the network refused the last step"));
+      return;
+    }
     try {
       const advSecret = advSecretOf(
         candidate,
@@ -122,13 +143,46 @@ export class CodePairings {
         bytes(child(reg, "link_code_pairing_wrapped_key_bundle")),
       );
       candidate.connection.send(result(iq));
-      entered.done(link(this.#network, entered.person, candidate, advSecret));
+      const consent = () => {
+        const linking = link(this.#network, entered.person, candidate, advSecret);
+        entered.done(linking);
+        return linking;
+      };
+      if (this.#network.faults.take("consent_held", phone)) attempt.consent = consent;
+      else consent();
     } catch {
       candidate.connection.send(failure(iq, 400, "bad-request"));
       entered.refused(new Error("the code is wrong"));
     }
   }
 }
+
+function notify(
+  { connection }: Candidate,
+  attrs: Record<string, string | undefined>,
+  ref: string,
+  content: BinaryNode[] = [],
+): void {
+  const id = `code-${randomBytes(4).toString("hex")}`;
+  connection.send(
+    node("notification", { from: SERVER, id, type: "link_code_companion_reg", t: seconds() }, [
+      node("link_code_companion_reg", attrs, [
+        ...content,
+        node("link_code_pairing_ref", {}, Buffer.from(ref)),
+      ]),
+    ]),
+  );
+}
+
+/** The network shows only browsers and systems that it knows. */
+function refusalOf(reg: BinaryNode): { code: number; text: string } | undefined {
+  const display = bytes(child(reg, "companion_platform_display")).toString();
+  const id = bytes(child(reg, "companion_platform_id")).toString();
+  if (DISPLAYS.test(display) && /^[1-9]$/.test(id)) return undefined;
+  return { code: 400, text: "bad-request" };
+}
+
+const DISPLAYS = /^(Chrome|Edge|Firefox|Opera|Safari) \((Windows|Mac OS|Linux|Android|iOS)\)$/;
 
 /** Opens what the client sealed with the keys that the code carried over; throws when the code was another. */
 function advSecretOf(candidate: Candidate, { person, ephemeral, theirs }: Entered, wrapped: Buffer): Buffer {

@@ -40,6 +40,7 @@ export function registrationOf({ staticKey, payload }: ClientHello): Registratio
       value: data.eSkeyVal,
       signature: data.eSkeySig,
     },
+    name: proto.DeviceProps.decode(data.deviceProps ?? new Uint8Array()).os ?? "",
   };
 }
 
@@ -121,6 +122,13 @@ function signedIdentity(
   const hmac = createHmac("sha256", advSecret).update(signed).digest();
   if (forge === "hmac") hmac[0] = (hmac[0] ?? 0) ^ 1;
   return proto.ADVSignedDeviceIdentityHMAC.encode({ details: signed, hmac }).finish();
+}
+
+/** A client that does not accept the pairing says so; the phone shows that it could not link. */
+export function refuseLink({ signing }: Candidate, { attrs, content }: BinaryNode): void {
+  if (!signing || attrs.id !== signing.id || attrs.type !== "error") return;
+  const { code, text } = child({ tag: "iq", attrs, content }, "error")?.attrs ?? {};
+  signing.refused(new Error(`the client refused the pairing: ${code} ${text}`));
 }
 
 /** The client's signature came: it counts as linked, and is told to log in. */

@@ -20,6 +20,7 @@ export async function settleRestored(db: Db, head: BackupHead, erasures: readonl
   // A sign-in that was ended after the backup would be good again.
   await run(db, sql`delete from sign_in`);
   await stopInstances(db);
+  await forgetRegistrations(db);
   await holdJobs(db);
   await pauseCampaigns(db);
   await run(db, sql`delete from restored`);
@@ -43,10 +44,15 @@ async function stopInstances(db: Db): Promise<void> {
     sql`
     update instance set wanted = 'stopped', status = 'disconnected', last_disconnect_reason = 'restored',
       disconnected_at = now(), updated_at = now(), qr = null, qr_attempt = null, qr_expires_at = null,
-      pairing_code = null
+      qr_reason = null, pairing_code = null
     where wanted = 'connected'
       or status in ('connecting', 'qr_pending', 'passkey_required', 'connected', 'reconnecting')`,
   );
+}
+
+/** One that was linked after the backup must not be registered a second time with the same keys. */
+async function forgetRegistrations(db: Db): Promise<void> {
+  await run(db, sql`update credential set registration = null where registration is not null`);
 }
 
 async function holdJobs(db: Db): Promise<void> {

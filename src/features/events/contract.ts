@@ -26,6 +26,7 @@ export const EXTRA_EVENTS = [
   "instance.reconnecting",
   "instance.logged_out",
   "instance.passkey_required",
+  "instance.pairing_failed",
   "group.updated",
   "call.received",
   "campaign.completed",

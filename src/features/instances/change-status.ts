@@ -1,4 +1,5 @@
 import { sql, type UpdateObject } from "kysely";
+import type { PairingError } from "../../network/driver.ts";
 import type { Trx } from "../../platform/db.ts";
 import type { InstanceStatus, Tables } from "../../tables.ts";
 import type { EventName } from "../events/contract.ts";
@@ -14,6 +15,8 @@ export interface StatusChange {
   /** What people are shown beside the reason. */
   detail?: string;
   will_retry?: boolean;
+  /** Why a pairing failed; what is known of an earlier one stays. */
+  pairing_error?: PairingError;
   /** Further columns. */
   set?: InstanceChange;
   /** Events beside those of the status itself. */
@@ -34,6 +37,7 @@ export async function changeStatus(trx: Trx, before: InstanceRow, change: Status
       ...(status !== "qr_pending" && NO_CODE),
       ...(status !== "qr_pending" && status !== "connecting" && { pairing_phone: null }),
       ...(before.status === "connected" && { disconnected_at: now, last_seen_at: now }),
+      ...(change.pairing_error && { pairing_error: JSON.stringify(change.pairing_error) }),
       ...change.set,
       status,
       last_disconnect_reason: change.detail ? `${change.reason}: ${change.detail}` : change.reason,
@@ -53,6 +57,7 @@ const NO_CODE = {
   qr_attempt: null,
   qr_max_attempts: null,
   qr_expires_at: null,
+  qr_reason: null,
   pairing_code: null,
 } satisfies InstanceChange;
 
@@ -102,6 +107,7 @@ function draftEvents(before: InstanceRow, after: InstanceRow, change: StatusChan
     jid: after.jid ?? before.jid,
     reason: change.reason,
     will_retry: change.will_retry ?? false,
+    ...(change.pairing_error && { pairing_error: change.pairing_error }),
   };
   const names =
     before.status === after.status

@@ -85,7 +85,7 @@ async function requestConnect(trx: Trx, id: number, phone: string | undefined): 
   const afresh = !LIVE.includes(row.status) || row.status === "passkey_required";
   await addControlJob(trx, row.lane, { do: "connect", phone, afresh });
   const status: InstanceStatus = row.status === "reconnecting" ? "reconnecting" : "connecting";
-  const set = { wanted: "connected" as const, pairing_phone: phone ?? null };
+  const set = { wanted: "connected" as const, pairing_phone: phone ?? null, pairing_error: null };
   return { row, lanes: await changeStatus(trx, row, { status, reason: null, set }) };
 }
 

@@ -89,6 +89,9 @@ describe("connecting", () => {
       expires_at,
       attempt,
       max_attempts,
+      qr_reason: "new",
+      hint: null,
+      pairing_error: null,
     });
     const again = await post(id, "connect");
     expect(again.body.data.qr_code).toBe(qr_code);
@@ -100,7 +103,16 @@ describe("connecting", () => {
     ]);
     expect(Buffer.from(image.body).toString("base64")).toBe(qr.slice("data:image/png;base64,".length));
     expect(await events(id)).toEqual([
-      { event: "instance.qr", qr, qr_code, expires_at, attempt: 1, max_attempts: 5 },
+      {
+        event: "instance.qr",
+        qr,
+        qr_code,
+        expires_at,
+        attempt: 1,
+        max_attempts: 5,
+        reason: "new",
+        hint: null,
+      },
     ]);
   });
 

@@ -122,6 +122,22 @@ const created = z.object({
   default_webhook: webhook.optional().describe("Present when a webhook address was given."),
 });
 
+const pairingError = z
+  .object({
+    code: z.string().describe("A word of the table in docs/pairing.md, such as `wrong_code`."),
+    message: z.string().describe("What happened."),
+    action: z.string().describe("What the person who links can do."),
+    retry_at: z.string().optional().describe("Before then WhatsApp refuses again."),
+  })
+  .nullable()
+  .describe("Why the last pairing failed; cleared by the next connect, QR code or pairing code.");
+
+const qrReason = z
+  .enum(["new", "refreshed"])
+  .nullable()
+  .describe("refreshed: WhatsApp has replaced the QR code during the scan; the phone must scan once more.");
+const hint = text.describe("What to tell the person who scans; null: nothing special.");
+
 const connection = z.object({
   id: z.number(),
   name: z.string(),
@@ -144,6 +160,9 @@ const connection = z.object({
   updatedAt: time,
   reason: text,
   new_chats_locked_until: timeOrNull,
+  pairing_error: pairingError,
+  qr_reason: qrReason,
+  hint,
 });
 
 const pairing = z.object({
@@ -153,6 +172,9 @@ const pairing = z.object({
   expires_at: timeOrNull,
   attempt: z.number().int().nullable(),
   max_attempts: z.number().int().nullable(),
+  qr_reason: qrReason,
+  hint,
+  pairing_error: pairingError,
 });
 
 const proxyUrl = z

@@ -119,6 +119,31 @@ describe("the pairing of an instance", () => {
     expect(await text(store().load())).toBe("new");
   });
 
+  it("keeps a registration, sealed, until the pairing is saved or erased", async () => {
+    const one = store();
+    expect(await one.loadRegistration()).toBeUndefined();
+    await one.saveRegistration(bytes("first"));
+    await one.saveRegistration(bytes("second"));
+    expect(await one.load()).toBeUndefined();
+    expect(await text(store().loadRegistration())).toBe("second");
+    expect((await row())?.registration?.toString("latin1")).not.toContain("second");
+    await one.save(bytes("pairing"));
+    expect([await text(one.load()), await one.loadRegistration()]).toEqual(["pairing", undefined]);
+    await expect(one.saveRegistration(bytes("late"))).rejects.toThrow(/later pairing/);
+    await one.erase();
+    await one.saveRegistration(bytes("third"));
+    await one.erase();
+    expect(await one.loadRegistration()).toBeUndefined();
+  });
+
+  it("takes no registration from a process that does not own the lane any more", async () => {
+    const old = store();
+    await old.saveRegistration(bytes("old"));
+    await takeOver("b", 2);
+    await expect(old.saveRegistration(bytes("late"))).rejects.toThrow(/another process/);
+    expect(await text(store("b", 2).loadRegistration())).toBe("old");
+  });
+
   it("cannot be written by the old owner in the moment of the take-over", async () => {
     const old = store();
     await old.save(bytes("old"));

@@ -4,7 +4,7 @@ import { heldLanes } from "../../engine/fence.ts";
 import type { CredentialStore } from "../../network/driver.ts";
 import type { Db, Trx } from "../../platform/db.ts";
 import type { SecretBox } from "../../platform/secret-box.ts";
-import { clearPairings, createPairingVault, type PairingVault } from "./pairing-vault.ts";
+import { clearPairings, createPairingVault, type PairingClaim, type PairingVault } from "./pairing-vault.ts";
 
 export interface CredentialStoreOptions {
   db: Db;
@@ -55,18 +55,20 @@ export function createCredentialStore(options: CredentialStoreOptions): Credenti
         with held as (${heldLanes(node, [lane])})
         insert into credential (instance_id, generation, secret)
         select ${instance}, 1, ${secret} from held
-        on conflict (instance_id) do update set secret = excluded.secret, updated_at = now(),
+        on conflict (instance_id) do update set secret = excluded.secret, registration = null, updated_at = now(),
           generation = credential.generation + case when credential.secret is null then 1 else 0 end
         where credential.generation = ${generation ?? 0}
         returning generation`.execute(db);
       generation = requireWritten(rows, instance);
       await clearPairings(db, instance, generation);
     },
+    loadRegistration: () => loadRegistration(db, box, instance),
+    saveRegistration: async (registration) => saveRegistration(options, await claim(), registration),
     async erase() {
       if (generation === undefined) await load();
       const { rows } = await sql<{ generation: number }>`
         with held as (${heldLanes(node, [lane])}), erased as (
-          update credential set secret = null, generation = generation + 1, updated_at = now()
+          update credential set secret = null, registration = null, generation = generation + 1, updated_at = now()
           where instance_id = ${instance} and generation = ${generation ?? 0} and exists (select from held)
           returning generation
         )
@@ -82,6 +84,33 @@ export function createCredentialStore(options: CredentialStoreOptions): Credenti
   };
 }
 
+async function loadRegistration(db: Db, box: SecretBox, instance: number): Promise<Uint8Array | undefined> {
+  const row = await db
+    .selectFrom("credential")
+    .select("registration")
+    .where("instance_id", "=", instance)
+    .executeTakeFirst();
+  return row?.registration ? Buffer.from(box.open(row.registration), "base64") : undefined;
+}
+
+/** Never beside a pairing: that one is kept. */
+async function saveRegistration(
+  { db, box, node }: CredentialStoreOptions,
+  { lane, generation }: PairingClaim,
+  registration: Uint8Array,
+): Promise<void> {
+  const instance = Number(lane.key);
+  const sealed = box.seal(Buffer.from(registration).toString("base64"));
+  const { rows } = await sql<{ generation: number }>`
+    with held as (${heldLanes(node, [lane])})
+    insert into credential (instance_id, generation, registration)
+    select ${instance}, ${generation}, ${sealed} from held
+    on conflict (instance_id) do update set registration = excluded.registration, updated_at = now()
+    where credential.generation = ${generation} and credential.secret is null
+    returning generation`.execute(db);
+  requireWritten(rows, instance);
+}
+
 function requireWritten(rows: { generation: number }[], instance: number): number {
   const [row] = rows;
   if (row) return Number(row.generation);
@@ -93,7 +122,7 @@ function requireWritten(rows: { generation: number }[], instance: number): numbe
 /** Ends the pairing whatever its generation; the caller holds the lane. */
 export async function eraseCredential(trx: Trx, instance: number): Promise<void> {
   await sql`
-    update credential set secret = null, generation = generation + 1, updated_at = now()
-    where instance_id = ${instance} and secret is not null`.execute(trx);
+    update credential set secret = null, registration = null, generation = generation + 1, updated_at = now()
+    where instance_id = ${instance} and (secret is not null or registration is not null)`.execute(trx);
   await clearPairings(trx, instance);
 }

@@ -1,4 +1,5 @@
 import type { Selectable } from "kysely";
+import type { QrReason } from "../../network/driver.ts";
 import { nextMonth } from "../../platform/month.ts";
 import type { OutputOf } from "../../platform/route.ts";
 import type { PlanTable } from "../../tables.ts";
@@ -6,6 +7,7 @@ import { DEFAULT_SETTINGS, type instancesContract } from "./contract.ts";
 import type { InstanceRow } from "./instance-row.ts";
 import { toDataUrl } from "./qr-image.ts";
 
+type ShownPairingError = NonNullable<OutputOf<typeof instancesContract.getInstanceQr>["pairing_error"]>;
 export type ShownInstance = OutputOf<typeof instancesContract.getInstance>;
 export type Limits = Omit<Selectable<PlanTable>, "id" | "name" | "price" | "features">;
 
@@ -71,7 +73,26 @@ export function toConnection(row: InstanceRow) {
     updatedAt: row.updated_at,
     reason: isConnected ? null : row.last_disconnect_reason,
     new_chats_locked_until: lockOf(row),
+    pairing_error: toPairingError(row),
+    ...toHint(row),
   };
+}
+
+/** Why the last pairing failed; null when none has failed since the last connect. */
+export function toPairingError({ pairing_error }: InstanceRow): ShownPairingError | null {
+  return pairing_error as ShownPairingError | null;
+}
+
+/** What the person who scans should know beside the QR. */
+export const QR_HINTS: Record<QrReason, string | null> = {
+  new: null,
+  refreshed:
+    "WhatsApp has replaced the QR code while it was scanned. Scan the new code once more with the same phone.",
+};
+
+function toHint(row: InstanceRow) {
+  const qr_reason = hasPairing(row) ? row.qr_reason : null;
+  return { qr_reason, hint: qr_reason && QR_HINTS[qr_reason] };
 }
 
 /** The QR or pairing code that waits to be used now; all null when there is none. */
@@ -85,6 +106,8 @@ export async function toPairing(row: InstanceRow) {
     expires_at: isWaiting ? row.qr_expires_at : null,
     attempt: isWaiting ? row.qr_attempt : null,
     max_attempts: isWaiting ? row.qr_max_attempts : null,
+    ...toHint(row),
+    pairing_error: toPairingError(row),
   };
 }
 

@@ -1,9 +1,11 @@
 import { sql } from "kysely";
 import type { Engine, Lane } from "../../engine/engine.ts";
 import { heldLanes } from "../../engine/fence.ts";
+import type { PairingError } from "../../network/driver.ts";
 import type { Db } from "../../platform/db.ts";
 import { changeStatus, type InstanceChange, type StatusChange } from "./change-status.ts";
 import { findAndLockInstance } from "./instance-row.ts";
+import { QR_HINTS } from "./instance-view.ts";
 import { toDataUrl } from "./qr-image.ts";
 import { type ConnectionEvent, findTransition } from "./session-status.ts";
 
@@ -70,22 +72,28 @@ function describeChange(event: ConnectionEvent, image: string): Omit<StatusChang
     case "pairing_code":
       return { reason: null, set: describePairingCode(event) };
     case "qr_expired":
-      return { reason: "qr_expired" };
+      return { reason: "qr_expired", pairing_error: event.error };
+    case "pairing_failed":
+      return describeFailure(event.error);
     case "connected":
       return { reason: null, set: describeIdentity(event) };
     case "disconnected":
-      return { reason: event.reason, detail: event.detail, will_retry: event.will_retry };
+      return describeEnd(event);
     case "logged_out":
       return { reason: event.reason, set: NO_IDENTITY };
+    case "passkey_required":
+      return { reason: event.reason, pairing_error: event.error };
     default:
       return { reason: event.reason };
   }
 }
 
 function describeQr(
-  { qr, attempt, max_attempts, expires_at }: Extract<ConnectionEvent, { type: "qr" }>,
+  { qr, attempt, max_attempts, expires_at, reason }: Extract<ConnectionEvent, { type: "qr" }>,
   image: string,
 ): Omit<StatusChange, "status"> {
+  const hint = QR_HINTS[reason];
+  const data = { qr: image, qr_code: qr, expires_at, attempt, max_attempts, reason, hint };
   return {
     reason: null,
     set: {
@@ -93,9 +101,29 @@ function describeQr(
       qr_attempt: attempt,
       qr_max_attempts: max_attempts,
       qr_expires_at: expires_at,
+      qr_reason: reason,
+      pairing_error: null,
       last_qr_at: now,
     },
-    events: [{ event: "instance.qr", data: { qr: image, qr_code: qr, expires_at, attempt, max_attempts } }],
+    events: [{ event: "instance.qr", data }],
+  };
+}
+
+function describeEnd({
+  reason,
+  detail,
+  will_retry,
+  error,
+}: Extract<ConnectionEvent, { type: "disconnected" }>): Omit<StatusChange, "status"> {
+  return { reason, detail, will_retry, pairing_error: error };
+}
+
+/** What is shown stays. */
+function describeFailure(error: PairingError): Omit<StatusChange, "status"> {
+  return {
+    reason: null,
+    pairing_error: error,
+    events: [{ event: "instance.pairing_failed", data: { ...error } }],
   };
 }
 
@@ -104,7 +132,9 @@ function describePairingCode({ code, expires_at }: Extract<ConnectionEvent, { ty
   return {
     pairing_code: code,
     qr_expires_at: expires_at,
+    pairing_error: null,
     qr: null,
+    qr_reason: null,
     qr_attempt: null,
     qr_max_attempts: null,
   } satisfies InstanceChange;
@@ -117,6 +147,7 @@ function describeIdentity({ me, platform }: Extract<ConnectionEvent, { type: "co
     lid: me.lid,
     profile_name: me.push_name,
     platform,
+    pairing_error: null,
     connected_at: now,
     disconnected_at: null,
     last_seen_at: now,

@@ -6,9 +6,10 @@ import { type ConnectionEvent, findTransition } from "./session-status.ts";
 const at = new Date();
 const me = { jid: "5511999990001@s.whatsapp.net" as Jid, lid: null, phone: "5511999990001", push_name: null };
 const EVENTS = {
-  qr: { type: "qr", qr: "2@x", expires_at: at, attempt: 1, max_attempts: 5 },
+  qr: { type: "qr", qr: "2@x", expires_at: at, attempt: 1, max_attempts: 5, reason: "new" },
   pairing_code: { type: "pairing_code", code: "ABCD-1234", expires_at: at },
   qr_expired: { type: "qr_expired" },
+  pairing_failed: { type: "pairing_failed", error: { code: "wrong_code", message: "No.", action: "Again." } },
   passkey_required: { type: "passkey_required", reason: "passkey" },
   connected: { type: "connected", me, platform: "sandbox" },
   dropped: { type: "disconnected", reason: "connection_lost", will_retry: true },
@@ -35,6 +36,7 @@ const TABLE: Record<keyof typeof EVENTS, readonly [Cell, Cell, Cell, Cell, Cell,
   qr: ["qr_pending", "qr_pending", "qr_pending", "-", "qr_pending", "-"],
   pairing_code: ["qr_pending", "qr_pending", "qr_pending", "-", "qr_pending", "-"],
   qr_expired: ["qr_expired!", "qr_expired!", "qr_expired!", "-", "qr_expired!", "-"],
+  pairing_failed: ["connecting", "qr_pending", "passkey_required", "-", "-", "-"],
   passkey_required: ["passkey_required", "passkey_required", "passkey_required", "-", "-", "-"],
   connected: ["connected", "connected", "connected", "connected", "connected", "connected"],
   dropped: ["connecting", "connecting", "connecting", "reconnecting", "reconnecting", "-"],

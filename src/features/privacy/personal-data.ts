@@ -45,7 +45,7 @@ export const PERSONAL_DATA = {
   sign_in: { plain: "user_id created_at expires_at", secret: "id" },
   instance: {
     plain:
-      "id account_id lane global_lane network status wanted platform webhook_enabled settings last_disconnect_reason new_chats_locked_until new_chat_locks qr_attempt qr_max_attempts qr_expires_at last_qr_at connected_at disconnected_at last_seen_at created_at updated_at removed_at",
+      "id account_id lane global_lane network status wanted platform webhook_enabled settings last_disconnect_reason new_chats_locked_until new_chat_locks qr_attempt qr_max_attempts qr_expires_at qr_reason pairing_error last_qr_at connected_at disconnected_at last_seen_at created_at updated_at removed_at",
     secret: "webhook_secret proxy qr pairing_code",
     kept: { columns: "phone jid lid", because: "they are the address of its pairing" },
     personal: {
@@ -57,7 +57,7 @@ export const PERSONAL_DATA = {
     },
   },
   api_key: { plain: "id account_id instance_id created_at last_used_at expires_at", secret: "digest last4" },
-  credential: { plain: "instance_id generation updated_at", secret: "secret" },
+  credential: { plain: "instance_id generation updated_at", secret: "secret registration" },
   pairing_key: { plain: "instance_id generation kind", secret: "id secret" },
   pairing_letter: { plain: "instance_id generation position is_done created_at", secret: "id secret" },
   connection_log: { plain: "id instance_id account_id status reason created_at" },

@@ -12,6 +12,7 @@ export const SEALED_COLUMNS = [
   ["webhook", "format_token"],
   ["integration", "secret"],
   ["credential", "secret"],
+  ["credential", "registration"],
   ["pairing_key", "secret"],
   ["pairing_letter", "secret"],
   ["account_idempotency", "answer"],

@@ -27,6 +27,7 @@ export async function pair(options: PairingOptions): Promise<string | undefined>
       expires_at,
       attempt,
       max_attempts: timing.qrAttempts,
+      reason: "new",
     }));
     if (token !== undefined) return token;
   }

@@ -232,8 +232,10 @@ describe("who may speak for the network or the phone", () => {
     const listener = stage.open();
     listener.session.connect();
     const { qr } = await listener.heard("qr");
-    await stage.control.scan(stage.phone.number, qr, { forge }).catch(() => undefined);
-    await listener.heard("qr", 2);
+    const scan = stage.control.scan(stage.phone.number, qr, { forge });
+    await expect(scan).rejects.toThrow("the client refused the pairing: 401 not-authorized");
+    const { error } = await listener.heard("pairing_failed");
+    expect(error.code).toBe("phone_refused");
     expect(await listener.credentials.load()).toBeUndefined();
     expect(listener.all("connected")).toEqual([]);
   });

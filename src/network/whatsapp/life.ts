@@ -1,11 +1,12 @@
 import { setTimeout as pause } from "node:timers/promises";
-import type { CredentialStore, NetworkEvent, OpenOptions, PairingKeys } from "../driver.ts";
+import type { CredentialStore, NetworkEvent, OpenOptions, PairingError, PairingKeys } from "../driver.ts";
 import { atMost } from "./at-most.ts";
 import type { Connection } from "./connection.ts";
 import { BANNED_FOR_A_WHILE, backoffMs, followOf, NOT_OURS, REASONS } from "./endings.ts";
 import type { Hub } from "./hub.ts";
 import type { SessionCaches } from "./key-cache.ts";
 import type { Library } from "./load-library.ts";
+import { pairingError } from "./pairing/pairing-failure.ts";
 import type { Ending } from "./socket.ts";
 
 export const PLATFORM = "whatsapp";
@@ -37,7 +38,7 @@ export class Life {
   #opening: Connection | undefined;
   #isPairing = false;
   #isOver = false;
-  #shownQrs = 0;
+  #shownCodes = 0;
   #tries = 0;
 
   constructor(options: LifeOptions) {
@@ -115,7 +116,7 @@ export class Life {
       ...this.#options,
       store: this.#credentials,
       phone: this.#options.pairingPhone,
-      shown: this.#shownQrs,
+      shown: this.#shownCodes,
       signal,
       tell: (event) => this.#tell(event),
     });
@@ -125,8 +126,14 @@ export class Life {
         this.#caches = this.#hub.caches.forSession();
         return "at_once";
       case "passkey":
-        await this.#tell({ type: "passkey_required", reason: PASSKEY });
+        await this.#tell({
+          type: "passkey_required",
+          reason: PASSKEY,
+          error: pairingError("passkey_required"),
+        });
         return "end";
+      case "failed":
+        return this.#tellFailed(result.error);
       case "not_kept":
         this.#hub.log?.warn({ err: result.error }, "whatsapp: the new pairing could not be kept");
         await this.#tell({ type: "disconnected", reason: "closed", will_retry: false });
@@ -138,16 +145,32 @@ export class Life {
 
   /** Without a pairing nothing is tried for ever. */
   async #afterPairing(shown: number, { code, detail }: Ending): Promise<Next> {
-    const { qrAttempts, pairingTries } = this.#hub.timing;
+    const { pairingTries, codes } = this.#hub.timing;
     if (followOf(code) === "outdated") return this.#tellOutdated();
-    this.#tries = shown > this.#shownQrs ? 1 : this.#tries + 1;
-    this.#shownQrs = shown;
-    if (shown >= qrAttempts) {
-      await this.#tell({ type: "qr_expired" });
-      return "end";
+    const hasShown = shown > this.#shownCodes;
+    this.#tries = hasShown ? 1 : this.#tries + 1;
+    this.#shownCodes = shown;
+    const isLast = this.#options.pairingPhone !== undefined && shown >= codes;
+    const will_retry = this.#tries < pairingTries && !isLast;
+    const error = will_retry ? undefined : pairingError("connection_failed");
+    // What was shown ended with its connection.
+    if (hasShown || !will_retry) {
+      await this.#tell({ type: "disconnected", reason: "connection_lost", will_retry, detail, error });
     }
-    if (this.#tries < pairingTries) return "later";
-    await this.#tell({ type: "disconnected", reason: "connection_lost", will_retry: false, detail });
+    return will_retry ? "later" : "end";
+  }
+
+  async #tellFailed(error: PairingError): Promise<Next> {
+    const isExpired = error.code === "qr_expired" || error.code === "code_expired";
+    if (isExpired) await this.#tell({ type: "qr_expired", error });
+    else
+      await this.#tell({
+        type: "disconnected",
+        reason: "pairing_failed",
+        will_retry: false,
+        detail: error.message,
+        error,
+      });
     return "end";
   }
 
@@ -210,7 +233,14 @@ export class Life {
   }
 
   async #tellOutdated(): Promise<Next> {
-    await this.#tell({ type: "disconnected", reason: "outdated", will_retry: false, detail: OUTDATED });
+    const error = this.#isPairing ? pairingError("client_outdated") : undefined;
+    await this.#tell({
+      type: "disconnected",
+      reason: "outdated",
+      will_retry: false,
+      detail: OUTDATED,
+      error,
+    });
     return "end";
   }
 

@@ -13,7 +13,7 @@ export interface LoadOptions {
 /** What needs the client library. */
 export interface Library {
   Connection: typeof import("./connection.ts")["Connection"];
-  pair: typeof import("./pairing.ts")["pair"];
+  pair: typeof import("./pairing/pairing.ts")["pair"];
   readCredentials: typeof import("./credentials.ts")["readCredentials"];
 }
 
@@ -25,7 +25,11 @@ export async function loadLibrary({ url, rootKey, onFailure }: LoadOptions): Pro
   const { repairSignatures, trustRoot } = await import("./signatures.ts");
   repairSignatures();
   if (url !== undefined && rootKey !== undefined) trustRoot(url, rootKey);
-  const parts = [import("./connection.ts"), import("./pairing.ts"), import("./credentials.ts")] as const;
+  const parts = [
+    import("./connection.ts"),
+    import("./pairing/pairing.ts"),
+    import("./credentials.ts"),
+  ] as const;
   const [{ Connection }, { pair }, { readCredentials }] = await Promise.all(parts);
   return { Connection, pair, readCredentials };
 }

@@ -19,6 +19,7 @@ export interface OpenSocket {
   sock: WASocket;
   /** Resolves once, with why the socket is closed. */
   closed: Promise<Ending>;
+  isClosed(): boolean;
   /** Closes it without waiting for the other side. */
   end(ending: Ending): void;
 }
@@ -54,12 +55,12 @@ export function openSocket({ hub, creds, keys, way, markOnline, config }: Socket
       ...config,
     }),
   );
-  const { closed, end } = watchEnd(sock);
+  const { closed, isClosed, end } = watchEnd(sock);
   catchFailures(sock, (error) => end({ code: LOST, detail: `a stanza could not be handled: ${error}` }));
   sock.ws.on("unexpected-response", (_: unknown, response: { statusCode?: number } | undefined) =>
     end({ code: LOST, detail: `HTTP ${response?.statusCode ?? "answer"} in place of a connection` }),
   );
-  return { sock, closed, end };
+  return { sock, closed, isClosed, end };
 }
 
 /** The client library leaves failures of its listeners to nobody, which would end the process. */
@@ -72,13 +73,17 @@ function catchFailures({ ws }: WASocket, onMalformed: (error: unknown) => void):
   }
 }
 
-function watchEnd(sock: WASocket): Pick<OpenSocket, "closed" | "end"> {
+function watchEnd(sock: WASocket): Pick<OpenSocket, "closed" | "isClosed" | "end"> {
   let settle: (ending: Ending) => void = () => {};
+  let isOver = false;
   const closed = new Promise<Ending>((resolve) => {
     settle = resolve;
   });
   sock.ev.on("connection.update", ({ connection, lastDisconnect }) => {
     if (connection === "close") settle(endingOf(lastDisconnect?.error));
+  });
+  void closed.then(() => {
+    isOver = true;
   });
   const end = (ending: Ending): void => {
     settle(ending);
@@ -86,7 +91,7 @@ function watchEnd(sock: WASocket): Pick<OpenSocket, "closed" | "end"> {
     void sock.end(undefined).catch(() => {});
     setImmediate(() => terminate(sock));
   };
-  return { closed, end };
+  return { closed, isClosed: () => isOver, end };
 }
 
 function terminate({ ws }: WASocket): void {

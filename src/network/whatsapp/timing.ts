@@ -5,6 +5,18 @@ export interface WhatsAppTiming {
   /** The network lets the first QR of a connection live longer. */
   firstQrMs: number;
   laterQrMs: number;
+  /** A QR that is drawn anew with less time left cannot be scanned; the next one is shown instead. */
+  scanMs: number;
+  /** A pairing code, from its generation. */
+  codeMs: number;
+  /** From an entry of the code to the phone's consent. */
+  consentMs: number;
+  /** How often one code can be entered. */
+  codeEntries: number;
+  /** Codes of one connect(): WhatsApp gives a number about seven in some hours. */
+  codes: number;
+  /** For an answer to what a pairing asks the network. */
+  queryMs: number;
   /** Tries to reach the network while there is no pairing. */
   pairingTries: number;
   /** From the first byte to a QR, or to the login. */
@@ -42,6 +54,12 @@ export const WHATSAPP_TIMING: WhatsAppTiming = {
   qrAttempts: 5,
   firstQrMs: 60_000,
   laterQrMs: 20_000,
+  scanMs: 10_000,
+  codeMs: 180_000,
+  consentMs: 60_000,
+  codeEntries: 3,
+  codes: 3,
+  queryMs: 30_000,
   pairingTries: 3,
   connectMs: 30_000,
   pingMs: 25_000,

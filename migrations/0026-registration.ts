@@ -1,0 +1,10 @@
+import { type Kysely, sql } from "kysely";
+
+/** A registration that no phone has linked yet, sealed; whether the QR on show was drawn anew; why the last pairing failed. */
+export async function up(db: Kysely<unknown>): Promise<void> {
+  await sql`alter table credential add column registration bytea`.execute(db);
+  await sql`alter table instance add column qr_reason text check (qr_reason in ('new', 'refreshed'))`.execute(
+    db,
+  );
+  await sql`alter table instance add column pairing_error jsonb`.execute(db);
+}

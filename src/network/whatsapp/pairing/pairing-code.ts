@@ -1,0 +1,223 @@
+import { type BinaryNode, Curve, type KeyPair } from "baileys";
+import type { PairingError } from "../../driver.ts";
+import type { WhatsAppTiming } from "../timing.ts";
+import { agree, newCode, unwrapKey, WRAPPED_KEY_LENGTH, wrapKey } from "./pairing-code-crypto.ts";
+import { failureOfHello, pairingError } from "./pairing-failure.ts";
+import type { PairingSecret } from "./pairing-secret.ts";
+import { bytesOf, childOf, QueryRefused, type RegistrationStream } from "./registration-stream.ts";
+
+/** WhatsApp refuses a code request whose browser or system it does not know. */
+export const BROWSER: [string, string, string] = ["Mac OS", "Chrome", "14.4.1"];
+
+export const LINK_CODE = "link_code_companion_reg";
+
+const CHROME = "1";
+const KEY_LENGTH = 32;
+const MOST_REF_BYTES = 1_000;
+
+export interface PairingCodeOptions {
+  stream: RegistrationStream;
+  secret: PairingSecret;
+  /** Digits. */
+  phone: string;
+  timing: Pick<WhatsAppTiming, "codeMs" | "consentMs" | "codeEntries" | "codes">;
+  /** Codes that were shown before. */
+  shown: number;
+  /** WhatsApp has accepted the code. */
+  show(code: string, expiresAt: Date): Promise<void>;
+  /** A code was entered in vain, and can be entered again. */
+  warn(error: PairingError): Promise<void>;
+  /** Nothing more will come of it. */
+  fail(error: PairingError): void;
+}
+
+/** A code that WhatsApp has accepted, until its time is over or another takes its place. */
+interface AcceptedCode {
+  code: string;
+  ephemeral: KeyPair;
+  ref: Buffer;
+  entries: number;
+}
+
+/** Links by a code that a person types into the phone; the code ends with the connection. */
+export class PairingCode {
+  readonly #options: PairingCodeOptions;
+  #accepted: AcceptedCode | undefined;
+  #shown: number;
+  #isAwaitingConsent = false;
+  #isStopped = false;
+  #expiry: NodeJS.Timeout | undefined;
+  #consent: NodeJS.Timeout | undefined;
+
+  constructor(options: PairingCodeOptions) {
+    this.#options = options;
+    this.#shown = options.shown;
+  }
+
+  /** Codes up to now. */
+  get shown(): number {
+    return this.#shown;
+  }
+
+  /** Whether the phone may be sending its consent under the secret of the code. */
+  get isAwaitingConsent(): boolean {
+    return this.#isAwaitingConsent;
+  }
+
+  /** Offers a new code to WhatsApp, and shows it once it is accepted. */
+  async draw(): Promise<void> {
+    const { stream, timing, phone, secret } = this.#options;
+    const code = newCode();
+    const expiresAt = new Date(Date.now() + timing.codeMs);
+    const ephemeral = Curve.generateKeyPair();
+    const hello = helloOf(phone, await wrapKey(ephemeral.public, code), secret.creds.noiseKey.public);
+    stream
+      .query(hello)
+      .then((answer) => {
+        const registration = childOf(answer, LINK_CODE);
+        const ref = bytesOf(
+          registration && childOf(registration, "link_code_pairing_ref"),
+          1,
+          MOST_REF_BYTES,
+        );
+        if (!ref) throw new Error("The answer has no reference.");
+        stream.inOrder(() => this.#accept({ code, ephemeral, ref, entries: 0 }, expiresAt));
+      })
+      .catch((error) => this.#fail(failureOfHello(error)));
+  }
+
+  /** A notification of the phone: acknowledged whatever it says; one without a child only says that a menu was opened. */
+  async handle(notification: BinaryNode): Promise<void> {
+    await this.#options.stream.acknowledge(notification);
+    const registration = childOf(notification, LINK_CODE);
+    const accepted = this.#accepted;
+    if (!registration || !accepted || this.#isStopped) return;
+    const ref = bytesOf(childOf(registration, "link_code_pairing_ref"), 1, MOST_REF_BYTES);
+    if (!ref?.equals(accepted.ref)) return;
+    const { stage, force_manual_refresh: isManual } = registration.attrs;
+    if (stage === "primary_hello") await this.#answer(accepted, registration);
+    if (stage === "refresh_code") await this.#replace(isManual === "true");
+  }
+
+  /** The phone has agreed, asks for a passkey, or the connection has ended. */
+  stop(): void {
+    this.#isStopped = true;
+    clearTimeout(this.#expiry);
+    clearTimeout(this.#consent);
+  }
+
+  async #accept(accepted: AcceptedCode, expiresAt: Date): Promise<void> {
+    if (this.#isStopped) return;
+    this.#accepted = accepted;
+    this.#shown++;
+    const { stream, show } = this.#options;
+    clearTimeout(this.#expiry);
+    const expire = async () => {
+      if (this.#accepted === accepted && !this.#isAwaitingConsent) this.#fail(pairingError("code_expired"));
+    };
+    this.#expiry = setTimeout(() => stream.inOrder(expire), expiresAt.getTime() - Date.now());
+    await show(accepted.code, expiresAt);
+  }
+
+  /** Each entry on the phone brings a new key, so each has a derivation and a `companion_finish` of its own. */
+  async #answer(accepted: AcceptedCode, registration: BinaryNode): Promise<void> {
+    const { secret, phone, stream, timing } = this.#options;
+    if (accepted.entries >= timing.codeEntries) return this.#fail(pairingError("wrong_code"));
+    accepted.entries++;
+    const agreed = await this.#agree(accepted, registration);
+    if (!agreed) return this.#refused(accepted);
+    await secret.replace(agreed.secret);
+    this.#isAwaitingConsent = true;
+    clearTimeout(this.#consent);
+    const entry = accepted.entries;
+    const isLatest = () => !this.#isStopped && this.#accepted === accepted && accepted.entries === entry;
+    const giveUp = async () => {
+      if (isLatest()) this.#fail(pairingError("device_limit"));
+    };
+    this.#consent = setTimeout(() => stream.inOrder(giveUp), timing.consentMs);
+    const refuse = async () => {
+      if (isLatest()) await this.#refused(accepted);
+    };
+    stream
+      .query(finishOf(phone, accepted.ref, agreed.bundle, secret.creds.signedIdentityKey.public))
+      .catch((error) => {
+        // Without an answer the consent may still come.
+        if (error instanceof QueryRefused) stream.inOrder(refuse);
+      });
+  }
+
+  async #agree({ code, ephemeral }: AcceptedCode, registration: BinaryNode) {
+    const wrapped = bytesOf(
+      childOf(registration, "link_code_pairing_wrapped_primary_ephemeral_pub"),
+      WRAPPED_KEY_LENGTH,
+      WRAPPED_KEY_LENGTH,
+    );
+    const phoneIdentity = bytesOf(childOf(registration, "primary_identity_pub"), KEY_LENGTH, KEY_LENGTH);
+    if (!wrapped || !phoneIdentity) return undefined;
+    const phoneEphemeral = await unwrapKey(wrapped, code);
+    const identity = this.#options.secret.creds.signedIdentityKey;
+    try {
+      return agree({ ephemeral, identity, phoneEphemeral, phoneIdentity });
+    } catch {
+      return undefined;
+    }
+  }
+
+  async #refused({ entries }: AcceptedCode): Promise<void> {
+    const { secret, timing, warn } = this.#options;
+    this.#isAwaitingConsent = false;
+    clearTimeout(this.#consent);
+    await secret.rotateIfDue();
+    if (entries >= timing.codeEntries) this.#fail(pairingError("wrong_code"));
+    else await warn(pairingError("wrong_code"));
+  }
+
+  async #replace(isManual: boolean): Promise<void> {
+    const { timing, secret } = this.#options;
+    this.#accepted = undefined;
+    this.#isAwaitingConsent = false;
+    clearTimeout(this.#expiry);
+    clearTimeout(this.#consent);
+    await secret.rotateIfDue();
+    if (isManual || this.#shown >= timing.codes) this.#fail(pairingError("code_withdrawn"));
+    else await this.draw();
+  }
+
+  #fail(error: PairingError): void {
+    if (this.#isStopped) return;
+    this.stop();
+    this.#options.fail(error);
+  }
+}
+
+function helloOf(phone: string, wrappedKey: Buffer, noiseKey: Uint8Array): BinaryNode {
+  const attrs = {
+    jid: `${phone}@s.whatsapp.net`,
+    stage: "companion_hello",
+    should_show_push_notification: "true",
+  };
+  return registrationIq(attrs, {
+    link_code_pairing_wrapped_companion_ephemeral_pub: wrappedKey,
+    companion_server_auth_key_pub: noiseKey,
+    companion_platform_id: CHROME,
+    companion_platform_display: `${BROWSER[1]} (${BROWSER[0]})`,
+    link_code_pairing_nonce: Buffer.from([0]),
+  });
+}
+
+function finishOf(phone: string, ref: Buffer, bundle: Buffer, identity: Uint8Array): BinaryNode {
+  const attrs = { jid: `${phone}@s.whatsapp.net`, stage: "companion_finish" };
+  return registrationIq(attrs, {
+    link_code_pairing_wrapped_key_bundle: bundle,
+    companion_identity_public: identity,
+    link_code_pairing_ref: ref,
+  });
+}
+
+function registrationIq(
+  attrs: Record<string, string>,
+  parts: Record<string, string | Uint8Array>,
+): BinaryNode {
+  const content = Object.entries(parts).map(([tag, part]) => ({ tag, attrs: {}, content: part }));
+  return { tag: "iq", attrs: { type: "set", xmlns: "md" }, content: [{ tag: LINK_CODE, attrs, content }] };
+}

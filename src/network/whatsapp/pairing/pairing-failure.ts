@@ -1,0 +1,82 @@
+import type { PairingError, PairingErrorCode } from "../../driver.ts";
+import { followOf } from "../endings.ts";
+import { QueryRefused } from "./registration-stream.ts";
+
+/** What is told of a pairing that failed: what happened, and what the person who links can do. */
+const WORDS: Readonly<Record<PairingErrorCode, { message: string; action: string }>> = {
+  qr_expired: {
+    message: "No phone has completed the link while the QR codes were shown.",
+    action:
+      "Connect again and scan the code that is shown then. If the phone says that it could not link the device, remove a device under Linked devices, or wait an hour and try again.",
+  },
+  code_expired: {
+    message: "The pairing code was not entered on the phone within its 180 seconds.",
+    action: "Connect again with the same number and enter the new code at once.",
+  },
+  code_withdrawn: {
+    message: "WhatsApp has withdrawn the pairing code.",
+    action: "Connect again to get a new code, or link by QR.",
+  },
+  wrong_code: {
+    message: "The code that was entered on the phone is not the one that was shown, or was too old.",
+    action: "Enter the code that is shown now. If none is shown, connect again.",
+  },
+  number_refused: {
+    message: "WhatsApp does not accept this number for a pairing code.",
+    action:
+      "Check country code and area code, for example 5511999990004, and that WhatsApp on this phone has this number. Otherwise link by QR.",
+  },
+  code_forbidden: {
+    message: "WhatsApp does not allow this number to link by a pairing code.",
+    action: "Link by QR.",
+  },
+  rate_limited: {
+    message:
+      "WhatsApp gives this number no more pairing codes for some hours, because too many were requested.",
+    action: "Wait until `retry_at`, or link by QR. Requests in the meantime make the wait longer.",
+  },
+  pairing_unavailable: {
+    message: "WhatsApp did not give a pairing code.",
+    action: "Try again in a few minutes, or link by QR.",
+  },
+  device_limit: {
+    message:
+      "The phone accepted the code and did not complete the link. It may have its maximum of linked devices.",
+    action: "On the phone, remove a device under Linked devices, then connect again.",
+  },
+  phone_refused: {
+    message: "A phone scanned a QR code that is not valid any more, so the link was refused.",
+    action: "Scan the code that is shown now.",
+  },
+  passkey_required: {
+    message: "WhatsApp wants this account to confirm new devices with its passkey.",
+    action: "Confirm with the passkey of the account on web.whatsapp.com.",
+  },
+  client_outdated: {
+    message: "WhatsApp does not accept this version of its web client any more.",
+    action: "Update Waygate, or set WAYGATE_WHATSAPP_VERSION to the current version and restart.",
+  },
+  connection_failed: {
+    message: "WhatsApp could not be reached, or ended the connection before a phone was linked.",
+    action: "Check the network and the proxy of the instance, then connect again.",
+  },
+};
+
+export function pairingError(code: PairingErrorCode, retryAt?: Date): PairingError {
+  return { code, ...WORDS[code], ...(retryAt && { retry_at: retryAt }) };
+}
+
+/** WhatsApp names no time; reports range from some hours to a day. */
+const RATE_LIMIT_MS = 4 * 3_600_000;
+
+/** Why WhatsApp did not take a code, by the error in its answer. */
+export function failureOfHello(error: unknown): PairingError {
+  if (!(error instanceof QueryRefused)) return pairingError("pairing_unavailable");
+  const { code, text } = error;
+  if (code === 429 || text === "rate-overlimit") {
+    return pairingError("rate_limited", new Date(Date.now() + RATE_LIMIT_MS));
+  }
+  if (code === 403) return pairingError("code_forbidden");
+  if (code === 400 || code === 404 || text === "feature-not-available") return pairingError("number_refused");
+  return pairingError(followOf(code) === "outdated" ? "client_outdated" : "pairing_unavailable");
+}

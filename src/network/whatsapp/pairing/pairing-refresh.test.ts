@@ -1,0 +1,220 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { parseQr } from "../../../../test/whatsapp-server/pairing.ts";
+import {
+  keepInMemory,
+  type MemoryCredentials,
+  startWhatsAppStage,
+  type WhatsAppStage,
+  type WhatsAppStageOptions,
+} from "../../../../test/whatsapp-stage.ts";
+import { eventually, type Listener } from "../../conformance.ts";
+
+let stage: WhatsAppStage;
+
+beforeEach(async () => {
+  stage = await startWhatsAppStage();
+});
+afterEach(() => stage.stop());
+
+interface Showing {
+  listener: Listener;
+  store: MemoryCredentials;
+  /** What the QR with this number says. */
+  qr(nth: number): Promise<ReturnType<typeof parseQr> & { text: string; reason: string; attempt: number }>;
+}
+
+/** A session that shows its first QR. */
+async function show(options: WhatsAppStageOptions = {}, store = keepInMemory()): Promise<Showing> {
+  const listener = stage.open(options, { credentials: store });
+  listener.session.connect();
+  await listener.heard("qr");
+  return {
+    ...{ listener, store },
+    async qr(nth) {
+      const { qr: text, reason, attempt } = await listener.heard("qr", nth);
+      return { ...parseQr(text), text, reason, attempt };
+    },
+  };
+}
+
+const scan = (text: string) => stage.control.scan(stage.phone.number, text);
+
+async function acks(id: string): Promise<Record<string, string>[]> {
+  const stanzas = await stage.control.registrationStanzas();
+  return stanzas.flatMap(({ tag, attrs }) => (tag === "ack" && attrs.id === id ? [attrs] : []));
+}
+
+function acked(id: string): Promise<Record<string, string>> {
+  return eventually(async () => {
+    const found = await acks(id);
+    expect(found).toHaveLength(1);
+    return found[0] as Record<string, string>;
+  });
+}
+
+/** Resolves when everything that clients have sent up to now has arrived: pings that were sent later have. */
+async function hasArrived(): Promise<void> {
+  const pings = async () =>
+    (await stage.control.registrationStanzas()).filter(({ attrs }) => attrs.xmlns === "w:p").length;
+  const before = await pings();
+  await eventually(async () => expect(await pings()).toBeGreaterThan(before + 1));
+}
+
+const PINGS = { timing: { pingMs: 20 } };
+
+describe("a QR whose secret WhatsApp retires during the scan", () => {
+  it.each(["companion_reg_refresh", "pair-device-rotate-qr"] as const)(
+    "is drawn again with the same reference and another secret after %s, and links the phone",
+    async (child) => {
+      const { listener, qr } = await show();
+      const id = await stage.control.refreshRegistration({ child });
+      expect(await acked(id)).toEqual({
+        ...{ id, to: "s.whatsapp.net", class: "notification", type: "companion_reg_refresh" },
+      });
+      const [before, after] = [await qr(1), await qr(2)];
+      expect(after).toMatchObject({
+        ...{ ref: before.ref, noiseKey: before.noiseKey, identity: before.identity },
+        ...{ reason: "refreshed", attempt: 1 },
+      });
+      expect(before).toMatchObject({ reason: "new", attempt: 1 });
+      expect(after.advSecret).not.toBe(before.advSecret);
+      const [first, second] = listener.all("qr");
+      expect(second?.expires_at).toEqual(first?.expires_at);
+      await scan(after.text);
+      await listener.heard("connected");
+    },
+  );
+
+  it("is refused when the phone scans the text from before, and nothing is kept", async () => {
+    const { listener, store, qr } = await show();
+    await stage.control.refreshRegistration();
+    const after = await qr(2);
+    await expect(scan((await qr(1)).text)).rejects.toThrow("the client refused the pairing");
+    expect((await listener.heard("pairing_failed")).error.code).toBe("phone_refused");
+    expect(await store.load()).toBeUndefined();
+    await scan(after.text);
+    await listener.heard("connected");
+  });
+
+  it("gets a new secret each time, and a redelivered notification is acknowledged again", async () => {
+    const { listener, qr } = await show();
+    for (const id of ["one", "one", "two"]) await stage.control.refreshRegistration({ id });
+    const shown = [await qr(1), await qr(2), await qr(3), await qr(4)];
+    expect(new Set(shown.map(({ advSecret }) => advSecret)).size).toBe(4);
+    expect(new Set(shown.map(({ ref }) => ref)).size).toBe(1);
+    expect([await acks("one"), await acks("two")].map(({ length }) => length)).toEqual([2, 1]);
+    await scan(shown[3]?.text ?? "");
+    await listener.heard("connected");
+  });
+
+  it("stays as it is when the notification has neither child", async () => {
+    const { listener, qr } = await show();
+    const ignored = await stage.control.refreshRegistration({ child: "none" });
+    await stage.control.refreshRegistration();
+    await qr(2);
+    expect(listener.all("qr")).toHaveLength(2);
+    expect(await acks(ignored)).toEqual([]);
+  });
+
+  it("stays as it is when the notification is not from WhatsApp", async () => {
+    const { listener, qr } = await show();
+    await stage.control.push("unpaired", {
+      tag: "notification",
+      attrs: { from: "5511900000001@s.whatsapp.net", id: "foreign", type: "companion_reg_refresh" },
+      content: [{ tag: "companion_reg_refresh", attrs: {} }],
+    });
+    await stage.control.refreshRegistration();
+    await qr(2);
+    expect(listener.all("qr")).toHaveLength(2);
+  });
+
+  it("gives way to the next reference when too little time is left to scan it", async () => {
+    const { qr } = await show({ timing: { scanMs: 3_600_000 } });
+    await stage.control.refreshRegistration();
+    const [before, after] = [await qr(1), await qr(2)];
+    expect(after.ref).not.toBe(before.ref);
+    expect(after).toMatchObject({ reason: "refreshed", attempt: 1 });
+  });
+
+  it("leaves all attempts, and later QRs carry the new secret", async () => {
+    const { listener, qr } = await show({ timing: { firstQrMs: 800, laterQrMs: 60, scanMs: 10 } });
+    await stage.control.refreshRegistration();
+    await listener.heard("qr_expired");
+    const attempts = listener.all("qr").map(({ attempt }) => attempt);
+    expect(attempts).toEqual([1, 1, 2, 3, 4, 5]);
+    const secrets = await Promise.all([2, 3, 4, 5, 6].map(async (nth) => (await qr(nth)).advSecret));
+    expect(new Set(secrets).size).toBe(1);
+    expect(secrets).not.toContain((await qr(1)).advSecret);
+  });
+});
+
+describe("the pairing secret", () => {
+  it("is stored before the notification is acknowledged, and survives a kill", async () => {
+    const { listener, store, qr } = await show(PINGS);
+    let isAsked = false;
+    let answer = () => {};
+    const answered = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    store.beforeRegistration = () => {
+      isAsked = true;
+      return answered;
+    };
+    const id = await stage.control.refreshRegistration();
+    await eventually(() => expect(isAsked).toBe(true));
+    await hasArrived();
+    expect(await acks(id)).toEqual([]);
+    answer();
+    await acked(id);
+    stage.abandon(listener);
+    store.beforeRegistration = async () => {};
+    const [before, refreshed] = [await qr(1), await qr(2)];
+    const again = await show({}, store);
+    const after = await again.qr(1);
+    expect(after).toMatchObject({ noiseKey: before.noiseKey, identity: before.identity });
+    expect(after.advSecret).toBe(refreshed.advSecret);
+    await scan(after.text);
+    await again.listener.heard("connected");
+    expect(await store.loadRegistration()).toBeUndefined();
+  });
+
+  it("of a process that dies before the commit is the old one, and nothing was acknowledged", async () => {
+    const { listener, store, qr } = await show(PINGS);
+    let isAsked = false;
+    store.beforeRegistration = () => {
+      isAsked = true;
+      return new Promise(() => {});
+    };
+    const id = await stage.control.refreshRegistration();
+    await eventually(() => expect(isAsked).toBe(true));
+    await hasArrived();
+    stage.abandon(listener);
+    store.beforeRegistration = async () => {};
+    const again = await show({}, store);
+    expect((await again.qr(1)).advSecret).toBe((await qr(1)).advSecret);
+    expect(await acks(id)).toEqual([]);
+  });
+
+  it("is written again when the store fails, and acknowledged after that", async () => {
+    const { store, qr } = await show();
+    let tries = 0;
+    store.beforeRegistration = async () => {
+      if (++tries < 3) throw new Error("the database is away");
+    };
+    await acked(await stage.control.refreshRegistration());
+    expect(tries).toBe(3);
+    expect((await qr(2)).advSecret).not.toBe((await qr(1)).advSecret);
+  });
+
+  it("and the keys are the same on the next connection when the network ends the first", async () => {
+    const { listener, qr } = await show();
+    await stage.control.refreshRegistration();
+    const refreshed = await qr(2);
+    await stage.control.endRegistrations();
+    expect(await listener.heard("disconnected")).toMatchObject({ will_retry: true });
+    const after = await qr(3);
+    expect(after.ref).not.toBe(refreshed.ref);
+    const { noiseKey, identity, advSecret } = refreshed;
+    expect(after).toMatchObject({ noiseKey, identity, advSecret, reason: "new", attempt: 2 });
+  });
+});

@@ -1,0 +1,114 @@
+import { randomBytes } from "node:crypto";
+import { setTimeout as pause } from "node:timers/promises";
+import type { CredentialStore } from "../../driver.ts";
+import { type Credentials, newCredentials, readCredentials, writeCredentials } from "../credentials.ts";
+
+export interface PairingSecretOptions {
+  store: Pick<CredentialStore, "loadRegistration" | "saveRegistration">;
+  /** Before a write that failed is tried again. */
+  retryMs: number;
+  /** Ends the tries. */
+  signal: AbortSignal;
+  onFailure(error: unknown): void;
+}
+
+interface StoredRegistration {
+  creds: Credentials;
+  /** The secret must be rotated before it is shown again. */
+  rotation_due: boolean;
+}
+
+const SECRET_LENGTH = 32;
+
+/**
+ * The ADV secret of a registration, with which the phone seals its consent. Every change is durable before it takes
+ * effect; changes that come at the same time are made one after the other.
+ */
+export class PairingSecret {
+  /** The registration, whose `advSecretKey` is the current secret in base64. */
+  readonly creds: Credentials;
+  readonly #options: PairingSecretOptions;
+  #isRotationDue: boolean;
+  #changes: Promise<void> = Promise.resolve();
+
+  private constructor(options: PairingSecretOptions, { creds, rotation_due }: StoredRegistration) {
+    this.#options = options;
+    this.creds = creds;
+    this.#isRotationDue = rotation_due;
+  }
+
+  /** Of the registration under way, or of a new one, which is stored first. */
+  static async open(options: PairingSecretOptions): Promise<PairingSecret> {
+    const stored = read(await options.store.loadRegistration());
+    const secret = new PairingSecret(options, stored ?? { creds: newCredentials(), rotation_due: false });
+    if (!stored) await secret.replace(secret.current);
+    else if (stored.rotation_due) await secret.rotate();
+    return secret;
+  }
+
+  get current(): Buffer {
+    return Buffer.from(this.creds.advSecretKey, "base64");
+  }
+
+  /** Resolves once a new random secret is stored. Rejects when the pairing ends before. */
+  rotate(): Promise<void> {
+    return this.replace(randomBytes(SECRET_LENGTH));
+  }
+
+  /** As `rotate`, with a secret that was agreed with the phone. */
+  replace(secret: Uint8Array): Promise<void> {
+    if (secret.length !== SECRET_LENGTH) throw new Error("A pairing secret has 32 bytes.");
+    return this.#change(Buffer.from(secret).toString("base64"), false);
+  }
+
+  /** Keeps the secret for a consent that may be on its way; the next registration begins with a rotation. */
+  postponeRotation(): Promise<void> {
+    return this.#change(this.creds.advSecretKey, true);
+  }
+
+  /** Makes up for a rotation that was postponed. */
+  async rotateIfDue(): Promise<void> {
+    await this.#changes;
+    if (this.#isRotationDue) await this.rotate();
+  }
+
+  #change(advSecretKey: string, rotation_due: boolean): Promise<void> {
+    const change = this.#changes.then(async () => {
+      await this.#save({ creds: { ...this.creds, advSecretKey }, rotation_due });
+      this.creds.advSecretKey = advSecretKey;
+      this.#isRotationDue = rotation_due;
+    });
+    this.#changes = change.catch(() => {});
+    return change;
+  }
+
+  async #save(registration: StoredRegistration): Promise<void> {
+    const { store, retryMs, signal, onFailure } = this.#options;
+    const bytes = write(registration);
+    while (!signal.aborted) {
+      try {
+        return await store.saveRegistration(bytes);
+      } catch (error) {
+        onFailure(error);
+        await pause(retryMs, undefined, { signal }).catch(() => {});
+      }
+    }
+    throw new Error("The pairing has ended.");
+  }
+}
+
+function write({ creds, rotation_due }: StoredRegistration): Uint8Array {
+  const encoded = Buffer.from(writeCredentials(creds)).toString("base64");
+  return Buffer.from(JSON.stringify({ creds: encoded, rotation_due }));
+}
+
+/** Undefined when there is none, or none that can be read: a new one takes its place. */
+function read(bytes: Uint8Array | undefined): StoredRegistration | undefined {
+  if (!bytes) return undefined;
+  try {
+    const { creds, rotation_due } = JSON.parse(Buffer.from(bytes).toString());
+    return { creds: readCredentials(Buffer.from(creds, "base64")), rotation_due: rotation_due === true };
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,261 @@
+import { type BinaryNode, buildPairingQRData, configureSuccessfulPairing } from "baileys";
+import type { CredentialStore, NetworkEvent, PairingError, QrReason } from "../../driver.ts";
+import { type Credentials, writeCredentials } from "../credentials.ts";
+import type { Hub } from "../hub.ts";
+import { type Ending, LOST, type OpenSocket, openSocket, SILENT } from "../socket.ts";
+import { type WayOptions, wayOf } from "../way.ts";
+import { BROWSER, LINK_CODE, PairingCode } from "./pairing-code.ts";
+import { pairingError } from "./pairing-failure.ts";
+import { PairingSecret } from "./pairing-secret.ts";
+import { type QrReference, QrReferences } from "./qr-references.ts";
+import { bytesOf, childOf, RegistrationStream, SERVER } from "./registration-stream.ts";
+
+export interface PairingOptions extends WayOptions {
+  hub: Hub;
+  store: CredentialStore;
+  /** Digits; asks for a pairing code in place of QRs. */
+  phone?: string;
+  /** QRs or codes that were shown before. */
+  shown: number;
+  signal: AbortSignal;
+  tell(event: NetworkEvent): Promise<void>;
+  /** Takes over when the phone asks for the account's passkey; without it the pairing ends there. */
+  openPasskeyCeremony?: (parts: PasskeyParts) => PasskeyCeremony;
+}
+
+/** What a passkey ceremony needs of the registration that it belongs to. */
+export interface PasskeyParts {
+  stream: RegistrationStream;
+  secret: PairingSecret;
+  /** Keys of the registration; its pairing secret is the one of `secret`. */
+  creds: Credentials;
+  report(event: NetworkEvent): Promise<void>;
+}
+
+/** Both get their notification in its turn, acknowledge it, and must not wait for a person. */
+export interface PasskeyCeremony {
+  start(notification: BinaryNode): Promise<void>;
+  continuation(notification: BinaryNode): Promise<void>;
+  /** The phone may be sending its consent under the current secret. */
+  readonly hasGivenSecret: boolean;
+  /** The connection has ended; paired or not. */
+  end(): void;
+}
+
+/** `shown`: QRs or codes up to now; `not_kept`: the phone has agreed, and the identity could not be kept. */
+export type Paired =
+  | { end: "paired" }
+  | { end: "passkey" }
+  | { end: "failed"; error: PairingError }
+  | { end: "not_kept"; error: unknown }
+  | { end: "closed"; shown: number; ending: Ending };
+
+/** Shows the QRs of one connection, or one pairing code, until a phone agrees or the connection ends. */
+export async function pair(options: PairingOptions): Promise<Paired> {
+  const { hub, store, signal } = options;
+  const onFailure = (err: unknown) => hub.log?.warn({ err }, "whatsapp: a registration could not be stored");
+  const { retryMs } = hub.timing;
+  const secret = await PairingSecret.open({ store, retryMs, signal, onFailure });
+  return new Pairing(options, secret).run();
+}
+
+const NO_KEYS = { get: async () => ({}), set: async () => {} };
+const PAIR_DEVICE = "CB:iq,type:set,pair-device";
+const PAIR_SUCCESS = "CB:iq,,pair-success";
+const PASSKEY_REQUEST = "passkey_prologue_request";
+const PASSKEY_CONTINUATION = "crsc_continuation";
+const REFRESH = "companion_reg_refresh";
+const REFRESH_CHILDREN = [REFRESH, "pair-device-rotate-qr"];
+const MOST_IDENTITY_BYTES = 500;
+
+/** One registration connection. */
+class Pairing {
+  readonly #options: PairingOptions;
+  readonly #secret: PairingSecret;
+  readonly #socket: OpenSocket;
+  readonly #stream: RegistrationStream;
+  readonly #references: QrReferences;
+  readonly #code: PairingCode | undefined;
+  readonly #connecting: NodeJS.Timeout;
+  #ceremony: PasskeyCeremony | undefined;
+  #shownQrs: number;
+  #hasBegun = false;
+  #found: Paired | undefined;
+
+  constructor(options: PairingOptions, secret: PairingSecret) {
+    this.#options = options;
+    this.#secret = secret;
+    this.#shownQrs = options.shown;
+    const { hub } = options;
+    const { timing } = hub;
+    const config = { browser: BROWSER };
+    const socket = openSocket({ hub, creds: secret.creds, keys: NO_KEYS, way: wayOf(options), config });
+    this.#socket = socket;
+    const onFailure = (error: unknown) =>
+      socket.end({
+        code: LOST,
+        detail: `the pairing failed: ${error instanceof Error ? error.message : error}`,
+      });
+    this.#stream = new RegistrationStream({ socket, queryMs: timing.queryMs, onFailure });
+    const onExpiry = () => this.#stream.inOrder(() => this.#showNext());
+    this.#references = new QrReferences({ timing, onExpiry });
+    this.#code = this.#openCode();
+    this.#connecting = setTimeout(() => this.#stop("the network did not answer"), timing.connectMs);
+  }
+
+  async run(): Promise<Paired> {
+    const { signal } = this.#options;
+    const stop = () => this.#stop("stopped");
+    signal.addEventListener("abort", stop);
+    this.#listen();
+    if (signal.aborted) stop();
+    const ending = await this.#socket.closed;
+    signal.removeEventListener("abort", stop);
+    clearTimeout(this.#connecting);
+    this.#references.stop();
+    this.#code?.stop();
+    this.#ceremony?.end();
+    return this.#found ?? { end: "closed", shown: this.#code?.shown ?? this.#shownQrs, ending };
+  }
+
+  #openCode(): PairingCode | undefined {
+    const { phone, shown, hub, tell } = this.#options;
+    if (phone === undefined) return undefined;
+    return new PairingCode({
+      ...{ stream: this.#stream, secret: this.#secret, timing: hub.timing, phone, shown },
+      show: (code, expires_at) => tell({ type: "pairing_code", code, expires_at }),
+      warn: (error) => tell({ type: "pairing_failed", error }),
+      fail: (error) => this.#finish({ end: "failed", error }),
+    });
+  }
+
+  #listen(): void {
+    const stream = this.#stream;
+    stream.onStanza(PAIR_DEVICE, (iq) => this.#begin(iq));
+    stream.onStanza(PAIR_SUCCESS, (iq) => this.#keep(iq));
+    stream.onNotification(LINK_CODE, async (notification) => {
+      if (this.#code) await this.#code.handle(notification);
+      else await stream.acknowledge(notification);
+    });
+    stream.onNotification(REFRESH, (notification) => this.#refresh(notification));
+    stream.onNotification(PASSKEY_REQUEST, (notification) => this.#startPasskey(notification));
+    stream.onNotification(PASSKEY_CONTINUATION, async (notification) => {
+      if (this.#ceremony) await this.#ceremony.continuation(notification);
+      else this.#finish({ end: "passkey" });
+    });
+  }
+
+  async #begin(iq: BinaryNode): Promise<void> {
+    clearTimeout(this.#connecting);
+    await this.#stream.send(resultOf(iq));
+    if (this.#found || this.#ceremony) return;
+    const isFirst = !this.#hasBegun;
+    this.#hasBegun = true;
+    if (this.#code) return isFirst ? this.#code.draw() : undefined;
+    this.#references.receive(iq);
+    await this.#showNext();
+  }
+
+  /** An expiry that was overtaken by a redraw, a ceremony or a pairing does nothing. */
+  async #showNext(): Promise<void> {
+    if (this.#found || this.#ceremony || this.#references.isShowing()) return;
+    const { qrAttempts } = this.#options.hub.timing;
+    if (this.#shownQrs >= qrAttempts)
+      return this.#finish({ end: "failed", error: pairingError("qr_expired") });
+    const reference = this.#references.next();
+    if (!reference) return this.#stop("the references of the connection are used up");
+    this.#shownQrs++;
+    await this.#show(reference, "new");
+  }
+
+  async #show({ ref, expiresAt: expires_at }: QrReference, reason: QrReason): Promise<void> {
+    const { hub, tell } = this.#options;
+    const { noiseKey, signedIdentityKey, advSecretKey } = this.#secret.creds;
+    const [noise, identity] = [noiseKey, signedIdentityKey].map((key) =>
+      Buffer.from(key.public).toString("base64"),
+    ) as [string, string];
+    const qr = buildPairingQRData(ref, noise, identity, advSecretKey, BROWSER);
+    const max_attempts = hub.timing.qrAttempts;
+    await tell({ type: "qr", qr, expires_at, attempt: this.#shownQrs, max_attempts, reason });
+  }
+
+  /**
+   * WhatsApp retires the secret of the QR, because an app that is not WhatsApp may have seen it. The QR that is shown then
+   * counts as no attempt: nobody has failed to scan.
+   */
+  async #refresh(notification: BinaryNode): Promise<void> {
+    if (!REFRESH_CHILDREN.some((tag) => childOf(notification, tag))) return;
+    const isConsentDue = this.#code?.isAwaitingConsent || this.#ceremony?.hasGivenSecret;
+    if (!this.#found) await (isConsentDue ? this.#secret.postponeRotation() : this.#secret.rotate());
+    await this.#stream.acknowledge(notification);
+    const reference = this.#found ? undefined : this.#references.redraw();
+    if (reference) await this.#show(reference, "refreshed");
+  }
+
+  async #startPasskey(notification: BinaryNode): Promise<void> {
+    if (this.#found) return;
+    const { openPasskeyCeremony, tell: report } = this.#options;
+    if (!openPasskeyCeremony) return this.#finish({ end: "passkey" });
+    this.#references.stop();
+    this.#code?.stop();
+    const parts = { stream: this.#stream, secret: this.#secret, creds: this.#secret.creds, report };
+    this.#ceremony ??= openPasskeyCeremony(parts);
+    await this.#ceremony.start(notification);
+  }
+
+  /** The identity is durable before the network hears that the pairing is done. */
+  async #keep(iq: BinaryNode): Promise<void> {
+    if (this.#found) return;
+    const paired = this.#verify(iq);
+    if (!paired) return this.#refuse(iq);
+    this.#references.stop();
+    this.#code?.stop();
+    try {
+      await this.#options.store.save(writeCredentials(paired.creds));
+    } catch (error) {
+      return this.#finish({ end: "not_kept", error });
+    }
+    this.#found = { end: "paired" };
+    await this.#stream.send(paired.reply);
+    // WhatsApp closes the connection now; should it not, the login must not wait for it.
+    const late = setTimeout(() => this.#stop("paired"), this.#options.hub.timing.connectMs);
+    void this.#socket.closed.then(() => clearTimeout(late));
+  }
+
+  /** What is shown stays: the phone may have scanned a QR from before a refresh. */
+  async #refuse(iq: BinaryNode): Promise<void> {
+    await this.#stream.send(refusalOf(iq));
+    await this.#options.tell({ type: "pairing_failed", error: pairingError("phone_refused") });
+  }
+
+  /** Undefined when the consent was not given under the current secret, or is not the phone's. */
+  #verify(iq: BinaryNode): { creds: Credentials; reply: BinaryNode } | undefined {
+    const success = childOf(iq, "pair-success");
+    if (!bytesOf(success && childOf(success, "device-identity"), 1, MOST_IDENTITY_BYTES)) return undefined;
+    const { creds } = this.#secret;
+    try {
+      const paired = configureSuccessfulPairing(iq, creds);
+      return { creds: { ...creds, ...paired.creds } as Credentials, reply: paired.reply };
+    } catch {
+      return undefined;
+    }
+  }
+
+  #finish(found: Paired): void {
+    this.#found = found;
+    this.#stop(found.end);
+  }
+
+  #stop(detail: string): void {
+    this.#socket.end({ code: SILENT, detail });
+  }
+}
+
+function resultOf({ attrs: { id = "" } }: BinaryNode): BinaryNode {
+  return { tag: "iq", attrs: { to: SERVER, type: "result", id } };
+}
+
+function refusalOf({ attrs: { id = "" } }: BinaryNode): BinaryNode {
+  const error = { tag: "error", attrs: { code: "401", text: "not-authorized" } };
+  return { tag: "iq", attrs: { to: SERVER, type: "error", id }, content: [error] };
+}
