@@ -131,6 +131,10 @@ export interface InstanceTable {
   new_chats_locked_until: Date | null;
   /** How often in a row that came about; each makes the wait longer where the network tells no end. */
   new_chat_locks: Generated<number>;
+  /** Until then nothing is sent, as sends to several chats in a row did not reach the network. */
+  sends_held_until: Date | null;
+  /** How often in a row that came about; 0: sends reach the network. */
+  send_holds: Generated<number>;
   created_at: Generated<Date>;
   updated_at: Generated<Date>;
   removed_at: Date | null;

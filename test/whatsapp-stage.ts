@@ -71,8 +71,10 @@ export async function startWhatsAppStage(options: WhatsAppStageOptions = {}): Pr
       await Promise.all(opened.map(({ session }) => session.disconnect()));
       driver.abandon();
       const unhandled = await control.unhandled();
+      const { arrivals } = await control.ledger();
       await server.close();
       expect(unhandled).toEqual([]);
+      expect(arrivals.filter((one) => one.has_reporting)).toEqual([]);
     },
   };
 }

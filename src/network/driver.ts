@@ -180,13 +180,14 @@ export type NetworkEvent =
 export type MessageStatus = "sent" | "delivered" | "read" | "played";
 
 /**
- * How a send or an action ended. `not_sent`: it never reached the wire, a later try is safe.
+ * How a send or an action ended. `not_sent`: it never reached the wire, a later try is safe; `is_offline`: as there was no
+ * connection, which says nothing about the message.
  * `unknown`: it may have reached the network, only the same id may be tried again.
  */
 export type SendResult =
   | { outcome: "accepted"; at: Date /** Of a file: what `downloadMedia` needs. */; media_ref?: unknown }
   | { outcome: "refused"; code: RefusalCode; reason: string; retryable: boolean; until?: Date }
-  | { outcome: "not_sent"; reason: string }
+  | { outcome: "not_sent"; reason: string; is_offline?: boolean }
   | { outcome: "unknown"; reason: string };
 
 export type RefusalCode =

@@ -83,8 +83,13 @@ export async function startWhatsAppStory({
       await cable.close();
       await story.end();
       const unhandled = await network.control.unhandled();
+      const { arrivals } = await network.control.ledger();
       await network.close();
       assert.deepEqual(unhandled, []);
+      assert.deepEqual(
+        arrivals.filter((one) => one.has_reporting),
+        [],
+      );
     },
   };
 }

@@ -25,7 +25,9 @@ export async function takeMessage(
   const { faults, settings } = network;
   const { id = "", to = "", type = "text" } = stanza.attrs;
   const { phone } = companion.person;
-  const arrival: Arrival = { id, phone, device: companion.number, to, type, at: Date.now(), ack: "ok" };
+  const has_reporting = child(stanza, "reporting") !== undefined;
+  const sent = { id, phone, device: companion.number, to, type, has_reporting };
+  const arrival: Arrival = { ...sent, at: Date.now(), ack: "ok" };
   const here = (fault: { to?: string }): boolean => fault.to === undefined || isTo(network, to, fault.to);
   const cut = faults.take("cut_at_message", phone, here);
   if (cut?.when === "before") return connection.cut("cut at a message");

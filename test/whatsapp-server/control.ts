@@ -148,6 +148,8 @@ export type Fault = {
   | { fault: "iq_silence"; xmlns: string }
   /** A query is answered with an error. */
   | { fault: "iq_error"; xmlns: string; code: number }
+  /** A key that would open a conversation with this person is asked for, and the network has none. */
+  | { fault: "no_prekeys"; of?: string }
   /** One part of a question about people is refused, the question itself is not. */
   | { fault: "usync_error"; part: string; code: number; backoff?: number }
   /** The phone changes the same settings at the moment in which a device does. */

@@ -21,6 +21,7 @@ export const encryptQuery: Answer = async ({ network, companion, iq, first }) =>
     case "digest":
       return result(iq, [node("digest", {}, [node("hash", {}, Buffer.alloc(20))])]);
     case "key": {
+      network.book.stanza(companion.person.phone, "iq:encrypt:key");
       const users = await Promise.all(children(first).map((user) => keysOf(network, user.attrs.jid ?? "")));
       return result(iq, [node("list", {}, users)]);
     }
@@ -48,6 +49,11 @@ const signedPreKey = (skey: BinaryNode | undefined) => ({
 async function keysOf(network: Network, jid: string): Promise<BinaryNode> {
   const device = network.device(jid);
   if (!device) return node("user", { jid }, [node("error", { code: 404, text: "item-not-found" })]);
+  const { person } = device;
+  const isEmpty = network.faults.take("no_prekeys", undefined, ({ of }) =>
+    [undefined, person.phone].includes(of),
+  );
+  if (isEmpty) return node("user", { jid }, [node("error", { code: 406, text: "not-acceptable" })]);
   const { registrationId, identity, signedPreKey, preKey } = await device.bundle();
   const key = (tag: string, { id, value }: { id: number; value: Uint8Array }, more: BinaryNode[] = []) =>
     node(tag, {}, [

@@ -20,6 +20,8 @@ export interface Arrival {
   device: number;
   to: string;
   type: string;
+  /** With a token by which its recipient could report it; that of Baileys is wrong. */
+  has_reporting: boolean;
   at: number;
   ack: "ok" | "lost" | "cut" | number;
 }

@@ -5,22 +5,28 @@ import { SEND_ERROR } from "./send-error.ts";
 
 const AT_ONCE = 500;
 
-/** Fails the sends whose instance stayed away for longer than they could wait. */
+/** Fails the sends whose instance stayed away, or got nothing to the network, for longer than they could wait. */
 export async function expireHeldSends(db: Db, outcomes: OutcomeRecorder): Promise<void> {
   const overdue = await db
     .selectFrom("message as m")
     .innerJoin("instance as i", "i.id", "m.instance_id")
-    .select(["m.id", "m.submitted_at"])
+    .select(["m.id", "m.submitted_at", "i.status"])
     .where("m.status", "=", "pending")
     .where("m.outcome_at", "is", null)
-    .where("i.status", "!=", "connected")
+    .where(({ eb, and, or }) =>
+      or([
+        eb("i.status", "!=", "connected"),
+        and([eb("i.send_holds", ">", 0), eb("m.submitted_at", "is", null)]),
+      ]),
+    )
     .where("m.deadline", "<", sql<Date>`now()`)
     .limit(AT_ONCE)
     .execute();
   await Promise.all(
-    overdue.map(({ id, submitted_at }) => {
+    overdue.map(({ id, submitted_at, status }) => {
       const has_begun = submitted_at !== null;
-      const error = has_begun ? SEND_ERROR.unknownOutcome : SEND_ERROR.neverConnected;
+      const neverBegun = status === "connected" ? SEND_ERROR.neverReached : SEND_ERROR.neverConnected;
+      const error = has_begun ? SEND_ERROR.unknownOutcome : neverBegun;
       return outcomes.record({
         id,
         status: "failed",

@@ -1,8 +1,10 @@
 import { createHash } from "node:crypto";
 import { sql } from "kysely";
+import type { Content } from "../../network/driver.ts";
 import { type Db, isDatabaseFull, type Trx } from "../../platform/db.ts";
 import { GatewayError } from "../../platform/errors.ts";
 import { ulid } from "../../platform/ulid.ts";
+import type { StoredContent } from "./message-view.ts";
 
 const PART_BYTES = 256 * 1024;
 const PARTS_AT_ONCE = 16;
@@ -67,7 +69,7 @@ function refuseWhenFull(cause: unknown): never {
 }
 
 /** The whole file of so many bytes; undefined when its send had an outcome meanwhile. */
-export async function loadOutgoing(db: Db, id: string, size: number): Promise<Buffer | undefined> {
+async function loadOutgoing(db: Db, id: string, size: number): Promise<Buffer | undefined> {
   const file = Buffer.allocUnsafe(size);
   let filled = 0;
   for (let part = 0; filled < size; part += PARTS_AT_ONCE) {
@@ -97,4 +99,14 @@ export async function dropOrphans(db: Db): Promise<void> {
       and not exists (select from media f where f.upload = o.id)
       and not exists (select from campaign c where c.media ->> 'shared' = o.id
         and c.status not in ('completed', 'cancelled', 'failed'))`.execute(db);
+}
+
+/** What the driver is given: the content of the row, and the file from where it waits. */
+export async function loadContent(db: Db, content: StoredContent): Promise<Content | undefined> {
+  if (content.kind !== "media") return content;
+  const { upload, shared, ...described } = content;
+  const file = upload ?? shared;
+  if (file === undefined) return described;
+  const bytes = await loadOutgoing(db, file, content.size);
+  return bytes && { ...described, bytes };
 }

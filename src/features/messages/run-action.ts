@@ -25,6 +25,7 @@ export interface ActionRow extends Omit<Selectable<ActionTable>, "jid" | "messag
 type OpenAction = ActionRow & { left_ms: number };
 
 const TRY_AGAIN_MS = 1000;
+const MOST_DOUBLINGS = 4;
 
 /** Runs what is to be done to messages: reactions, edits, deletions, read marks. */
 export function createActionRunner({ db, engine, connectedSession }: ActionRunnerOptions) {
@@ -44,7 +45,9 @@ export function createActionRunner({ db, engine, connectedSession }: ActionRunne
 
   async function settle(job: Job, action: OpenAction, result: SendResult): Promise<JobEnd> {
     if (result.outcome === "accepted") return finish(job, action, null, result.at);
-    return result.outcome === "refused" ? finish(job, action, toSendError(result)) : again();
+    if (result.outcome === "refused") return finish(job, action, toSendError(result));
+    // Each try may cost the network several queries.
+    return again(TRY_AGAIN_MS * 2 ** Math.min(job.attempts, MOST_DOUBLINGS));
   }
 
   async function settleLate(job: Job, action: OpenAction, late: SendResult): Promise<void> {
@@ -67,8 +70,8 @@ export function createActionRunner({ db, engine, connectedSession }: ActionRunne
   }
 }
 
-function again(): JobEnd {
-  return { end: "retry", at: new Date(Date.now() + TRY_AGAIN_MS) };
+function again(ms = TRY_AGAIN_MS): JobEnd {
+  return { end: "retry", at: new Date(Date.now() + ms) };
 }
 
 function findOpen(db: Db, id: number): Promise<OpenAction | undefined> {

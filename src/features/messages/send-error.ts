@@ -24,10 +24,25 @@ export const SEND_ERROR = {
     message: "The instance did not connect within the hold time.",
     retryable: true,
   },
+  neverReached: {
+    code: "SEND_FAILED",
+    message:
+      "Sends to several chats did not reach the network, and none was tried again within the hold time.",
+    retryable: true,
+  },
   fileGone: { code: "SEND_FAILED", message: "The file of the message is gone.", retryable: false },
   restricted: { code: "ACCOUNT_RESTRICTED", message: "The account may not send now.", retryable: false },
   notSupported: { code: "NOT_SUPPORTED", message: "The session cannot do this.", retryable: false },
 } satisfies Record<string, SendError>;
+
+const REASON_LENGTH = 200;
+
+/** No try reached the wire, so the same message may be sent again. */
+export function undelivered(tries: number, reason: string): SendError {
+  const times = tries === 1 ? "in one try" : `in ${tries} tries`;
+  const message = `The message could not be handed to the network ${times}: ${reason.slice(0, REASON_LENGTH)}`;
+  return { code: "SEND_FAILED", message, retryable: true };
+}
 
 /** The network's refusal in our words. */
 export function toSendError({

@@ -1,18 +1,21 @@
 import type { Engine, Job, JobEnd } from "../../engine/engine.ts";
 import { untilWritten } from "../../engine/until-written.ts";
 import { createWriter, type Writer } from "../../engine/writer.ts";
-import type { Content, Jid, SendResult, Session } from "../../network/driver.ts";
+import type { Content, SendResult, Session } from "../../network/driver.ts";
 import type { Db } from "../../platform/db.ts";
 import { faultPoint } from "../../platform/fault-point.ts";
+import type { Log } from "../../platform/log.ts";
 import { Semaphore } from "../../platform/semaphore.ts";
 import { withinTime } from "../../platform/within-time.ts";
-import type { StoredContent } from "./message-view.ts";
 import { isNewChat, lockNewChats } from "./new-chats.ts";
-import { loadOutgoing } from "./outgoing-media.ts";
+import { loadContent } from "./outgoing-media.ts";
 import { type ReaddressDeps, readdressSend } from "./readdress-send.ts";
 import type { Outcome, OutcomeRecorder } from "./record-outcome.ts";
+import { failedTry, lastTryError } from "./retry-send.ts";
+import { SendBreakers } from "./send-breaker.ts";
 import { newChatsLocked, SEND_ERROR, type SendError, toSendError } from "./send-error.ts";
 import { SendPaces, type Turn } from "./send-pace.ts";
+import { showDelay, showTyping } from "./show-typing.ts";
 import {
   type PickedSend,
   pickSends,
@@ -21,12 +24,14 @@ import {
   type SubmissionResult,
   submitSends,
   unsubmit,
+  waitForRetry,
   waitInDoubt,
 } from "./submit-send.ts";
 
 export interface SendRunnerOptions extends ReaddressDeps {
   db: Db;
   engine: Engine;
+  log: Log;
   outcomes: OutcomeRecorder;
   /** The live session of an instance on this node, while it is connected. */
   connectedSession: (instanceId: number) => Session | undefined;
@@ -48,8 +53,6 @@ export function createSendRunner(options: SendRunnerOptions): (job: Job) => Prom
 const TRY_AGAIN_MS = 1000;
 /** A lock on new chats may be lifted before its time. */
 const LOOK_AT_LOCK_MS = 600_000;
-/** Then the other end shows it no longer. */
-const TYPING_LASTS_MS = 10_000;
 const FILES_IN_MEMORY_BYTES = 128 * 1024 * 1024;
 
 class SendRunner {
@@ -58,11 +61,13 @@ class SendRunner {
   readonly #submitter: Writer<Submission, SubmissionResult>;
   readonly #files = new Semaphore(FILES_IN_MEMORY_BYTES);
   readonly #paces: SendPaces;
+  readonly #breakers: SendBreakers;
 
   constructor(options: SendRunnerOptions) {
     const { db, engine, sendHoldMs } = options;
     this.#options = options;
     this.#paces = new SendPaces(engine);
+    this.#breakers = new SendBreakers(options);
     engine.hear("instance", (key) => {
       const lane = engine.laneOf("session", key);
       if (lane) this.#paces.forget(lane.id);
@@ -80,6 +85,7 @@ class SendRunner {
       return await this.#run(job, turn);
     } finally {
       turn.end();
+      this.#breakers.release(job);
     }
   }
 
@@ -97,7 +103,8 @@ class SendRunner {
     if (send.locked_until !== null) return this.#holdNewChat(job, send, send.locked_until);
     const session = this.#sessionFor(send);
     if (!session) return later(TRY_AGAIN_MS);
-    if (send.delay_ms !== null) return this.#showTyping(session, send, send.delay_ms);
+    if (!this.#breakers.admits(job, send.held_ms)) return NOT_YET;
+    if (send.delay_ms !== null) return later(await showDelay(this.#options.db, session, send, send.delay_ms));
     const range = { min: send.pace_min, max: send.pace_max };
     const isNow = await turn.wait(range, () => showTyping(session, send.jid));
     return isNow ? this.#begin(job, send, session, turn) : NOT_YET;
@@ -167,17 +174,8 @@ class SendRunner {
     return mayRepeat && !send.is_overdue ? undefined : this.#fail(job, send, SEND_ERROR.unknownOutcome);
   }
 
-  /** Typing is shown for the delay that was asked for; the chat waits, the lane does not. */
-  async #showTyping(session: Session, { id, jid }: SendRow, delayMs: number): Promise<JobEnd> {
-    showTyping(session, jid);
-    const nowMs = Math.min(delayMs, TYPING_LASTS_MS);
-    const delay_ms = delayMs > nowMs ? delayMs - nowMs : null;
-    await this.#options.db.updateTable("message").set({ delay_ms }).where("id", "=", id).execute();
-    return later(nowMs);
-  }
-
   async #startWithFile(job: Job, send: SendRow, session: Session, turn: Turn): Promise<JobEnd> {
-    const content = await readFile(this.#options.db, send.content);
+    const content = await loadContent(this.#options.db, send.content);
     if (!content) return this.#fail(job, send, SEND_ERROR.fileGone);
     return this.#start(job, send, session, content, turn);
   }
@@ -213,18 +211,28 @@ class SendRunner {
   async #settle(job: Job, send: SendRow, result: SendResult): Promise<JobEnd> {
     switch (result.outcome) {
       case "accepted":
+        await this.#breakers.succeeded(job, send);
         return this.#conclude(job, accepted(send, result));
       case "refused":
         if (result.code === "REACHOUT_TIMELOCK") return this.#refuseNewChat(job, send, result);
         return this.#fail(job, send, toSendError(result));
       case "not_sent":
-        return this.#takeBack(job, send);
+        return result.is_offline ? this.#takeBack(job, send) : this.#tryLater(job, send, result.reason);
       case "unknown":
         return this.#waitInDoubt(job, send);
     }
   }
 
-  /** This try never reached the wire; what an earlier one did is still in doubt. */
+  /** The session was connected, and still this try did not reach the wire: waits longer each time, and not for ever. */
+  async #tryLater(job: Job, send: SendRow, reason: string): Promise<JobEnd> {
+    const { db, engine } = this.#options;
+    await this.#breakers.failed(job, send);
+    const failed = failedTry(job, send);
+    if (failed.wait_ms === undefined) return this.#fail(job, send, lastTryError(failed, reason));
+    return (await waitForRetry(db, engine.node.id, job, failed)) ? NOT_YET : this.#loseLane(job);
+  }
+
+  /** Never tried, for want of a connection; what an earlier try did is still in doubt. */
   async #takeBack(job: Job, send: SendRow): Promise<JobEnd> {
     const { db, engine } = this.#options;
     if (send.submitted_at === null) await unsubmit(db, engine.node.id, job.lane, send.id);
@@ -272,22 +280,8 @@ type Refusal = Extract<SendResult, { outcome: "refused" }>;
 /** The row stays as it is; its lane pauses until a send may go out. */
 const NOT_YET: JobEnd = { end: "settled" };
 
-function showTyping(session: Session, jid: Jid): void {
-  session.setPresence?.("typing", jid).catch(() => {});
-}
-
 function accepted({ id }: SendRow, { at, media_ref }: Extract<SendResult, { outcome: "accepted" }>) {
   return { id, status: "sent", at, error: null, media_ref } as const;
-}
-
-/** What the driver is given: the content of the row, and the file from where it waits. */
-async function readFile(db: Db, content: StoredContent): Promise<Content | undefined> {
-  if (content.kind !== "media") return content;
-  const { upload, shared, ...described } = content;
-  const file = upload ?? shared;
-  if (file === undefined) return described;
-  const bytes = await loadOutgoing(db, file, content.size);
-  return bytes && { ...described, bytes };
 }
 
 function later(ms: number): JobEnd {

@@ -35,6 +35,10 @@ export interface SendRow
   /** The pause between two sends of the instance, in milliseconds. */
   pace_min: number;
   pace_max: number;
+  /** While sends of its instance do not reach the network: for how long none is tried; not above 0: one at a time. */
+  held_ms: number | null;
+  /** It has waited for as long as an async send may. */
+  is_stale: boolean;
   /** It was marked as submitted just now. */
   has_begun: boolean;
   /** Where it goes in place of the address that it was taken with. */
@@ -75,6 +79,9 @@ export async function pickSends(
         -- The history of the chat is looked at only while there is a lock.
         case when i.new_chats_locked_until > now() and ${IS_NEW_CHAT}
           then i.new_chats_locked_until end as locked_until,
+        case when i.send_holds > 0
+          then (extract(epoch from i.sends_held_until - now()) * 1000)::float8 end as held_ms,
+        m.origin <> 'campaign' and m.created_at < now() - ${holdMs} * interval '1 millisecond' as is_stale,
         coalesce((i.settings ->> 'send_delay_min_ms')::int, 0) as pace_min,
         coalesce((i.settings ->> 'send_delay_max_ms')::int, 0) as pace_max
       from message m join instance i on i.id = m.instance_id join account a on a.id = i.account_id
@@ -84,7 +91,7 @@ export async function pickSends(
       from input x join held h on h.id = x.lane join picked p on p.id = x.id
       where m.id = x.id and x.may_go and m.submitted_at is null and ${isOpen}
         and m.origin <> 'campaign' and m.delay_ms is null and m.content ->> 'kind' <> 'media'
-        and not p.is_restricted and p.locked_until is null and p.pace_max <= 0
+        and not p.is_restricted and p.locked_until is null and p.held_ms is null and p.pace_max <= 0
       returning m.id
     )
     select p.*, b.id is not null as has_begun from picked p left join begun b on b.id = p.id`.execute(db);
@@ -160,13 +167,46 @@ export async function submitSends(
   });
 }
 
-/** The message never reached the wire, so nothing is in doubt; no word of whoever owns the lane no more. */
+/** Clears submitted_at: the message never reached the wire. Does nothing if the lane was lost. */
 export async function unsubmit(db: Db, node: string, lane: LaneClaim, id: number): Promise<void> {
   await sql`
     with held as (${heldLanes(node, [lane])})
     update message set submitted_at = null from held where message.id = ${id} and outcome_at is null`.execute(
     db,
   );
+}
+
+/** A send that did not reach the wire, though the session is connected. */
+export interface FailedTry {
+  message: number;
+  /** An earlier try is in doubt: this one says nothing of it. */
+  is_doubtful: boolean;
+  /** With this one. */
+  tries: number;
+  /** Undefined: there is no next try. */
+  wait_ms: number | undefined;
+}
+
+/**
+ * Lets a send wait for its next try, with the number of tries in its job; a sync one until its deadline at most. False:
+ * the lane is lost.
+ */
+export async function waitForRetry(db: Db, node: string, job: Job, failed: FailedTry): Promise<boolean> {
+  const { message, is_doubtful, tries, wait_ms = 0 } = failed;
+  const { rows } = await sql`
+    with held as (${heldLanes(node, [job.lane])}),
+    taken_back as (
+      update message m set submitted_at = case when ${is_doubtful} then m.submitted_at end
+      from held where m.id = ${message} and m.outcome_at is null
+      -- Whoever waits for it gives up first, and says that nothing was sent.
+      returning case when m.mode = 'sync' then m.deadline + interval '1 second' end as latest
+    )
+    update job set attempts = attempts + 1, ref = ref || jsonb_build_object('tries', ${tries}::int),
+      run_at = case when exists (select from taken_back)
+        then least(now() + ${wait_ms} * interval '1 millisecond', (select latest from taken_back)) else now() end
+    from held where job.id = ${job.id}
+    returning job.id`.execute(db);
+  return rows.length > 0;
 }
 
 /**

@@ -45,7 +45,7 @@ export const PERSONAL_DATA = {
   sign_in: { plain: "user_id created_at expires_at", secret: "id" },
   instance: {
     plain:
-      "id account_id lane global_lane network status wanted platform webhook_enabled settings last_disconnect_reason new_chats_locked_until new_chat_locks qr_attempt qr_max_attempts qr_expires_at qr_reason pairing_error last_qr_at connected_at disconnected_at last_seen_at created_at updated_at removed_at",
+      "id account_id lane global_lane network status wanted platform webhook_enabled settings last_disconnect_reason new_chats_locked_until new_chat_locks sends_held_until send_holds qr_attempt qr_max_attempts qr_expires_at qr_reason pairing_error last_qr_at connected_at disconnected_at last_seen_at created_at updated_at removed_at",
     secret: "webhook_secret proxy qr pairing_code",
     kept: { columns: "phone jid lid", because: "they are the address of its pairing" },
     personal: {

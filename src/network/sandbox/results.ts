@@ -1,6 +1,10 @@
 import type { SendResult } from "../driver.ts";
 
-export const NOT_CONNECTED: SendResult = { outcome: "not_sent", reason: "The session is not connected." };
+export const NOT_CONNECTED: SendResult = {
+  outcome: "not_sent",
+  reason: "The session is not connected.",
+  is_offline: true,
+};
 export const NO_ACK: SendResult = { outcome: "unknown", reason: "The network has not answered." };
 
 export function refusal(code: "RECIPIENT_NOT_FOUND" | "SEND_FAILED", reason: string): SendResult {
@@ -14,7 +18,9 @@ const NEVER_SENT = new Set(["ECONNREFUSED", "57P03", "53300"]);
 export function failureOf(error: unknown): SendResult {
   const reason = error instanceof Error ? error.message : String(error);
   if (isUnreadable(error)) return refusal("SEND_FAILED", `The network could not read the message: ${reason}`);
-  return { outcome: NEVER_SENT.has(codeOf(error)) ? "not_sent" : "unknown", reason };
+  return NEVER_SENT.has(codeOf(error))
+    ? { outcome: "not_sent", reason, is_offline: true }
+    : { outcome: "unknown", reason };
 }
 
 /** Whether a statement failed for what one item holds, such as U+0000. */

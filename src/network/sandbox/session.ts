@@ -88,7 +88,8 @@ export class SandboxSession implements Session {
       const isFile = result.outcome === "accepted" && kept.kind === "media";
       return isFile ? { ...result, media_ref: kept.ref } : result;
     } catch (error) {
-      return { outcome: "not_sent", reason: String(error) };
+      // Before the statement that sends it only the network's database can fail.
+      return { outcome: "not_sent", reason: String(error), is_offline: true };
     }
   }
 

@@ -3,7 +3,11 @@ import type { MessageId, SendResult } from "../driver.ts";
 import { refusalOfMessage } from "./refusals.ts";
 import { timeOf } from "./stanza.ts";
 
-export const NOT_CONNECTED: SendResult = { outcome: "not_sent", reason: "The session is not connected." };
+export const NOT_CONNECTED: SendResult = {
+  outcome: "not_sent",
+  reason: "The session is not connected.",
+  is_offline: true,
+};
 const NO_ACK: SendResult = {
   outcome: "unknown",
   reason: "The connection ended before the network answered.",
@@ -14,14 +18,21 @@ const REACHOUT = "463";
 /** The network takes the message for malformed: an old state of the recipient's devices, most likely. */
 const MALFORMED = "479";
 
+export interface AcksOptions {
+  /** How long new chats are closed to us, as far as the network tells. */
+  lockedUntil(): Promise<Date | undefined>;
+  isConnected(): boolean;
+}
+
 /** Messages on their way, until the network answers: the client library itself is done as soon as they are written. */
 export class Acks {
   readonly #waiting = new Map<MessageId, Set<(result: SendResult) => void>>();
-  readonly #lockedUntil: () => Promise<Date | undefined>;
+  readonly #lockedUntil: AcksOptions["lockedUntil"];
+  readonly #isConnected: AcksOptions["isConnected"];
 
-  /** `lockedUntil`: how long new chats are closed to us, as far as the network tells. */
-  constructor(lockedUntil: () => Promise<Date | undefined>) {
+  constructor({ lockedUntil, isConnected }: AcksOptions) {
     this.#lockedUntil = lockedUntil;
+    this.#isConnected = isConnected;
   }
 
   /** Resolves with the network's answer to this id, or with what `write` makes of it earlier. */
@@ -36,7 +47,7 @@ export class Acks {
       this.#waiting.set(id, waiting.add(settle));
       write().then(
         (result) => result && settle(result),
-        (error) => settle(failureOf(error)),
+        (error) => settle(failureOf(error, this.#isConnected())),
       );
     });
   }
@@ -71,9 +82,17 @@ function refuseReachout(until: Date | undefined): SendResult {
   };
 }
 
-/** A failure before the message was written is safe to repeat; one of the wire itself tells nothing. */
-export function failureOf(error: unknown): SendResult {
+/** The client library's code for a connection that is closed. */
+const CLOSED = 428;
+
+/**
+ * A failure before the message was written is safe to repeat; one of the wire itself tells nothing. Without a connection it
+ * is none of the message's own.
+ */
+export function failureOf(error: unknown, isConnected = true): SendResult {
   const reason = error instanceof Error ? error.message : String(error);
-  const isOfWire = typeof (error as { code?: unknown } | null)?.code === "string";
-  return { outcome: isOfWire ? "unknown" : "not_sent", reason };
+  const { code, output } = (error ?? {}) as { code?: unknown; output?: { statusCode?: number } };
+  if (typeof code === "string") return { outcome: "unknown", reason };
+  const isOffline = !isConnected || output?.statusCode === CLOSED;
+  return { outcome: "not_sent", reason, ...(isOffline && { is_offline: true }) };
 }

@@ -70,7 +70,10 @@ export class Connection {
     this.#desk = desk;
     this.#groups = new Groups(caches.store("group"));
     this.#devices = new DeviceCache(caches.store("devices"), desk.store);
-    this.#acks = new Acks(() => this.#lockedUntil());
+    this.#acks = new Acks({
+      lockedUntil: () => this.#lockedUntil(),
+      isConnected: () => this.#socket.sock.ws.isOpen,
+    });
     this.#socket = openSocket({ hub, creds, keys: desk.store, way, markOnline, config: this.#config() });
     const { sock, closed } = this.#socket;
     keepTrustedTokens(sock.authState.keys, desk.store);

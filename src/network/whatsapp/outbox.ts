@@ -60,7 +60,7 @@ export class Outbox {
       const result = await this.#relay(to, message, id);
       return file && result.outcome === "accepted" ? { ...result, media_ref: file.ref } : result;
     } catch (error) {
-      return failureOf(error);
+      return failureOf(error, this.#options.sock.ws.isOpen);
     }
   }
 
@@ -98,7 +98,7 @@ export class Outbox {
       await act();
       return { outcome: "accepted", at: new Date() };
     } catch (error) {
-      return failureOf(error);
+      return failureOf(error, this.#options.sock.ws.isOpen);
     }
   }
 

@@ -18,7 +18,11 @@ import { Life } from "./life.ts";
 import type { Outbox } from "./outbox.ts";
 import { sessionCalls } from "./session-calls.ts";
 
-const NOT_CONNECTED: SendResult = { outcome: "not_sent", reason: "The session is not connected." };
+const NOT_CONNECTED: SendResult = {
+  outcome: "not_sent",
+  reason: "The session is not connected.",
+  is_offline: true,
+};
 
 interface ActOptions {
   id: MessageId;

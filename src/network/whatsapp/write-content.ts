@@ -1,4 +1,3 @@
-import { randomBytes } from "node:crypto";
 import { proto } from "baileys";
 import type { ContactContent, Content, Jid, LocationContent, MediaContent, Quoted } from "../driver.ts";
 import { fromRef, isMediaRef, type MediaProto } from "./media-ref.ts";
@@ -12,13 +11,9 @@ export interface Written {
   file?: MediaProto;
 }
 
-/** A message for the wire. */
+/** A message for the wire, without a message secret: Baileys adds a wrong reporting token to whatever has one. */
 export function writeContent(content: Content, { to, me, file }: Written): Message {
-  const context = writeContext(content, to, me);
-  return {
-    ...writeKind(content, context, file),
-    messageContextInfo: { messageSecret: randomBytes(32) },
-  };
+  return writeKind(content, writeContext(content, to, me), file);
 }
 
 /** A message that was sent before, for somebody who could not read it; undefined when its file is not known. */
