@@ -310,6 +310,16 @@ describe("an agent", () => {
     expect(wrong).toEqual([]);
   });
 
+  it("sees where deliveries went, but no path of a receiver, which may hold its token", async () => {
+    const { token, instance: id } = own;
+    const { data } = await as(token).createWebhook({ id, name: "Shop", url: "http://127.0.0.1:9/t0k3n" });
+    await as(token).testWebhook({ id, webhookId: data.id });
+    const urlsFor = async (who: string) =>
+      (await as(who).listInstanceLogs({ id })).data.webhooks.map(({ url }) => url);
+    expect(await urlsFor(token)).toEqual(["http://127.0.0.1:9/t0k3n"]);
+    expect(await urlsFor(agent)).toEqual(["http://127.0.0.1:9"]);
+  });
+
   it("reads and sends", async () => {
     expect((await as(agent).listInstances()).data.map(({ id }) => id)).toContain(own.instance);
     const refused = await as(agent)

@@ -11,6 +11,11 @@ export function maskUrl(url: string): string {
   return `${parsed.protocol}//${userinfo}${parsed.host}${parsed.pathname}${query}`;
 }
 
+/** Where a URL leads, without what may be secret in its path. */
+export function originOf(url: string): string {
+  return URL.canParse(url) ? new URL(url).origin : "[not a URL]";
+}
+
 function maskPair(pair: string): string {
   const equals = pair.indexOf("=");
   // A query without "=" may itself be a token.

@@ -206,7 +206,14 @@ describe("what stands in the way of production", () => {
     ["an embedded database", { isDatabaseEmbedded: true }, ["embedded_database"]],
     ["an embedded database at home", { isDatabaseEmbedded: true, isProduction: false }, []],
   ])("%s", (_what, change, keys) => {
-    expect(findBlockers({ ...fine, ...change }).map(({ key }) => key)).toEqual(keys);
+    const found = findBlockers({ ...fine, ...change }, { isOperator: true });
+    expect(found.map(({ key }) => key)).toEqual(keys);
+  });
+
+  test("strangers are not told which secret is weak, only that the operator finds more", () => {
+    const findings = { ...fine, weakSecrets: ["WAYGATE_ADMIN_TOKEN"], hasBackupKey: false, hasWorker: false };
+    const found = findBlockers(findings, { isOperator: false });
+    expect(found.map(({ key }) => key)).toEqual(["no_live_worker", "operator_only"]);
   });
 });
 

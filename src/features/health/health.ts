@@ -39,7 +39,7 @@ export function healthHandlers(options: HealthOptions): Handlers<typeof healthCo
     const findings = await ask(checks, options);
     const { skewMs, hasWorker, hasSessionHost } = findings;
     const ready = options.readiness.ready && skewMs !== undefined && options.engine.isSafe();
-    const production_blockers = findBlockers(findings);
+    const production_blockers = findBlockers(findings, { isOperator });
     const body = {
       ...alive(ready),
       database: availability(skewMs !== undefined),

@@ -35,7 +35,13 @@ export interface Blocker {
   message: string;
 }
 
-const RULES: readonly (Blocker & { blocks(findings: Findings): boolean })[] = [
+interface Rule extends Blocker {
+  /** Tells an attacker where to begin, so only the operator sees it. */
+  isPrivate?: true;
+  blocks(findings: Findings): boolean;
+}
+
+const RULES: readonly Rule[] = [
   {
     key: "database_unavailable",
     message: "The database does not answer within a second: see that it runs and that DATABASE_URL is right.",
@@ -87,6 +93,7 @@ const RULES: readonly (Blocker & { blocks(findings: Findings): boolean })[] = [
   },
   {
     key: "weak_secret",
+    isPrivate: true,
     message: "A token can be guessed: `waygate doctor` names it. Make a new one: openssl rand -base64 32.",
     blocks: ({ weakSecrets }) => weakSecrets.length > 0,
   },
@@ -98,6 +105,7 @@ const RULES: readonly (Blocker & { blocks(findings: Findings): boolean })[] = [
   },
   {
     key: "no_backup_key",
+    isPrivate: true,
     message:
       "The backup key lies beside what it protects: set WAYGATE_BACKUP_KEY, and keep a copy elsewhere.",
     blocks: ({ hasBackupKey, isProduction }) => !hasBackupKey && isProduction,
@@ -116,9 +124,17 @@ const RULES: readonly (Blocker & { blocks(findings: Findings): boolean })[] = [
 ];
 
 /** What stands in the way of production. */
-export function findBlockers(findings: Findings): Blocker[] {
-  return RULES.filter(({ blocks }) => blocks(findings)).map(({ key, message }) => ({ key, message }));
+export function findBlockers(findings: Findings, { isOperator }: { isOperator: boolean }): Blocker[] {
+  const found = RULES.filter(({ blocks }) => blocks(findings));
+  const shown = isOperator ? found : found.filter(({ isPrivate }) => !isPrivate);
+  const blockers = shown.map(({ key, message }) => ({ key, message }));
+  return shown.length === found.length ? blockers : [...blockers, HIDDEN];
 }
+
+const HIDDEN: Blocker = {
+  key: "operator_only",
+  message: "`waygate doctor` and /health with the administrative token name the rest.",
+};
 
 function isPublicHttp(baseUrl: string): boolean {
   const { protocol, hostname } = new URL(baseUrl);

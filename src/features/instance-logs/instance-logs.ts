@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from "kysely";
 import type { Db } from "../../platform/db.ts";
 import { invalidField } from "../../platform/errors.ts";
 import { type Handlers, Reply } from "../../platform/handler.ts";
-import { maskUrl } from "../../platform/mask-url.ts";
+import { maskUrl, originOf } from "../../platform/mask-url.ts";
 import {
   type ListOrder,
   microsecondsOf,
@@ -21,14 +21,16 @@ const NOTHING: Logs = { messages: [], connections: [], webhooks: [], api: [] };
 
 export function instanceLogsHandlers(db: Db): Handlers<typeof instanceLogsContract> {
   return {
-    async listInstanceLogs({ input: { id, type, limit, cursor } }) {
+    async listInstanceLogs({ input: { id, type, limit, cursor }, caller }) {
+      // A path may hold a token of the receiver, which agents do not see.
+      const showUrl = caller.kind === "user" && caller.role === "agent" ? originOf : maskUrl;
       if (type) {
-        const { rows, pagination } = await readLog(db, type, { id, limit, cursor });
+        const { rows, pagination } = await readLog(db, type, { id, limit, cursor, showUrl });
         return new Reply({ ...NOTHING, [type]: rows }, { beside: { pagination } });
       }
       if (cursor) throw invalidField("cursor", "goes with a type");
       const pages = await Promise.all(
-        LOG_TYPES.map(async (one) => [one, await readLog(db, one, { id, limit })] as const),
+        LOG_TYPES.map(async (one) => [one, await readLog(db, one, { id, limit, showUrl })] as const),
       );
       const has_more = pages.some(([, page]) => page.pagination.has_more);
       const logs = Object.fromEntries(pages.map(([one, page]) => [one, page.rows]));
@@ -51,9 +53,14 @@ interface LogPage {
   id: number;
   limit: number;
   cursor?: string;
+  showUrl(url: string): string;
 }
 
-async function readLog(db: Db, type: LogType, { id, limit, cursor }: LogPage): Promise<Page<LogRow>> {
+async function readLog(
+  db: Db,
+  type: LogType,
+  { id, limit, cursor, showUrl }: LogPage,
+): Promise<Page<LogRow>> {
   const { from, columns, order } = LOGS[type];
   const { rows } = await sql<LogRow>`
     select ${columns} from ${from} l where instance_id = ${id} and ${order.after(cursor)}
@@ -61,7 +68,7 @@ async function readLog(db: Db, type: LogType, { id, limit, cursor }: LogPage): P
   const page = toPage(rows, limit, order.placeOf);
   return {
     ...page,
-    rows: page.rows.map((row) => (row.url === undefined ? row : { ...row, url: maskUrl(row.url) })),
+    rows: page.rows.map((row) => (row.url === undefined ? row : { ...row, url: showUrl(row.url) })),
   };
 }
 

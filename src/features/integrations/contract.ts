@@ -67,6 +67,7 @@ See \`docs/integrations.md\`.`;
 export const integrationsContract = {
   listIntegrations: route({
     http: "GET /api/v1/instances/:id/integrations",
+    role: "admin",
     ...shared,
     summary: "List the integrations of an instance",
     input: z.object({ id: instanceId }),
@@ -74,6 +75,7 @@ export const integrationsContract = {
   }),
   getIntegration: route({
     http: "GET /api/v1/instances/:id/integrations/:provider",
+    role: "admin",
     ...shared,
     summary: "Get an integration: its configuration and how it fares",
     input: named,

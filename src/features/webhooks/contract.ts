@@ -241,6 +241,7 @@ export const webhooksContract = {
   listWebhooks: route({
     http: "GET /api/v1/instances/:id/webhooks",
     access: "instance",
+    role: "admin",
     tag,
     summary: "List the webhooks of an instance",
     message: "Webhooks",
@@ -299,6 +300,7 @@ export const webhooksContract = {
   testWebhook: route({
     http: "POST /api/v1/instances/:id/webhooks/:webhookId/test",
     access: "instance",
+    role: "admin",
     tag,
     summary: "Send a test event to a webhook and wait for the one try",
     message: "Test event sent",
@@ -327,6 +329,7 @@ export const webhooksContract = {
   testDefaultWebhook: route({
     http: "POST /api/v1/instances/:id/webhook/test",
     access: "instance",
+    role: "admin",
     tag,
     summary: "Send a test event to the default webhook and wait for the one try",
     message: "Test event sent",
@@ -336,6 +339,7 @@ export const webhooksContract = {
   retryEvent: route({
     http: "POST /api/v1/instances/:id/webhook-events/:eventId/retry",
     access: "instance",
+    role: "admin",
     tag,
     summary: "Send an event again to every active webhook that wants it",
     message: "Event queued for delivery",
@@ -345,6 +349,7 @@ export const webhooksContract = {
   recoverWebhook: route({
     http: "POST /api/v1/instances/:id/webhooks/:webhookId/recover",
     access: "instance",
+    role: "admin",
     tag,
     summary:
       "Send again what failed for a webhook since a point in time, each event with a fresh plan of tries",
@@ -364,6 +369,7 @@ export const webhooksContract = {
   listDeliveryLogs: route({
     http: "GET /api/v1/instances/:id/webhook-logs",
     access: "instance",
+    role: "admin",
     tag,
     summary: "List the HTTP tries, one row each",
     message: "Webhook logs",
@@ -381,6 +387,7 @@ export const webhooksContract = {
   retryDeliveryLog: route({
     http: "POST /api/v1/webhook-logs/:logId/retry",
     access: "key",
+    role: "admin",
     tag,
     summary: "Send the event of a try again to the webhook of that try",
     message: "Event queued for delivery",
