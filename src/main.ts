@@ -209,7 +209,7 @@ interface RestoreChoice {
 
 program
   .command("doctor")
-  .description("check database, disk, clock, keys, media store, network and port; says what to do")
+  .description("check database, disk, clock, keys, media store, sessions, network and port; says what to do")
   .addHelpText("after", DOCTOR_HELP + examples("waygate doctor"))
   .action(async () => {
     const { doctor } = await import("./processes/doctor.ts");

@@ -23,6 +23,7 @@ export const QUICK: Partial<WhatsAppTiming> = {
   closeMs: 2_000,
   openJitterMs: 0,
   openGatherMs: 0,
+  startBackoffMs: 20,
 };
 
 export interface WhatsAppStage extends CallStage {
@@ -35,7 +36,7 @@ export interface WhatsAppStage extends CallStage {
 }
 
 export interface WhatsAppStageOptions
-  extends Pick<WhatsAppDriverOptions, "timing" | "socket" | "log" | "version"> {
+  extends Pick<WhatsAppDriverOptions, "timing" | "socket" | "log" | "version" | "load"> {
   shortQr?: boolean;
 }
 
@@ -81,7 +82,7 @@ export async function startWhatsAppStage(options: WhatsAppStageOptions = {}): Pr
 
 export function createDriver(
   server: WhatsAppServer,
-  { shortQr, timing, socket, log, version }: WhatsAppStageOptions,
+  { shortQr, timing, socket, log, version, load }: WhatsAppStageOptions,
 ) {
   trustAuthority(server.caFile);
   return createWhatsAppDriver({
@@ -91,6 +92,7 @@ export function createDriver(
     socket,
     log,
     version,
+    load,
   });
 }
 

@@ -9,64 +9,19 @@ import type {
   GroupUpdate,
   ProfileCalls,
 } from "./calls.ts";
+import type { Content } from "./content.ts";
 import type { Identity, Jid, MessageId, MessageRef } from "./identity.ts";
 
+export type {
+  ContactContent,
+  Content,
+  LocationContent,
+  MediaContent,
+  MediaType,
+  Quoted,
+  TextContent,
+} from "./content.ts";
 export type { Identity, Jid, MessageId, MessageRef } from "./identity.ts";
-
-export type MediaType = "image" | "video" | "audio" | "document" | "sticker" | "ptt";
-
-export interface TextContent {
-  kind: "text";
-  text: string;
-  link_preview?: boolean;
-}
-
-export interface MediaContent {
-  kind: "media";
-  media_type: MediaType;
-  mime_type: string;
-  file_name?: string;
-  caption?: string;
-  /** Length in bytes. */
-  size: number;
-  /** Hex SHA-256 of the file. */
-  sha256?: string;
-  seconds?: number;
-  /** Outbound: the file itself. */
-  bytes?: Uint8Array;
-  /** Inbound: what `downloadMedia` needs to fetch the file; plain data that only the driver reads. */
-  ref?: unknown;
-}
-
-export interface LocationContent {
-  kind: "location";
-  latitude: number;
-  longitude: number;
-  name?: string;
-  address?: string;
-}
-
-export interface ContactContent {
-  kind: "contact";
-  name: string;
-  /** Digits only. */
-  phone: string;
-  vcard?: string;
-}
-
-/** The message that a reply quotes. */
-export interface Quoted {
-  id: MessageId;
-  from_me: boolean;
-  sender?: Jid;
-  text?: string;
-}
-
-/** What a message says, one union by `kind`; `quoted` and `mentions` go with any of them. */
-export type Content = (TextContent | MediaContent | LocationContent | ContactContent) & {
-  quoted?: Quoted;
-  mentions?: Jid[];
-};
 
 export interface NetworkMessage {
   id: MessageId;
@@ -89,6 +44,7 @@ export interface NetworkMessage {
  * the network does not take this version of its client any more. `pairing_failed`: no phone was linked, see its `error`.
  */
 export type DisconnectReason =
+  | StartFault
   | "connection_lost"
   | "replaced"
   | "restart_required"
@@ -97,6 +53,9 @@ export type DisconnectReason =
   | "banned"
   | "pairing_failed"
   | "closed";
+
+/** Why the gateway itself could not start a session. */
+export type StartFault = "library_failed" | "credentials_unreadable" | "session_failed";
 
 export type PairingErrorCode =
   | "qr_expired"
@@ -299,8 +258,12 @@ export interface OpenOptions {
   lookup?: LookupFunction;
   /** Whether the paired account is shown as online while it is connected. */
   markOnline?: boolean;
+  /** Which instance of the gateway it is, for the log. */
+  instance_id?: number;
   /** When it was used last: where many connect at once, the most recent goes first. */
   activeAt?: Date;
+  /** Whether a failure of `credentials` or `report` passes by itself, such as a database that is away; none when absent. */
+  mayPass?: (error: unknown) => boolean;
 }
 
 /** A network as the gateway sees it. */

@@ -14,6 +14,8 @@ export interface SessionsOptions {
   credentials(instance: number): CredentialStore;
   /** Resolves once the event is stored; a rejection means that it is not. */
   report(instance: number, event: NetworkEvent): Promise<void>;
+  /** Whether a failure of the two above passes by itself. */
+  mayPass?(error: unknown): boolean;
   /** What was sent under an id. */
   findSent?(instance: number, chat: Jid, id: MessageId): Promise<Content | undefined>;
 }
@@ -35,7 +37,13 @@ interface Life {
   end(): void;
 }
 
-export function createSessions({ drivers, credentials, report, findSent }: SessionsOptions): Sessions {
+export function createSessions({
+  drivers,
+  credentials,
+  report,
+  findSent,
+  mayPass,
+}: SessionsOptions): Sessions {
   const lives = new Map<number, Life>();
 
   const start = (instance: number, network: Driver["network"], options: SessionOptions): Life => {
@@ -44,12 +52,14 @@ export function createSessions({ drivers, credentials, report, findSent }: Sessi
     let isOver = false;
     const session = driver.open({
       ...options,
+      instance_id: instance,
       credentials: credentials(instance),
       report: async (event) => {
         // A late event is refused, so that the network keeps it for the next life.
         if (isOver) throw new Error("The session is closed.");
         await report(instance, event);
       },
+      ...(mayPass && { mayPass }),
       ...(findSent && { findSent: (chat, id) => findSent(instance, chat, id) }),
     });
     return {

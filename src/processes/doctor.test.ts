@@ -64,8 +64,9 @@ describe("waygate doctor", () => {
         "secret key",
         "backup key",
         "backups",
+        "sessions",
       ],
-      ...["other secrets", "media store", "outgoing calls", "WhatsApp", "port"],
+      ...["other secrets", "media store", "outgoing calls", "WhatsApp library", "WhatsApp", "port"],
     ]);
     expect(lines.filter((line) => !line.startsWith("ok ") && !line.includes("data directory"))).toEqual([]);
   });

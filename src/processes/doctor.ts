@@ -12,7 +12,9 @@ import {
   examineSecrets,
   type Finding,
 } from "../features/health/examine.ts";
+import { examineSessions } from "../features/health/failed-instances.ts";
 import { examinePolicy } from "../features/health/outgoing-calls.ts";
+import { loadLibrary } from "../network/whatsapp/load-library.ts";
 import { type Config, ConfigError, type Env, readConfig } from "../platform/config.ts";
 import { findKey, openDataDir } from "../platform/data-dir.ts";
 import type { Db } from "../platform/db.ts";
@@ -49,6 +51,7 @@ async function examine(env: Env): Promise<Finding[]> {
     examineSecrets(config),
     ...((await isPresent(dataDir)) || config.media ? [await examineMediaStore(config, dataDir)] : []),
     examinePolicy(config, hasOthers),
+    await examineLibrary(),
     await examineNetwork(config),
     await examinePort(config, await isHeld(config.dataDir)),
   ];
@@ -75,6 +78,7 @@ async function examineStore(config: Config, dataDir: string): Promise<StoreFindi
     if (!isReady) return { found };
     found.push(...(await examineKeys(config, dataDir, database.db)));
     found.push(...(await examineBackups(database.db, config)));
+    found.push(await examineSessions(database.db));
     return { found, hasOthers: await hasOtherAccounts(database.db) };
   } catch (error) {
     const words = (error instanceof Error ? error.message : String(error)).replace(/\.$/, "");
@@ -91,6 +95,19 @@ async function examineKeys(config: Config, dataDir: string, db: Db): Promise<Fin
     return [{ what: "secret key", grade: "fail", words: `${dataDir}/secret-key is not there`, mend }];
   }
   return [await examineSecretKey(db, createSecretBox(key, config.secretKeySecond?.reveal()))];
+}
+
+/** Whether this Node can load what WhatsApp sessions are made with. */
+async function examineLibrary(): Promise<Finding> {
+  const what = "WhatsApp library";
+  try {
+    await loadLibrary({ url: undefined, rootKey: undefined, onFailure: () => {} });
+    return { what, grade: "ok", words: `it loads on Node ${process.version}` };
+  } catch (error) {
+    const words = `it cannot be loaded on Node ${process.version} (${error instanceof Error ? error.message : error})`;
+    const mend = "Install Waygate again with npm ci, on a Node that package.json names under engines.";
+    return { what, grade: "fail", words, mend };
+  }
 }
 
 async function hasOwnDatabase(dataDir: string): Promise<boolean> {

@@ -25,7 +25,7 @@ import { createInstanceReader } from "../features/messages/sending-instance.ts";
 import type { Driver, NetworkEvent, Session } from "../network/driver.ts";
 import { createSessions, type SessionOptions, type Sessions } from "../network/sessions.ts";
 import type { Config } from "../platform/config.ts";
-import type { Db } from "../platform/db.ts";
+import { type Db, isPassing } from "../platform/db.ts";
 import type { Log } from "../platform/log.ts";
 import type { SafeFetch } from "../platform/safe-fetch.ts";
 import type { SecretBox } from "../platform/secret-box.ts";
@@ -122,6 +122,7 @@ class OwnedSessions {
       credentials: (id) =>
         createCredentialStore({ db, box, node: engine.node.id, lane: this.#laneOf(id), vault }),
       report: (id, event) => this.#store(id, event),
+      mayPass: isPassing,
       findSent: async (id, chat, messageId) =>
         findSent(db, id, await this.#parts.conversations.addressOf(id, chat), messageId),
     });

@@ -26,6 +26,9 @@ const detail = z
         version: z.string(),
         instances: z.number().int(),
         connected_instances: z.number().int(),
+        failed_instances: z
+          .array(z.object({ reason: z.string(), instances: z.number().int() }))
+          .describe("Instances with the status `error`, counted by the code in `last_disconnect_reason`."),
         nodes: z.array(z.object({ id: z.string(), roles: z.array(z.string()), url: z.string().nullable() })),
       })
       .nullable(),

@@ -164,6 +164,7 @@ describe("health", () => {
         database: {
           instances: 0,
           connected_instances: 0,
+          failed_instances: [],
           nodes: [{ id: "n1", roles: ["api"], url: "http://10.1.2.3:3000" }],
         },
       });
@@ -181,6 +182,7 @@ describe("what stands in the way of production", () => {
     ...{ baseUrl: "https://gate.example", isDatabaseEmbedded: false, isProduction: true },
     ...{ weakSecrets: [], hasBackupKey: true, backupAgeMs: 3_600_000, isHoldingBack: false },
     ...{ openTargets: [], hasOtherAccounts: true },
+    hasFailedStart: false,
   };
 
   test.each<[string, Partial<Findings>, string[]]>([
@@ -203,6 +205,7 @@ describe("what stands in the way of production", () => {
     ["a backup of the day before yesterday", { backupAgeMs: 2.1 * 86_400_000 }, ["no_recent_backup"]],
     ["an unknown age of the backups", { backupAgeMs: undefined }, []],
     ["work that a restore holds back", { isHoldingBack: true }, ["held_back"]],
+    ["sessions that the gateway cannot start", { hasFailedStart: true }, ["sessions_failing"]],
     ["an embedded database", { isDatabaseEmbedded: true }, ["embedded_database"]],
     ["an embedded database at home", { isDatabaseEmbedded: true, isProduction: false }, []],
   ])("%s", (_what, change, keys) => {

@@ -10,6 +10,7 @@ import { hasOtherAccounts } from "../accounts/accounts.ts";
 import { createCheck } from "./check.ts";
 import type { healthContract } from "./contract.ts";
 import { findBackupAge, findWeakSecrets } from "./examine.ts";
+import { countFailedInstances, hasFailedStart } from "./failed-instances.ts";
 import { reachesThisMachine } from "./outgoing-calls.ts";
 import { findBlockers } from "./production-blockers.ts";
 
@@ -82,27 +83,39 @@ function createChecks({ database: { db }, engine, dataDir }: HealthOptions) {
     backupAgeMs: createCheck(() => findBackupAge(db)),
     isHoldingBack: createCheck(() => isHoldingBack(db)),
     hasOtherAccounts: createCheck(() => hasOtherAccounts(db)),
+    hasFailedStart: createCheck(() => hasFailedStart(db)),
     inventory: createCheck(() => readInventory(db)),
   };
 }
 
 async function ask(checks: Checks, { config, media }: HealthOptions) {
-  const [skewMs, pendingMigrations, hasWorker, hasSessionHost, freeDisk, backupAgeMs, held, hasOthers] =
-    await Promise.all([
-      checks.skewMs(),
-      checks.pendingMigrations(),
-      checks.hasWorker(),
-      checks.hasSessionHost(),
-      checks.freeDisk(),
-      checks.backupAgeMs(),
-      checks.isHoldingBack(),
-      checks.hasOtherAccounts(),
-    ]);
+  const [
+    skewMs,
+    pendingMigrations,
+    hasWorker,
+    hasSessionHost,
+    freeDisk,
+    backupAgeMs,
+    held,
+    hasOthers,
+    failed,
+  ] = await Promise.all([
+    checks.skewMs(),
+    checks.pendingMigrations(),
+    checks.hasWorker(),
+    checks.hasSessionHost(),
+    checks.freeDisk(),
+    checks.backupAgeMs(),
+    checks.isHoldingBack(),
+    checks.hasOtherAccounts(),
+    checks.hasFailedStart(),
+  ]);
   const { baseUrl, production: isProduction } = config;
   const isDatabaseEmbedded = config.databaseUrl === undefined;
   return {
     ...{ skewMs, pendingMigrations, hasWorker, hasSessionHost, freeDisk, backupAgeMs, isHoldingBack: held },
     ...{ openTargets: findOpenEntries(config.allowedHosts), hasOtherAccounts: hasOthers },
+    hasFailedStart: failed,
     ...{ weakSecrets: findWeakSecrets(config), hasBackupKey: config.backupKey !== undefined },
     ...{ baseUrl, isDatabaseEmbedded, isProduction, isMediaStoreFull: media?.store.isFull ?? false },
   };
@@ -157,5 +170,6 @@ async function readInventory(db: Db) {
     .where("dead", "=", false)
     .orderBy("id")
     .execute();
-  return { version: rows[0]?.version ?? "", ...counts, nodes };
+  const failed_instances = await countFailedInstances(db);
+  return { version: rows[0]?.version ?? "", ...counts, failed_instances, nodes };
 }

@@ -28,6 +28,8 @@ export interface Findings {
   hasOtherAccounts: boolean | undefined;
   /** A restored gateway holds sends and deliveries back until somebody decides. */
   isHoldingBack: boolean | undefined;
+  /** The session of an instance cannot be started, through a fault of the gateway. */
+  hasFailedStart: boolean | undefined;
 }
 
 export interface Blocker {
@@ -120,6 +122,12 @@ const RULES: readonly Rule[] = [
     message:
       "What was pending in the restored backup is held back: release or discard it (waygate restore --release).",
     blocks: ({ isHoldingBack = false }) => isHoldingBack,
+  },
+  {
+    key: "sessions_failing",
+    message:
+      "The gateway cannot start the sessions of some instances: `waygate doctor` says why, and the log has the errors.",
+    blocks: ({ hasFailedStart = false }) => hasFailedStart,
   },
 ];
 

@@ -23,9 +23,10 @@ import { hasPairing, toConnection, toPairing } from "./instance-view.ts";
 import { getShownInstance, listInstances } from "./list-instances.ts";
 import { toPng } from "./qr-image.ts";
 import { requestRemoval } from "./remove-instance.ts";
+import { START_FAULTS } from "./session-status.ts";
 import { updateInstance } from "./update-instance.ts";
 
-export { answerOnce, claimAnswer, findAnswer, keepAnswer, type OnceRequest, repeated };
+export { answerOnce, claimAnswer, findAnswer, keepAnswer, type OnceRequest, repeated, START_FAULTS };
 
 export interface InstancesDeps extends CreateDeps {
   engine: Pick<Engine, "wake" | "tell" | "hear">;

@@ -37,5 +37,7 @@ it("is tried again, and not told as failed, while the database is away", async (
 it("is told as failed when it can never be opened", async () => {
   const { told, deps } = createDeps();
   await openSession(deps, sessions, instance);
-  expect(told).toEqual([{ type: "failed", reason: "session_failed" }]);
+  expect(told).toEqual([
+    { type: "failed", reason: "session_failed", detail: expect.stringContaining("operator") },
+  ]);
 });

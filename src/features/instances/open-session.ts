@@ -59,6 +59,9 @@ export async function openSession(
   } catch (error) {
     if (isPassing(error)) throw error;
     deps.log.error({ err: error, instance_id: id }, "the session could not be opened");
-    await deps.recorder.record(id, { type: "failed", reason: "session_failed" });
+    await deps.recorder.record(id, { type: "failed", reason: "session_failed", detail: NOT_OPENED });
   }
 }
+
+const NOT_OPENED =
+  "The gateway cannot open the session of this instance. Its operator finds the cause in the log.";

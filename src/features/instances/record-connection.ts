@@ -83,6 +83,8 @@ function describeChange(event: ConnectionEvent, image: string): Omit<StatusChang
       return { reason: event.reason, set: NO_IDENTITY };
     case "passkey_required":
       return { reason: event.reason, pairing_error: event.error };
+    case "failed":
+      return { reason: event.reason, detail: event.detail };
     default:
       return { reason: event.reason };
   }

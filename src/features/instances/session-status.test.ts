@@ -19,6 +19,7 @@ const EVENTS = {
   logged_out: { type: "logged_out", reason: "unlinked" },
   banned: { type: "banned", reason: "banned" },
   failed: { type: "failed", reason: "no driver" },
+  unstartable: { type: "disconnected", reason: "library_failed", will_retry: false },
 } satisfies Record<string, ConnectionEvent>;
 
 type Cell = InstanceStatus | `${InstanceStatus}!` | "-";
@@ -29,23 +30,25 @@ const COLUMNS = [
   "connected",
   "reconnecting",
   "disconnected",
+  "error",
 ] as const;
 
 /** One row per event, one column per status before; `!`: nothing connects it again by itself. */
-const TABLE: Record<keyof typeof EVENTS, readonly [Cell, Cell, Cell, Cell, Cell, Cell]> = {
-  qr: ["qr_pending", "qr_pending", "qr_pending", "-", "qr_pending", "-"],
-  pairing_code: ["qr_pending", "qr_pending", "qr_pending", "-", "qr_pending", "-"],
-  qr_expired: ["qr_expired!", "qr_expired!", "qr_expired!", "-", "qr_expired!", "-"],
-  pairing_failed: ["connecting", "qr_pending", "passkey_required", "-", "-", "-"],
-  passkey_required: ["passkey_required", "passkey_required", "passkey_required", "-", "-", "-"],
-  connected: ["connected", "connected", "connected", "connected", "connected", "connected"],
-  dropped: ["connecting", "connecting", "connecting", "reconnecting", "reconnecting", "-"],
-  closed: ["disconnected!", "disconnected!", "disconnected!", "reconnecting", "reconnecting", "-"],
-  replaced: ["disconnected!", "disconnected!", "disconnected!", "disconnected!", "disconnected!", "-"],
-  outdated: ["error", "error", "error", "error", "error", "-"],
-  logged_out: ["logged_out!", "logged_out!", "logged_out!", "logged_out!", "logged_out!", "-"],
-  banned: ["banned!", "banned!", "banned!", "banned!", "banned!", "-"],
-  failed: ["error", "error", "error", "error", "error", "-"],
+const TABLE: Record<keyof typeof EVENTS, readonly [Cell, Cell, Cell, Cell, Cell, Cell, Cell]> = {
+  qr: ["qr_pending", "qr_pending", "qr_pending", "-", "qr_pending", "-", "-"],
+  pairing_code: ["qr_pending", "qr_pending", "qr_pending", "-", "qr_pending", "-", "-"],
+  qr_expired: ["qr_expired!", "qr_expired!", "qr_expired!", "-", "qr_expired!", "-", "-"],
+  pairing_failed: ["connecting", "qr_pending", "passkey_required", "-", "-", "-", "-"],
+  passkey_required: ["passkey_required", "passkey_required", "passkey_required", "-", "-", "-", "-"],
+  connected: ["connected", "connected", "connected", "connected", "connected", "connected", "connected"],
+  dropped: ["connecting", "connecting", "connecting", "reconnecting", "reconnecting", "-", "connecting"],
+  closed: ["disconnected!", "disconnected!", "disconnected!", "reconnecting", "reconnecting", "-", "-"],
+  replaced: ["disconnected!", "disconnected!", "disconnected!", "disconnected!", "disconnected!", "-", "-"],
+  outdated: ["error", "error", "error", "error", "error", "-", "-"],
+  logged_out: ["logged_out!", "logged_out!", "logged_out!", "logged_out!", "logged_out!", "-", "logged_out!"],
+  banned: ["banned!", "banned!", "banned!", "banned!", "banned!", "-", "banned!"],
+  failed: ["error", "error", "error", "error", "error", "-", "-"],
+  unstartable: ["error", "error", "error", "error", "error", "-", "-"],
 };
 
 const shown = (found: ReturnType<typeof findTransition>) =>

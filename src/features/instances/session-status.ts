@@ -1,10 +1,10 @@
-import type { NetworkEvent } from "../../network/driver.ts";
+import type { DisconnectReason, NetworkEvent, StartFault } from "../../network/driver.ts";
 import type { InstanceStatus } from "../../tables.ts";
 
 /** What a session tells about its connection; `failed`: it could not even be opened. */
 export type ConnectionEvent =
   | Extract<NetworkEvent, { type: (typeof CONNECTION_EVENTS)[number] }>
-  | { type: "failed"; reason: string };
+  | { type: "failed"; reason: string; detail?: string };
 
 const CONNECTION_EVENTS = [
   "qr",
@@ -60,6 +60,7 @@ const TRANSITIONS: readonly Transition[] = [
   { on: "connected", from: ANY, to: "connected" },
   { on: "dropped", from: ONLINE, to: "reconnecting" },
   { on: "dropped", from: PAIRING, to: "connecting" },
+  { on: "dropped", from: ["error"], to: "connecting" },
   { on: "closed", from: ONLINE, to: "reconnecting" },
   { on: "closed", from: PAIRING, to: "disconnected", isFinal: true },
   { on: "outdated", from: LIVE, to: "error" },
@@ -84,5 +85,17 @@ export function findTransition(
 function kindOf(event: ConnectionEvent): Transition["on"] {
   if (event.type !== "disconnected") return event.type;
   if (event.will_retry) return "dropped";
+  if (isStartFault(event.reason)) return "failed";
   return event.reason === "closed" || event.reason === "outdated" ? event.reason : "ended";
+}
+
+/** Why the gateway itself could not start a session: for its operator to look at. */
+export const START_FAULTS: readonly StartFault[] = [
+  "library_failed",
+  "credentials_unreadable",
+  "session_failed",
+];
+
+function isStartFault(reason: DisconnectReason): boolean {
+  return START_FAULTS.some((fault) => fault === reason);
 }

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
-import type { CredentialStore, NetworkEvent, OpenOptions } from "../driver.ts";
+import type { CredentialStore, NetworkEvent, OpenOptions, StartFault } from "../driver.ts";
+import { StartFailures } from "../start-failures.ts";
 import { atMost, type CloseReason, Connection } from "./connection.ts";
 import type { Hub } from "./hub.ts";
 import { logIn, type Me, unlinkDevice } from "./login.ts";
@@ -9,8 +10,8 @@ import { credentialsOf, pair, tokenOf } from "./pairing.ts";
 
 export const PLATFORM = "sandbox";
 
-/** Whether to try again at once, after a pause, or not. */
-type Next = "again" | "later" | "end";
+/** Whether to try again at once, after a pause, after this one, or not. */
+type Next = "again" | "later" | { waitMs: number } | "end";
 
 /** What one connect() started: pairing, logging in, and logging in again, until the network or the gateway ends it. */
 export class Life {
@@ -19,6 +20,7 @@ export class Life {
   readonly #report: OpenOptions["report"];
   readonly #pairingPhone: string | undefined;
   readonly #activeAt: Date | undefined;
+  readonly #failures: StartFailures;
   readonly #stop = new AbortController();
   readonly #ended: Promise<void>;
   #connection: Connection | undefined;
@@ -31,6 +33,8 @@ export class Life {
     this.#report = options.report;
     this.#pairingPhone = pairingPhone;
     this.#activeAt = options.activeAt;
+    const { timing, log } = hub;
+    this.#failures = new StartFailures({ ...options, timing, log, tell: (event) => this.#tell(event) });
     this.#ended = this.#run(after);
   }
 
@@ -68,20 +72,25 @@ export class Life {
       const next = await this.#step();
       if (next === "end") break;
       if (next === "later") await this.#sleep(this.#hub.timing.reconnectMs * (0.5 + Math.random()));
+      else if (typeof next === "object") await this.#sleep(next.waitMs);
     }
     this.#isOver = true;
     this.#hub.leave(this);
   }
 
   async #step(): Promise<Next> {
+    let fault: StartFault = "session_failed";
     try {
       await this.#hub.join(this);
+      fault = "credentials_unreadable";
       const credentials = await this.#credentials.load();
+      fault = "session_failed";
       if (this.#isStopped()) return "end";
-      return credentials ? await this.#logIn(tokenOf(credentials)) : await this.#pair();
+      const next = credentials ? await this.#logIn(tokenOf(credentials)) : await this.#pair();
+      this.#failures.clear();
+      return next;
     } catch (error) {
-      this.#hub.log?.warn({ err: error }, "sandbox: connecting failed");
-      return "later";
+      return this.#isStopped() ? "end" : this.#failures.follow(fault, error);
     }
   }
 

@@ -1,5 +1,7 @@
+import { START_TIMING, type StartTiming } from "../start-failures.ts";
+
 /** Times of the sandbox network in milliseconds; tests shorten them. */
-export interface SandboxTiming {
+export interface SandboxTiming extends StartTiming {
   firstQrMs: number;
   laterQrMs: number;
   qrAttempts: number;
@@ -24,6 +26,7 @@ export interface SandboxTiming {
 }
 
 export const SANDBOX_TIMING: SandboxTiming = {
+  ...START_TIMING,
   firstQrMs: 60_000,
   laterQrMs: 20_000,
   qrAttempts: 5,

@@ -1,6 +1,7 @@
 import type { SocketConfig } from "baileys";
 import type { Driver, OpenOptions } from "../driver.ts";
 import { Hub, type Version, type WhatsAppLog } from "./hub.ts";
+import { loadLibrary } from "./load-library.ts";
 import { WhatsAppSession } from "./session.ts";
 import { WHATSAPP_TIMING, type WhatsAppTiming } from "./timing.ts";
 
@@ -15,6 +16,8 @@ export interface WhatsAppDriverOptions {
   timing?: Partial<WhatsAppTiming>;
   /** Further options of the client library, for tests. */
   socket?: Partial<SocketConfig>;
+  /** Loads the client library, in place of the usual way, for tests. */
+  load?: typeof loadLibrary;
 }
 
 export interface WhatsAppDriver extends Driver {
@@ -24,9 +27,9 @@ export interface WhatsAppDriver extends Driver {
 
 /** WhatsApp, through its web clients' protocol; nothing is loaded before the first session connects. */
 export function createWhatsAppDriver(options: WhatsAppDriverOptions = {}): WhatsAppDriver {
-  const { url, rootKey, version, log, socket = {} } = options;
+  const { url, rootKey, version, log, socket = {}, load = loadLibrary } = options;
   const timing = { ...WHATSAPP_TIMING, ...options.timing };
-  const hub = new Hub({ url, rootKey, version, log, socket, timing });
+  const hub = new Hub({ url, rootKey, version, log, load, socket, timing });
   return {
     network: "whatsapp",
     open: (opened: OpenOptions) => new WhatsAppSession(hub, opened),

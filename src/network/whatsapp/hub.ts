@@ -1,7 +1,7 @@
 import type { SocketConfig } from "baileys";
 import { OpeningQueue } from "../opening-queue.ts";
 import { SharedCaches } from "./key-cache.ts";
-import { type Library, loadLibrary } from "./load-library.ts";
+import type { Library, loadLibrary } from "./load-library.ts";
 import type { WhatsAppTiming } from "./timing.ts";
 
 export interface WhatsAppLog {
@@ -18,6 +18,7 @@ export interface HubOptions {
   version: Version | undefined;
   timing: WhatsAppTiming;
   log: WhatsAppLog | undefined;
+  load: typeof loadLibrary;
   socket: Partial<SocketConfig>;
 }
 
@@ -34,23 +35,28 @@ export class Hub {
   /** Further options of the client library. */
   readonly socket: Partial<SocketConfig>;
   readonly #rootKey: string | undefined;
+  readonly #load: typeof loadLibrary;
   #library: Promise<Library> | undefined;
 
-  constructor({ url, rootKey, version, timing, log, socket }: HubOptions) {
+  constructor({ url, rootKey, version, timing, log, load, socket }: HubOptions) {
     this.url = url;
     this.version = version;
     this.#rootKey = rootKey;
     this.timing = timing;
     this.log = log;
+    this.#load = load;
     this.socket = socket;
     const { openAtOnce: atOnce, openJitterMs: jitterMs, openGatherMs: gatherMs } = timing;
     this.opening = new OpeningQueue({ atOnce, jitterMs, gatherMs, perSecond: timing.openPerSecond });
   }
 
-  /** Loaded when the first session connects. */
+  /** Loaded when the first session connects; after a failure the next call tries again. */
   library(): Promise<Library> {
     const onFailure = (err: unknown) => this.log?.warn({ err }, "whatsapp: the client library failed");
-    this.#library ??= loadLibrary({ url: this.url, rootKey: this.#rootKey, onFailure });
+    this.#library ??= this.#load({ url: this.url, rootKey: this.#rootKey, onFailure }).catch((error) => {
+      this.#library = undefined;
+      throw error;
+    });
     return this.#library;
   }
 }

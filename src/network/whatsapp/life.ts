@@ -1,7 +1,9 @@
 import { setTimeout as pause } from "node:timers/promises";
-import type { CredentialStore, NetworkEvent, OpenOptions, PairingError, PairingKeys } from "../driver.ts";
+import type { CredentialStore, NetworkEvent, OpenOptions, PairingError, StartFault } from "../driver.ts";
+import { StartFailures } from "../start-failures.ts";
 import { atMost } from "./at-most.ts";
 import type { Connection } from "./connection.ts";
+import type { Credentials } from "./credentials.ts";
 import { BANNED_FOR_A_WHILE, backoffMs, followOf, NOT_OURS, REASONS } from "./endings.ts";
 import type { Hub } from "./hub.ts";
 import type { SessionCaches } from "./key-cache.ts";
@@ -19,14 +21,15 @@ export interface LifeOptions extends OpenOptions {
   after: Promise<void>;
 }
 
-/** Whether to try again at once, after a pause, or not. */
-type Next = "at_once" | "later" | "end";
+/** Whether to try again at once, after a pause, after this one, or not. */
+type Next = "at_once" | "later" | { waitMs: number } | "end";
 
 /** What one connect() started: pairing, logging in, and logging in again, until the network or the gateway ends it. */
 export class Life {
   readonly #options: LifeOptions;
   readonly #hub: Hub;
   readonly #credentials: CredentialStore;
+  readonly #failures: StartFailures;
   readonly #stop = new AbortController();
   readonly #ended: Promise<void>;
   /** Resolves with the first connection; rejects when it is over without one. */
@@ -45,6 +48,8 @@ export class Life {
     this.#options = options;
     this.#hub = options.hub;
     this.#credentials = options.credentials;
+    const { timing, log } = options.hub;
+    this.#failures = new StartFailures({ ...options, timing, log, tell: (event) => this.#tell(event) });
     this.#caches = options.hub.caches.forSession();
     this.online = new Promise((resolve, reject) => {
       this.#resolveOnline = resolve;
@@ -90,7 +95,8 @@ export class Life {
     while (!this.#isStopped()) {
       const next = await this.#step();
       if (next === "end") break;
-      await this.#sleep(this.#hub.timing.settleMs + (next === "later" ? this.#backoffMs() : 0));
+      const waitMs = typeof next === "object" ? next.waitMs : next === "later" ? this.#backoffMs() : 0;
+      await this.#sleep(this.#hub.timing.settleMs + waitMs);
     }
     this.#isOver = true;
     this.#hub.lives.delete(this);
@@ -98,15 +104,20 @@ export class Life {
   }
 
   async #step(): Promise<Next> {
+    let fault: StartFault = "library_failed";
     try {
       const library = await this.#hub.library();
+      fault = "credentials_unreadable";
       const kept = await this.#credentials.load();
       if (this.#isStopped()) return "end";
       this.#isPairing = !kept;
-      return kept ? await this.#logIn(library, kept) : await this.#pair(library);
+      const creds = kept && library.readCredentials(kept);
+      fault = "session_failed";
+      const next = creds ? await this.#logIn(library, creds) : await this.#pair(library);
+      this.#failures.clear();
+      return next;
     } catch (error) {
-      this.#hub.log?.warn({ err: error }, "whatsapp: connecting failed");
-      return "later";
+      return this.#isStopped() ? "end" : this.#failures.follow(fault, error);
     }
   }
 
@@ -174,12 +185,12 @@ export class Life {
     return "end";
   }
 
-  async #logIn({ Connection, readCredentials }: Library, kept: Uint8Array): Promise<Next> {
+  async #logIn({ Connection }: Library, creds: Credentials): Promise<Next> {
     const leave = await this.#hub.opening.enter(this.#options.activeAt);
     try {
       if (this.#isStopped()) return "end";
-      const creds = readCredentials(kept);
-      const keys = keysOf(this.#credentials);
+      const { keys } = this.#credentials;
+      if (!keys) throw new Error("The credentials have no room for keys.");
       const connection = await Connection.begin({ ...this.#options, caches: this.#caches, keys, creds });
       this.#opening = connection;
       if (this.#isStopped()) await connection.close();
@@ -281,8 +292,3 @@ const PASSKEY =
 
 const OUTDATED =
   "WhatsApp does not take this version of its web client any more: update Waygate, or set WAYGATE_WHATSAPP_VERSION to a current one.";
-
-function keysOf({ keys }: CredentialStore): PairingKeys {
-  if (!keys) throw new Error("The credentials have no room for keys.");
-  return keys;
-}

@@ -1,5 +1,7 @@
+import { START_TIMING, type StartTiming } from "../start-failures.ts";
+
 /** How long things may take, in milliseconds. */
-export interface WhatsAppTiming {
+export interface WhatsAppTiming extends StartTiming {
   /** QRs of one pairing. */
   qrAttempts: number;
   /** The network lets the first QR of a connection live longer. */
@@ -51,6 +53,7 @@ export interface WhatsAppTiming {
 }
 
 export const WHATSAPP_TIMING: WhatsAppTiming = {
+  ...START_TIMING,
   qrAttempts: 5,
   firstQrMs: 60_000,
   laterQrMs: 20_000,

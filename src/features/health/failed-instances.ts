@@ -1,0 +1,41 @@
+import { sql } from "kysely";
+import type { Db } from "../../platform/db.ts";
+import { START_FAULTS } from "../instances/instances.ts";
+import type { Finding } from "./examine.ts";
+
+export interface FailedInstances {
+  /** The code at the beginning of `last_disconnect_reason`. */
+  reason: string;
+  instances: number;
+}
+
+const code = sql<string>`split_part(coalesce(last_disconnect_reason, ''), ':', 1)`;
+
+/** Instances with the status `error`, by the reason for it; the most frequent first. */
+export async function countFailedInstances(db: Db): Promise<FailedInstances[]> {
+  return failedInstances(db)
+    .select(({ fn }) => [code.as("reason"), fn.countAll<number>().as("instances")])
+    .groupBy(code)
+    .orderBy("instances", "desc")
+    .orderBy("reason")
+    .execute();
+}
+
+/** Whether there is an instance whose session cannot be started, through a fault of the gateway. */
+export async function hasFailedStart(db: Db): Promise<boolean> {
+  const found = await failedInstances(db).select("id").where(code, "in", START_FAULTS).limit(1).execute();
+  return found.length > 0;
+}
+
+export async function examineSessions(db: Db): Promise<Finding> {
+  const what = "sessions";
+  const failed = await countFailedInstances(db);
+  if (failed.length === 0) return { what, grade: "ok", words: "no instance has the status error" };
+  const counts = failed.map(({ reason, instances }) => `${reason} (${instances})`).join(", ");
+  const mend = "See last_disconnect_reason of each instance and the log. Then connect them again.";
+  return { what, grade: "warn", words: `instances with the status error: ${counts}`, mend };
+}
+
+function failedInstances(db: Db) {
+  return db.selectFrom("instance").where("status", "=", "error").where("removed_at", "is", null);
+}

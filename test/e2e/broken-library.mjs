@@ -1,0 +1,8 @@
+// Loaded before the program: the WhatsApp library cannot be found, as after a damaged installation.
+import { register } from "node:module";
+
+const hooks = `export async function resolve(specifier, context, next) {
+  if (specifier === "baileys") throw new Error("baileys is broken on purpose");
+  return next(specifier, context);
+}`;
+register(`data:text/javascript,${encodeURIComponent(hooks)}`);
