@@ -27,6 +27,8 @@ export interface AuthoriseRequest {
   readonly credential: Credential | undefined;
   /** On routes with access `instance`: the `:id` of the path, 0 (an id that never exists) when it is no row id. */
   readonly instanceId?: number;
+  /** On routes with `pathToken`: what the path says; the id is 0 when it is no row id. */
+  readonly pathToken?: { readonly instanceId: number; readonly token: string } | undefined;
   /** Address of the peer. */
   readonly ip: string;
   /** Headers put here go out with the answer, whatever it will be (rate limits). */

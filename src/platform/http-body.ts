@@ -16,7 +16,10 @@ export function addBodyParsers(app: FastifyInstance): void {
     { parseAs: "buffer" },
     async (request: FastifyRequest, body: Buffer) => {
       refuseOtherEncodings(request);
-      if (request.routeOptions.config.keepBytes) request.bytes = body;
+      if (request.routeOptions.config.keepBytes) {
+        request.bytes = body;
+        return undefined;
+      }
       return parseJsonBody(body, request.routeOptions.config.bodyLimitValues);
     },
   );
@@ -40,7 +43,9 @@ export function addBodyRoom(app: FastifyInstance, room: BodyRoom): void {
   app.addHook("preParsing", (request, reply, payload, done) => {
     const { headers, routeOptions } = request;
     const type = headers["content-type"] ?? "";
-    if (isEmpty(request) || routeOptions.config.isNeverHeldUp || /^multipart\//i.test(type)) return done();
+    // Bodies of other nodes were counted where they came in.
+    const isCounted = !routeOptions.config.isExpected;
+    if (isEmpty(request) || !isCounted || /^multipart\//i.test(type)) return done();
     reply.raw.once("close", () => room.end(request));
     if (headers["transfer-encoding"] !== undefined) {
       const body = counted(payload, (bytes) => reply.raw.closed || room.take(request, bytes));

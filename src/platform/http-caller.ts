@@ -19,7 +19,8 @@ export async function identify(
   refuseCredentialsInQuery(request.query as Fields);
   const credential = readCredential(request.raw.rawHeaders);
   const answerHeaders: Record<string, string> = {};
-  const asked: AuthoriseRequest = { credential, ip: request.ip, answerHeaders, isRecheck };
+  const pathToken = route.pathToken && toPathToken(request.params as Fields);
+  const asked: AuthoriseRequest = { credential, pathToken, ip: request.ip, answerHeaders, isRecheck };
   try {
     if (route.access === "public") return await identifyOnPublic(route, asked, authorise);
     const instanceId = route.access === "instance" ? toInstanceId(request.params as Fields) : undefined;
@@ -35,13 +36,17 @@ async function identifyOnPublic(
   asked: AuthoriseRequest,
   authorise: Authorise,
 ): Promise<Caller> {
-  if (asked.credential?.kind !== "admin") return authorise(route, asked);
+  if (asked.credential?.kind !== "admin" || route.pathToken) return authorise(route, asked);
   try {
     return await authorise({ ...route, access: "admin" }, asked);
   } catch (error) {
     if (error instanceof GatewayError) return authorise(route, asked);
     throw error;
   }
+}
+
+function toPathToken(params: Fields): { instanceId: number; token: string } {
+  return { instanceId: toInstanceId(params), token: String(params.token) };
 }
 
 /** 0 is no instance's id, so a malformed id is refused exactly like one that belongs to somebody else. */

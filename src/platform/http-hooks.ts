@@ -21,8 +21,10 @@ declare module "fastify" {
   interface FastifyContextConfig {
     keepBytes?: boolean;
     bodyLimitValues?: number;
-    /** Answered under any pressure, such as questions for the health. */
+    /** Answered under any load: questions for the health. */
     isNeverHeldUp?: boolean;
+    /** Whether this request shows something that lets it in under any load, such as the metrics token. */
+    isExpected?: (request: FastifyRequest) => boolean;
   }
 }
 
@@ -49,7 +51,8 @@ export function addHooks(app: FastifyInstance, options: HookOptions): void {
     if (options.isClosing())
       throw new GatewayError("UNAVAILABLE", "The gateway is stopping.", { retryAfterSeconds: 5 });
     if (request.is404) refuseUnknown(request, reply, options.allowedMethods);
-    if (!request.routeOptions.config.isNeverHeldUp) requireCalm(options.pressure);
+    const { isNeverHeldUp, isExpected } = request.routeOptions.config;
+    if (!isNeverHeldUp && !isExpected?.(request)) requireCalm(options.pressure);
   });
   app.addHook("onSend", async (_request, reply) => {
     if (options.isClosing()) reply.header("connection", "close");

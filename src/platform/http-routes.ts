@@ -48,7 +48,7 @@ export function addRoute(
     bodyLimit: bodyLimitOf(route, options),
     config: {
       keepBytes: route.signed ?? false,
-      isNeverHeldUp: route.cost === 0,
+      isNeverHeldUp: route.neverHeldUp ?? false,
       ...(route.bodyLimitValues && { bodyLimitValues: route.bodyLimitValues }),
     },
     onRequest: async (request, reply) => {

@@ -1,6 +1,11 @@
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
-import Fastify, { type FastifyHttpOptions, type FastifyInstance, type RawServerDefault } from "fastify";
+import Fastify, {
+  type FastifyHttpOptions,
+  type FastifyInstance,
+  type FastifyRequest,
+  type RawServerDefault,
+} from "fastify";
 import { createAllowedMethods } from "./allowed-methods.ts";
 import { BodyRoom } from "./body-room.ts";
 import { readCredential } from "./credentials.ts";
@@ -14,7 +19,7 @@ import { addHooks, sendError } from "./http-hooks.ts";
 import { addRoute } from "./http-routes.ts";
 import type { Log } from "./log.ts";
 import type { AnsweredRequest, Metrics } from "./metrics.ts";
-import { addNodeCallsRoute, type NodeCallsRouteOptions } from "./node-calls-route.ts";
+import { addNodeCallsRoute, type CountStranger, type NodeCallsRouteOptions } from "./node-calls-route.ts";
 import { createPressure, type Gauge } from "./pressure.ts";
 import { requestIdOf } from "./request-id.ts";
 import type { Contract, Route } from "./route.ts";
@@ -51,6 +56,8 @@ export interface HttpServerOptions<C extends Contract> {
   /** What other nodes may ask of this one; absent: nothing. */
   nodeCalls?: NodeCallsRouteOptions | undefined;
   onAnswer?: (answered: AnsweredRequest) => void;
+  /** Counts a wrong credential on a route outside of the contract; throws RATE_LIMITED. */
+  countStranger?: CountStranger;
 }
 
 export interface HttpServer {
@@ -101,8 +108,9 @@ export async function createHttpServer<C extends Contract>(
       bodies,
     });
   }
-  if (metrics?.isOpen) addMetricsRoute(app, metrics);
-  if (options.nodeCalls) await addNodeCallsRoute(app, options.nodeCalls);
+  const { countStranger = () => {} } = options;
+  if (metrics?.isOpen) addMetricsRoute(app, metrics, countStranger);
+  if (options.nodeCalls) await addNodeCallsRoute(app, options.nodeCalls, countStranger);
   await app.ready();
   return {
     listen: (host, port) => listen(app, host, port),
@@ -148,12 +156,18 @@ function handlerOf<C extends Contract>(handlers: Handlers<C>, name: string): Han
   return handler;
 }
 
-function addMetricsRoute(app: FastifyInstance, metrics: Metrics): void {
-  app.get("/metrics", { config: { isNeverHeldUp: true } }, async (request, reply) => {
+function addMetricsRoute(app: FastifyInstance, metrics: Metrics, countStranger: CountStranger): void {
+  const isExpected = (request: FastifyRequest) => {
     const credential = readCredential(request.raw.rawHeaders);
-    if (!credential) throw new GatewayError("AUTH_REQUIRED", "Send the metrics token as a bearer token.");
-    if (!metrics.isToken(credential.value))
+    return credential !== undefined && metrics.isToken(credential.value);
+  };
+  app.get("/metrics", { config: { isExpected } }, async (request, reply) => {
+    if (!isExpected(request)) {
+      countStranger(request.ip);
+      if (!readCredential(request.raw.rawHeaders))
+        throw new GatewayError("AUTH_REQUIRED", "Send the metrics token as a bearer token.");
       throw new GatewayError("INVALID_TOKEN", "The metrics token is wrong.");
+    }
     return reply.type(metrics.registry.contentType).send(await metrics.registry.metrics());
   });
 }

@@ -18,6 +18,9 @@ export const NOT_HERE = Symbol("not here");
 /** What other nodes may ask of this one, by name: plain data or a stream comes back, or `NOT_HERE`. */
 export type NodeCallHandlers = Record<string, (input: never) => Promise<unknown>>;
 
+/** Takes the address of somebody with a wrong credential; throws RATE_LIMITED when there were too many. */
+export type CountStranger = (ip: string) => void;
+
 export interface NodeCallsRouteOptions {
   secret: string;
   handlers: NodeCallHandlers;
@@ -27,7 +30,11 @@ export interface NodeCallsRouteOptions {
 const DEFAULT_TIME_LEFT_MS = 20_000;
 
 /** Takes the calls of other nodes, in a room of its own so that its bodies are read as they are. */
-export async function addNodeCallsRoute(app: FastifyInstance, options: NodeCallsRouteOptions): Promise<void> {
+export async function addNodeCallsRoute(
+  app: FastifyInstance,
+  options: NodeCallsRouteOptions,
+  countStranger: CountStranger = () => {},
+): Promise<void> {
   await app.register(async (room) => {
     room.removeAllContentTypeParsers();
     room.addContentTypeParser(
@@ -35,13 +42,18 @@ export async function addNodeCallsRoute(app: FastifyInstance, options: NodeCalls
       { parseAs: "string" },
       async (_request: unknown, body: string) => body,
     );
-    // What another node asks was admitted there.
-    const config = { isNeverHeldUp: true };
     const { secret, bodyLimitBytes: bodyLimit } = options;
+    const isOfNode = (request: FastifyRequest) =>
+      isSigned(secret, NODE_CALL_PROOF, headerOf(request, "proof"));
+    // What another node asks was admitted there.
+    const config = { isExpected: isOfNode };
     room.decorateRequest("callerWaitsUntil", 0);
     // Of strangers not a byte of the body is read.
     room.addHook("onRequest", async (request, reply) => {
-      if (!isSigned(secret, NODE_CALL_PROOF, headerOf(request, "proof"))) return reply.code(401).send();
+      if (!isOfNode(request)) {
+        countStranger(request.ip);
+        return reply.code(401).send();
+      }
       request.callerWaitsUntil =
         performance.now() + (Number(headerOf(request, "timeLeft")) || DEFAULT_TIME_LEFT_MS);
     });

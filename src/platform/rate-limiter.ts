@@ -26,6 +26,8 @@ export interface RateStanding {
 export interface RateLimiter {
   /** Takes from all of the allowances, or, when one has not enough, from none. */
   take(claims: readonly RateClaim[]): { isGranted: boolean; standings: RateStanding[] };
+  /** The same, without taking anything. */
+  look(claims: readonly RateClaim[]): { isGranted: boolean; standings: RateStanding[] };
 }
 
 export interface RateLimiterOptions {
@@ -44,18 +46,16 @@ const TOLERANCE_MS = 0.001;
 export function createRateLimiter({ clock, max, shares = () => 1 }: RateLimiterOptions): RateLimiter {
   const fullAt = new LRUCache<string, number>({ max });
 
-  return {
-    take(claims) {
-      const now = clock.monotonicMs();
-      const parts = shares();
-      const looks = claims.map((claim) =>
-        look(claim, parts, now, Math.max(now, fullAt.get(claim.key) ?? now)),
-      );
-      const isGranted = looks.every(({ waitMs }) => waitMs <= TOLERANCE_MS);
-      if (isGranted) for (const { claim, fullAfter } of looks) fullAt.set(claim.key, fullAfter);
-      return { isGranted, standings: looks.map((one) => standingOf(one, isGranted, now)) };
-    },
-  };
+  function ask(claims: readonly RateClaim[], isTaken: boolean) {
+    const now = clock.monotonicMs();
+    const parts = shares();
+    const looks = claims.map((claim) => look(claim, parts, now, Math.max(now, fullAt.get(claim.key) ?? now)));
+    const isGranted = looks.every(({ waitMs }) => waitMs <= TOLERANCE_MS);
+    if (isGranted && isTaken) for (const { claim, fullAfter } of looks) fullAt.set(claim.key, fullAfter);
+    return { isGranted, standings: looks.map((one) => standingOf(one, isGranted, now)) };
+  }
+
+  return { take: (claims) => ask(claims, true), look: (claims) => ask(claims, false) };
 }
 
 interface Look {

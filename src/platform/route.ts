@@ -71,8 +71,12 @@ export interface Route<Input extends z.ZodType = z.ZodType, Output extends z.Zod
   readonly bare?: boolean;
   /** Statuses other than 200 that carry the same body. */
   readonly statuses?: readonly number[];
-  /** What a call takes from the rate limits; 1 unless said, 0: it is never held up. */
+  /** What a call takes from the rate limits; 1 unless said. */
   readonly cost?: number;
+  /** Answered under any load, and to anybody; for health alone. */
+  readonly neverHeldUp?: true;
+  /** Opened by the token in the path (`:id` of an instance, `:token`), which is checked before the body is read. */
+  readonly pathToken?: true;
   /** Whether a call counts as a message in the rate limits. */
   readonly sends?: boolean;
   /** Whether `Idempotency-Key` is honoured. */
@@ -83,7 +87,7 @@ export interface Route<Input extends z.ZodType = z.ZodType, Output extends z.Zod
   readonly spooled?: boolean;
   /** Media types that may also be the whole body, which is then that file; of those that the server can read. */
   readonly uploadTypes?: readonly "text/csv"[];
-  /** Hands the handler also the bytes of the body, for who has signed them. */
+  /** Hands the handler the bytes of the JSON body, unread, so that it can check their signature first. */
   readonly signed?: boolean;
   /** Largest body; absent: that of the server, which is larger where a route takes files. */
   readonly bodyLimitBytes?: number;

@@ -3,6 +3,8 @@ import { LRUCache } from "lru-cache";
 /** Remembers for a moment what the database said, and asks once for those who ask together. */
 export interface ShortCache<Value> {
   get(key: string): Promise<Value | undefined>;
+  /** Whether `get` asks nobody. */
+  has(key: string): boolean;
   forget(key: string): void;
 }
 
@@ -38,6 +40,7 @@ export function createShortCache<Value>(options: {
       answers.set(key, { number, value });
       return value;
     },
+    has: (key) => answers.has(key),
     forget(key) {
       answers.delete(key);
     },

@@ -117,6 +117,7 @@ export async function createApi(parts: ApiParts): Promise<Api> {
     ...boundsOf(parts, lag),
     nodeCalls: parts.nodes.route,
     onAnswer: requests.note,
+    countStranger: access.countStranger,
   });
   return {
     ...server,
@@ -148,13 +149,25 @@ function boundsOf({ config, database: { pool } }: ApiParts, lag: LagMeter) {
   };
 }
 
-function createAccess({ config, database: { db }, engine }: ApiParts, tokens: Tokens): AccessControl {
+function createAccess(
+  { config, database: { db }, engine, integrations }: ApiParts,
+  tokens: Tokens,
+): AccessControl {
   const adminTokens = [config.adminToken, config.adminTokenSecond].filter((token) => token !== undefined);
   const limits = createRateLimits({
     unknownPerMinute: config.unknownRate,
     shares: () => engine.countLive("api"),
   });
-  return createAuthorise({ db, tokens, adminTokens, adminFrom: config.adminFrom, engine, limits });
+  const { pathTokens } = integrations;
+  return createAuthorise({
+    db,
+    tokens,
+    adminTokens,
+    adminFrom: config.adminFrom,
+    engine,
+    pathTokens,
+    limits,
+  });
 }
 
 /** Accounts and instances: who may do what with which. */

@@ -2,11 +2,16 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { startTestGateway, type TestGateway, waitUntil } from "../../test/gateway.ts";
 
 const MOST = 5;
+const METRICS_TOKEN = "a-metrics-token-for-this-test";
 
 let gateway: TestGateway;
 
 beforeAll(async () => {
-  gateway = await startTestGateway({ WAYGATE_MAX_REQUESTS: String(MOST), WAYGATE_ACK_TIMEOUT: "2m" });
+  gateway = await startTestGateway({
+    WAYGATE_MAX_REQUESTS: String(MOST),
+    WAYGATE_ACK_TIMEOUT: "2m",
+    WAYGATE_METRICS_TOKEN: METRICS_TOKEN,
+  });
 });
 
 afterAll(() => gateway.stop());
@@ -39,6 +44,13 @@ test("with as much to do as it may have, a node refuses new work with 503 and Re
   for (const path of ["health", "health/ready", "health/live"]) {
     expect(await (await fetch(`${gateway.url}/${path}`)).json()).toMatchObject({ name: "Waygate" });
   }
+  // Health alone is for everybody: the metrics want their token, and what others report waits too.
+  const metrics = (token: string) =>
+    fetch(`${gateway.url}/metrics`, { headers: { authorization: `Bearer ${token}` } });
+  expect((await metrics(METRICS_TOKEN)).status).toBe(200);
+  expect((await metrics("a wrong token of some length")).status).toBe(503);
+  const path = `${gateway.url}/webhooks/chatwoot/${id}/${"w".repeat(32)}`;
+  expect((await fetch(path, { method: "POST", body: "{}" })).status).toBe(503);
   leave.abort();
   await Promise.all(answers);
   await waitUntil(async () => (await ask()).status === 200);

@@ -8,6 +8,7 @@ import { Secret } from "../../platform/secret.ts";
 import { issueApiKey, rotateApiKey } from "../instances/api-keys.ts";
 import { type AccessControl, createAuthorise } from "./authorise.ts";
 import { createAccount } from "./create-account.ts";
+import { createRateLimits } from "./rate-limits.ts";
 import { createTokens } from "./tokens.ts";
 
 const ADMIN = "a".repeat(40);
@@ -27,6 +28,40 @@ const at = (name: Access) =>
 function ask(name: Access, credential?: Credential, instanceId?: number, control = access) {
   return control.authorise(at(name), { credential, instanceId, ip: "192.0.2.1", answerHeaders: {} });
 }
+
+describe("a token in the path", () => {
+  const path = { ...at("public"), pathToken: true } as const;
+  const given = { credential: undefined, ip: "192.0.2.9", pathToken: { instanceId: 1, token: "right" } };
+  const control = (asked: number[], isKnown: boolean) =>
+    createAuthorise({
+      ...{ db: test.database.db, tokens },
+      limits: createRateLimits({ unknownPerMinute: 2 }),
+      pathTokens: {
+        isKnown: () => isKnown,
+        isRight: async (id, token) => asked.push(id) > 0 && token === "right",
+      },
+    });
+
+  it("asks the database about no unknown instance once an address has guessed too often", async () => {
+    const asked: number[] = [];
+    const { authorise } = control(asked, false);
+    const guess = () =>
+      authorise(path, { ...given, pathToken: { instanceId: 7, token: "guess" }, answerHeaders: {} });
+    for (let n = 0; n < 2; n++) await expect(guess()).rejects.toMatchObject({ code: "INVALID_CREDENTIALS" });
+    for (let n = 0; n < 5; n++) await expect(guess()).rejects.toMatchObject({ code: "RATE_LIMITED" });
+    expect(asked).toEqual([7, 7]);
+  });
+
+  it("costs nothing when it is right, also from an address that has guessed too often", async () => {
+    const { authorise, countStranger } = control([], true);
+    for (let n = 0; n < 10; n++) {
+      expect(await authorise(path, { ...given, answerHeaders: {} })).toEqual({ kind: "public" });
+    }
+    for (let n = 0; n < 2; n++) countStranger(given.ip);
+    expect(() => countStranger(given.ip)).toThrow(/Too many requests/);
+    expect(await authorise(path, { ...given, answerHeaders: {} })).toEqual({ kind: "public" });
+  });
+});
 
 const key = (value: string): Credential => ({ kind: "key", value });
 const bearer = (value: string): Credential => ({ kind: "bearer", value });

@@ -20,8 +20,17 @@ export interface AuthoriseOptions {
   adminFrom?: readonly string[];
   /** Carries `forget` to the other nodes. */
   engine?: Pick<Engine, "tell" | "hear">;
+  /** Tokens in paths; unset: none is right. */
+  pathTokens?: PathTokens;
   /** Unset: nobody is held up. */
   limits?: RateLimits;
+}
+
+/** Tokens that open a route by its path, by the instance that the path names. */
+export interface PathTokens {
+  /** Whether `isRight` answers for this instance without asking the database. */
+  isKnown(instanceId: number): boolean;
+  isRight(instanceId: number, token: string): Promise<boolean>;
 }
 
 type User = Extract<Caller, { kind: "user" }>;
@@ -38,6 +47,8 @@ export interface AccessControl {
   readonly authorise: Authorise;
   forgetApiKeys(digests: readonly Buffer[]): void;
   forgetSignIns(ids: readonly string[]): void;
+  /** For a wrong credential that is not checked here; throws RATE_LIMITED. */
+  countStranger(ip: string): void;
 }
 
 /** The one place where it is decided who may call what. */
@@ -57,7 +68,9 @@ export function createAuthorise(options: AuthoriseOptions): AccessControl {
   return {
     forgetApiKeys: known.forgetApiKeys,
     forgetSignIns: known.forgetSignIns,
+    countStranger: (ip) => limits?.admitUnknown({}, { ip, answerHeaders: {} }),
     async authorise(route, request) {
+      if (route.pathToken) return checkPathToken(options, request);
       if (route.access === "public") {
         limits?.admitUnknown(route, request);
         return { kind: "public" };
@@ -82,6 +95,19 @@ export function createAuthorise(options: AuthoriseOptions): AccessControl {
     if (!credential || !ACCEPTS[access].includes(credential.kind)) throw authRequired(access);
     return checks[credential.kind](route, credential.value, ip);
   }
+}
+
+/** Right tokens cost nothing, wrong ones do; with nothing left, the database is not asked about unknown instances either. */
+async function checkPathToken(
+  { pathTokens, limits }: AuthoriseOptions,
+  request: AuthoriseRequest,
+): Promise<Caller> {
+  const { instanceId, token } = request.pathToken ?? { instanceId: 0, token: "" };
+  if (!pathTokens?.isKnown(instanceId)) limits?.requireUnknownLeft(request);
+  if (await pathTokens?.isRight(instanceId, token)) return { kind: "public" };
+  limits?.admitUnknown({}, request);
+  // The same for every reason: it tells nobody which instances there are.
+  throw new GatewayError("INVALID_CREDENTIALS", "The address or the signature of this webhook is wrong.");
 }
 
 const UNLIMITED: PlanRates = {

@@ -16,8 +16,12 @@ export interface RateLimits {
   /** Throws RATE_LIMITED; puts the headers that tell how the allowances stand. */
   admit(route: Route, request: AuthoriseRequest, caller: Caller, rates: PlanRates): void;
   /** The same for somebody whom nobody knows, by address. */
-  admitUnknown(route: Route, request: AuthoriseRequest): void;
+  admitUnknown(route: Pick<Route, "cost" | "neverHeldUp">, request: Stranger): void;
+  /** Throws RATE_LIMITED where that would, but takes nothing. */
+  requireUnknownLeft(request: Stranger): void;
 }
+
+type Stranger = Pick<AuthoriseRequest, "ip" | "answerHeaders" | "isRecheck">;
 
 export interface RateLimitsOptions {
   /** Requests a minute of one address without a valid credential; 0: no limit. */
@@ -40,16 +44,24 @@ export function createRateLimits({
   // Apart, so that strangers cannot push customers out of memory.
   const unknown = createRateLimiter({ clock, shares, max: MOST_ADDRESSES });
 
+  const claimOf = (ip: string, cost: number): RateClaim[] => [
+    { key: networkOf(ip), policy: "address", perMinute: unknownPerMinute, cost },
+  ];
+
   return {
     admit(route, request, caller, rates) {
       const claims = claimsOf(route, request, caller, rates);
       if (claims.length > 0 && !request.isRecheck) answer(known.take(claims), request);
     },
-    admitUnknown({ cost = 1 }, request) {
-      if (cost === 0 || unknownPerMinute === 0 || request.isRecheck) return;
-      const key = networkOf(request.ip);
-      const taken = unknown.take([{ key, policy: "address", perMinute: unknownPerMinute, cost }]);
+    admitUnknown({ cost = 1, neverHeldUp }, request) {
+      if (neverHeldUp || unknownPerMinute === 0 || request.isRecheck) return;
+      const taken = unknown.take(claimOf(request.ip, cost));
       if (!taken.isGranted) answer(taken, request);
+    },
+    requireUnknownLeft(request) {
+      if (unknownPerMinute === 0) return;
+      const left = unknown.look(claimOf(request.ip, 1));
+      if (!left.isGranted) answer(left, request);
     },
   };
 }
@@ -78,12 +90,12 @@ function claimsOf(
 }
 
 function claim(key: string | undefined, policy: string, perMinute: number | null, cost: number): RateClaim[] {
-  return key === undefined || perMinute === null || cost === 0 ? [] : [{ key, policy, perMinute, cost }];
+  return key === undefined || perMinute === null ? [] : [{ key, policy, perMinute, cost }];
 }
 
 function answer(
   { isGranted, standings }: { isGranted: boolean; standings: RateStanding[] },
-  { answerHeaders }: AuthoriseRequest,
+  { answerHeaders }: Stranger,
 ): void {
   Object.assign(answerHeaders, headersOf(standings));
   if (isGranted) return;

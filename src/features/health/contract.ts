@@ -52,7 +52,7 @@ const report = z.object({
 
 const readiness = {
   access: "public",
-  cost: 0,
+  neverHeldUp: true,
   tag,
   input: z.object({}),
   output: report,
@@ -75,7 +75,7 @@ export const healthContract = {
   healthLive: route({
     http: "GET /health/live",
     access: "public",
-    cost: 0,
+    neverHeldUp: true,
     tag,
     summary: "Whether the process answers at all; asks nothing else, the database least of all",
     input: z.object({}),

@@ -121,7 +121,7 @@ export const integrationsContract = {
     summary:
       "Takes what a Chatwoot inbox tells; its address is registered there when the integration is saved",
     message: "Received",
-    cost: 0,
+    pathToken: true,
     signed: true,
     bodyLimitBytes: WEBHOOK_BODY_BYTES,
     input: z.object({ id: instanceId, token: z.string().min(1).max(200) }),

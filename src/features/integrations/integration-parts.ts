@@ -1,6 +1,7 @@
 import type { LaneKind } from "../../engine/engine.ts";
 import type { Config } from "../../platform/config.ts";
 import type { Handlers } from "../../platform/handler.ts";
+import { type ChatwootTokens, createChatwootTokens } from "./chatwoot/path-tokens.ts";
 import type { integrationsContract } from "./contract.ts";
 import { integrationLane } from "./integration-lane.ts";
 import { integrationHandlers } from "./integrations.ts";
@@ -12,11 +13,16 @@ import { tidyIntegrations } from "./tidy.ts";
 export interface IntegrationParts {
   handlers: Handlers<typeof integrationsContract>;
   lane: LaneKind;
+  /** What opens the addresses that other sides call. */
+  pathTokens: ChatwootTokens;
   /** Drops what is over. */
   tidy(): Promise<void>;
 }
 
-type Shared = Omit<IntegrationDeps, "links" | "voiceNotes" | "maxBytes" | "sendHoldMs" | "baseUrl">;
+type Shared = Omit<
+  IntegrationDeps,
+  "links" | "voiceNotes" | "maxBytes" | "sendHoldMs" | "baseUrl" | "pathTokens"
+>;
 
 export interface IntegrationPartsOptions extends Shared {
   config: Config;
@@ -26,11 +32,13 @@ export interface IntegrationPartsOptions extends Shared {
 export function createIntegrations({ config, media, ...shared }: IntegrationPartsOptions): IntegrationParts {
   const { sendHoldMs, baseUrl, mediaMaxBytes: maxBytes } = config;
   const { links, voiceNotes } = media;
-  const deps = { ...shared, links, voiceNotes, maxBytes, sendHoldMs, baseUrl };
+  const pathTokens = createChatwootTokens(shared);
+  const deps = { ...shared, links, voiceNotes, maxBytes, sendHoldMs, baseUrl, pathTokens };
   const providers = createProviders(deps);
   return {
     handlers: integrationHandlers(deps, providers),
     lane: integrationLane(deps, providers),
+    pathTokens,
     tidy: () => tidyIntegrations(deps.db),
   };
 }

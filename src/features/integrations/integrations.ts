@@ -113,6 +113,7 @@ async function save(deps: IntegrationDeps, provider: Provider, input: SaveInput,
     await recordAudit(trx, { by, action: "integration.save", target, account_id, fields });
     return written;
   });
+  deps.pathTokens.forget(input.id);
   engine.wake([row.lane, ...(row.inbound_lane === null ? [] : [row.inbound_lane])], { changed: true });
   if (before?.enabled && !draft.enabled) await provider.dismiss?.(before);
   return { ...(await readView(deps, provider, input.id)), warnings: prepared.warnings ?? [] };
@@ -145,6 +146,7 @@ async function remove(
     return found;
   });
   engine.wake([row.lane, ...(row.inbound_lane === null ? [] : [row.inbound_lane])], { changed: true });
+  deps.pathTokens.forget(instanceId);
   if (row.enabled) await provider.dismiss?.(openIntegration(row, box));
 }
 

@@ -36,6 +36,8 @@ export interface IntegrationDeps {
   sendHoldMs: number;
   /** Where others reach the gateway. */
   baseUrl: string;
+  /** Forgets the token in the address that Chatwoot calls, after it may have changed. */
+  pathTokens: { forget(instanceId: number): void };
   version: string;
   log: Log;
 }

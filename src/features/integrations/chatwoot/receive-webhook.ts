@@ -2,6 +2,7 @@ import { addJobs } from "../../../engine/jobs.ts";
 import { cleanJson } from "../../../platform/clean-text.ts";
 import { GatewayError } from "../../../platform/errors.ts";
 import type { Handlers } from "../../../platform/handler.ts";
+import { parseJsonBody } from "../../../platform/json-body.ts";
 import type { integrationsContract } from "../contract.ts";
 import { type Integration, openIntegration } from "../integration-row.ts";
 import type { IntegrationDeps } from "../provider.ts";
@@ -22,15 +23,17 @@ type Handler = Handlers<typeof integrationsContract>["receiveChatwoot"];
 /** Agents who send two messages at once are heard in the order of the messages, not of the webhooks. */
 const SETTLE_MS = 300;
 const LONGEST_DELIVERY_ID = 200;
+/** A message with its conversation has some hundreds. */
+const MOST_VALUES = 20_000;
 
-/** Takes what Chatwoot tells: kept first, answered at once, and worked off by the lane. */
+/** Takes what Chatwoot reports: checked before it is parsed, stored, answered at once, and worked off by the lane. */
 export function receiveWebhook(deps: IntegrationDeps): Handler {
   return async ({ input: { id, token }, bytes, headers }) => {
     const integration = await find(deps, id);
     const raw = bytes ?? Buffer.alloc(0);
     if (!integration || !isTrusted(integration, token, raw, headers)) throw refused();
     // Whoever has just switched it off does not want to see failed messages.
-    const body = integration.enabled ? readWebhookBody(JSON.parse(raw.toString("utf8"))) : undefined;
+    const body = integration.enabled ? readWebhookBody(parseJsonBody(raw, MOST_VALUES)) : undefined;
     const place = body && placeOf(integration, body);
     if (body && place) {
       const delivery = String(headers["x-chatwoot-delivery"] ?? "").slice(0, LONGEST_DELIVERY_ID) || null;

@@ -1,0 +1,16 @@
+import { expect, test } from "vitest";
+import { measureHeldConnections } from "./held-connections.ts";
+
+test("connections with a wrong Chatwoot token are refused before their body, and hold none of it in memory", {
+  timeout: 120_000,
+}, async () => {
+  const figures = await measureHeldConnections({ connections: 100, probes: 20 });
+  // Every held connection has had its answer with its body still to come, so none of the 190 MB was waited for.
+  expect(figures.refused_before_body).toBe(100);
+  expect(figures.memory_most_mb - figures.memory_before_mb).toBeLessThan(100);
+  expect(figures.statuses).toEqual({ 401: 20 });
+  const { 401: refused = 0, 429: limited = 0, ...others } = figures.statuses_of_one_address;
+  expect(others).toEqual({});
+  expect(refused).toBeGreaterThanOrEqual(600);
+  expect(limited).toBeGreaterThan(0);
+});

@@ -1,0 +1,134 @@
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
+import { createE2eStory } from "../e2e/e2e-story.ts";
+import { percentile, residentMb } from "../process-figures.ts";
+
+export interface HeldConnectionsFigures {
+  connections: number;
+  /** Bytes of its body that each of them has sent; the rest never comes. */
+  body_bytes_each: number;
+  /** How many of them were refused before their body was there. */
+  refused_before_body: number;
+  memory_before_mb: number;
+  memory_most_mb: number;
+  probes: number;
+  /** Statuses of the answers to a wrong token meanwhile, each from an address of its own. */
+  statuses: Record<string, number>;
+  ms_to_answer: { p50: number; p95: number; most: number };
+  /** And from one address that goes on. */
+  statuses_of_one_address: Record<string, number>;
+}
+
+export interface HeldConnectionsOptions {
+  connections: number;
+  probes: number;
+  /** Outside of a test run: where a PostgreSQL for tests is. */
+  server?: string;
+}
+
+const DECLARED_BYTES = 2 * 1024 * 1024;
+const SENT_BYTES = 1_900_000;
+const BODY = Buffer.alloc(SENT_BYTES, "[],");
+const PATH = `/webhooks/chatwoot/1/${"w".repeat(32)}`;
+
+/**
+ * Strangers hold connections to the address that Chatwoot calls: each declares 2 MiB, sends most of it and stays. How
+ * long does a wrong token then wait for its 401, and what do they take of the gateway's memory?
+ */
+export async function measureHeldConnections({
+  connections,
+  probes,
+  server,
+}: HeldConnectionsOptions): Promise<HeldConnectionsFigures> {
+  const story = await createE2eStory({ WAYGATE_TRUSTED_PROXIES: "127.0.0.1" }, server);
+  const held: Socket[] = [];
+  try {
+    const { url, pid } = await story.start();
+    await probe(url, "10.255.0.1");
+    const memory_before_mb = await residentMb(pid);
+    let memory_most_mb = memory_before_mb;
+    const watch = setInterval(async () => {
+      memory_most_mb = Math.max(memory_most_mb, await residentMb(pid).catch(() => 0));
+    }, 20);
+    const statuses: Record<string, number> = {};
+    const times: number[] = [];
+    for (let n = 0; n < connections; n++) held.push(await hold(url, addressOf(n)));
+    for (let n = 0; n < probes; n++) {
+      const { status, ms } = await probe(url, addressOf(100_000 + n));
+      statuses[status] = (statuses[status] ?? 0) + 1;
+      times.push(ms);
+    }
+    const ofOne: Record<string, number> = {};
+    for (let n = 0; n < 700; n++) {
+      const { status } = await probe(url, "10.254.0.1");
+      ofOne[status] = (ofOne[status] ?? 0) + 1;
+    }
+    clearInterval(watch);
+    return {
+      connections,
+      body_bytes_each: SENT_BYTES,
+      refused_before_body: held.length,
+      memory_before_mb: Math.round(memory_before_mb),
+      memory_most_mb: Math.round(memory_most_mb),
+      probes,
+      statuses,
+      ms_to_answer: {
+        p50: round(percentile(times, 0.5)),
+        p95: round(percentile(times, 0.95)),
+        most: round(Math.max(...times)),
+      },
+      statuses_of_one_address: ofOne,
+    };
+  } finally {
+    for (const socket of held) socket.destroy();
+    await story.end();
+  }
+}
+
+/** Resolves once the gateway has refused it; the connection stays, and so does what is missing of its body. */
+async function hold(url: string, from: string): Promise<Socket> {
+  const socket = await open(url);
+  socket.write(headOf(from, DECLARED_BYTES));
+  await statusOf(socket);
+  socket.on("error", () => {});
+  socket.write(BODY);
+  return socket;
+}
+
+/** One whole request with a wrong token on a connection of its own. */
+async function probe(url: string, from: string): Promise<{ status: number; ms: number }> {
+  const began = performance.now();
+  const socket = await open(url);
+  socket.write(`${headOf(from, 2)}{}`);
+  const status = await statusOf(socket);
+  socket.destroy();
+  return { status, ms: performance.now() - began };
+}
+
+async function open(url: string): Promise<Socket> {
+  const { hostname, port } = new URL(url);
+  const socket = connect({ host: hostname, port: Number(port) });
+  await once(socket, "connect");
+  return socket;
+}
+
+function headOf(from: string, bytes: number): string {
+  const lines = [
+    ...[`POST ${PATH} HTTP/1.1`, "host: gateway", "content-type: application/json"],
+    ...[`content-length: ${bytes}`, `x-forwarded-for: ${from}`],
+  ];
+  return `${lines.join("\r\n")}\r\n\r\n`;
+}
+
+async function statusOf(socket: Socket): Promise<number> {
+  const [answer] = (await once(socket, "data")) as [Buffer];
+  return Number(/^HTTP\/1\.1 (\d{3})/.exec(answer.toString("latin1"))?.[1]);
+}
+
+function addressOf(n: number): string {
+  return `10.${(n >> 16) & 255}.${(n >> 8) & 255}.${n & 255}`;
+}
+
+function round(ms: number): number {
+  return Math.round(ms * 10) / 10;
+}

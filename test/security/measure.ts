@@ -1,0 +1,23 @@
+import { describeMachine } from "../process-figures.ts";
+import { startTestPostgres } from "../test-postgres.ts";
+import { measureHeldConnections } from "./held-connections.ts";
+
+type Measurement = (server: string) => Promise<object>;
+
+const MEASUREMENTS: Readonly<Record<string, Measurement>> = {
+  "held-connections": (server) => measureHeldConnections({ connections: 1_000, probes: 200, server }),
+};
+
+const [named] = process.argv.slice(2);
+if (named !== undefined && !Object.hasOwn(MEASUREMENTS, named)) {
+  throw new Error(`There is no measurement ${named}; there are ${Object.keys(MEASUREMENTS).join(", ")}`);
+}
+const postgres = await startTestPostgres();
+try {
+  console.log(describeMachine());
+  for (const [name, measure] of Object.entries(MEASUREMENTS)) {
+    if (named === undefined || named === name) console.log(name, await measure(postgres.url));
+  }
+} finally {
+  await postgres.stop();
+}

@@ -1,0 +1,26 @@
+import { describe, expect, test } from "vitest";
+import { contract } from "../src/contract.ts";
+import type { Route } from "../src/platform/route.ts";
+
+const routes: readonly [string, Route][] = Object.entries(contract);
+
+describe("routes without a credential", () => {
+  test("are never held up only where they tell the health", () => {
+    const named = routes.filter(([, route]) => route.neverHeldUp).map(([name]) => name);
+    expect(named).toEqual(["health", "healthReady", "healthLive"]);
+  });
+
+  test("cost their callers something, but for the health", () => {
+    const free = routes.filter(([, { cost = 1, neverHeldUp }]) => cost < 1 && !neverHeldUp);
+    expect(free.map(([name]) => name)).toEqual([]);
+  });
+
+  test("take a large body only behind a token in their path, and nobody else asks for its bytes", () => {
+    const large = routes.filter(
+      ([, { access, bodyLimitBytes = 0 }]) => access === "public" && bodyLimitBytes > 65_536,
+    );
+    expect(large.map(([name]) => name)).toEqual(["receiveChatwoot"]);
+    for (const [, route] of large) expect(route.pathToken).toBe(true);
+    for (const [, route] of routes) expect(route.signed ?? false).toBe(route.pathToken ?? false);
+  });
+});
