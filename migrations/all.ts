@@ -23,6 +23,7 @@ import * as webhookFormat from "./0022-webhook-format.ts";
 import * as unlinkedLeads from "./0024-unlinked-leads.ts";
 import * as heldByOwner from "./0025-held-by-owner.ts";
 import * as registration from "./0026-registration.ts";
+import * as clientVersion from "./0030-client-version.ts";
 import * as sendBreaker from "./0033-send-breaker.ts";
 
 /** Every migration in order; forward only. */
@@ -51,5 +52,6 @@ export const migrations: Record<string, Migration> = {
   "0024-unlinked-leads": unlinkedLeads,
   "0025-held-by-owner": heldByOwner,
   "0026-registration": registration,
+  "0030-client-version": clientVersion,
   "0033-send-breaker": sendBreaker,
 };

@@ -837,6 +837,21 @@ export interface SurrogateTable {
   name: string;
 }
 
+/** One row at most; none before the first search. */
+export interface ClientVersionTable {
+  id: Generated<number>;
+  /** The last of the three numbers of the version. */
+  revision: number | null;
+  /** The last search that found a valid version, this one or a newer one. */
+  found_at: Date | null;
+  changed_at: Date | null;
+  searched_at: Date | null;
+  /** A node asks for a search; done when it is not later than `searched_at`. */
+  wanted_at: Date | null;
+  /** Why the last search found nothing. */
+  problem: string | null;
+}
+
 /** Every table of the gateway, column by column as the migrations make them. */
 export interface Tables {
   node: NodeTable;
@@ -899,4 +914,5 @@ export interface Tables {
   restored: RestoredTable;
   held_job: HeldJobTable;
   erasure_log: ErasureLogTable;
+  client_version: ClientVersionTable;
 }

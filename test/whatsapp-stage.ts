@@ -36,7 +36,7 @@ export interface WhatsAppStage extends CallStage {
 }
 
 export interface WhatsAppStageOptions
-  extends Pick<WhatsAppDriverOptions, "timing" | "socket" | "log" | "version" | "load"> {
+  extends Pick<WhatsAppDriverOptions, "timing" | "socket" | "log" | "versions" | "load"> {
   shortQr?: boolean;
 }
 
@@ -82,7 +82,7 @@ export async function startWhatsAppStage(options: WhatsAppStageOptions = {}): Pr
 
 export function createDriver(
   server: WhatsAppServer,
-  { shortQr, timing, socket, log, version, load }: WhatsAppStageOptions,
+  { shortQr, timing, socket, log, versions, load }: WhatsAppStageOptions,
 ) {
   trustAuthority(server.caFile);
   return createWhatsAppDriver({
@@ -91,7 +91,7 @@ export function createDriver(
     timing: { ...QUICK, ...(shortQr && { firstQrMs: 60, laterQrMs: 60, scanMs: 10 }), ...timing },
     socket,
     log,
-    version,
+    versions,
     load,
   });
 }

@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { Db } from "../platform/db.ts";
+import type { Db, Trx } from "../platform/db.ts";
 import type { Engine, Job, JobEnd } from "./engine.ts";
 import { addLane } from "./lanes.ts";
 
@@ -29,6 +29,15 @@ export function createSchedules(
     prepare: () => addSchedules(db, schedules),
     run: (job) => runSchedule(byName.get(job.grp), job),
   });
+}
+
+/** Brings the next run of a schedule forward to now, whichever node runs it. After the commit: `wake(lanes, { changed: true })`. */
+export async function runScheduleSoon(db: Db | Trx, name: string): Promise<number[]> {
+  const { rows } = await sql<{ lane: number }>`
+    update job set run_at = now() from lane
+    where lane.kind = ${UPKEEP} and job.lane = lane.id and job.grp = ${name} and job.run_at > now()
+    returning job.lane`.execute(db);
+  return rows.map(({ lane }) => lane);
 }
 
 async function addSchedules(db: Db, schedules: readonly Schedule[]): Promise<void> {

@@ -327,6 +327,28 @@ describe("names", () => {
   });
 });
 
+describe("the place of the web client in tests", () => {
+  const ORIGIN = "WAYGATE_CLIENT_VERSION_ORIGIN";
+
+  it("is honoured in tests only", () => {
+    const env = { [ORIGIN]: "http://127.0.0.1:9999" };
+    expect(readConfig({ ...env, NODE_ENV: "test" }).clientVersionOrigin).toBe("http://127.0.0.1:9999");
+    expect(readConfig({}).clientVersionOrigin).toBeUndefined();
+    for (const NODE_ENV of [undefined, "production"]) {
+      expect(problemsOf({ ...env, NODE_ENV })).toContain(`${ORIGIN} is for tests only (NODE_ENV=test)`);
+    }
+  });
+
+  it.each(["https://web.whatsapp.com.example", "http://10.0.0.1", "here"])(
+    "is on this machine, not %s",
+    (origin) => {
+      expect(problemsOf({ [ORIGIN]: origin, NODE_ENV: "test" })).toEqual([
+        `${ORIGIN} must be an address of this machine`,
+      ]);
+    },
+  );
+});
+
 describe("the root key of a test server", () => {
   const rootKey = "ab".repeat(32);
 

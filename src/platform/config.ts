@@ -14,6 +14,8 @@ export interface Config extends Settings {
   allowedHosts: string[];
   /** `<name>:<nth>`: where to kill the process. Only with NODE_ENV=test. */
   faultPoint: string | undefined;
+  /** Where WhatsApp's web client is, for tests: an HTTP address of this machine. Only with NODE_ENV=test. */
+  clientVersionOrigin: string | undefined;
   production: boolean;
 }
 
@@ -28,9 +30,11 @@ export class ConfigError extends Error {
   }
 }
 
-/** Variables that other programs of ours read (the assistant tools), and the one for tests. */
+/** Variables that other programs of ours read (the assistant tools), and those for tests. */
 const ELSEWHERE = ["WAYGATE_API_KEY", "WAYGATE_INSTANCE_ID"];
 const FAULT_POINT = "WAYGATE_FAULT_POINT";
+const CLIENT_VERSION_ORIGIN = "WAYGATE_CLIENT_VERSION_ORIGIN";
+const FOR_TESTS = [FAULT_POINT, CLIENT_VERSION_ORIGIN];
 // Kubernetes gives each pod WAYGATE_SERVICE_HOST, WAYGATE_PORT_3000_TCP and so on when a service is called "waygate".
 const SERVICE_LINK = /^WAYGATE_(SERVICE_(HOST|PORT)(_\w+)?|PORT_\d+_(TCP|UDP)(_\w+)?)$/;
 
@@ -38,6 +42,10 @@ const SERVICE_LINK = /^WAYGATE_(SERVICE_(HOST|PORT)(_\w+)?|PORT_\d+_(TCP|UDP)(_\
 export function readConfig(env: Env): Config {
   const { values, problems } = readSettings(env);
   problems.push(...unknownNames(env), ...contradictions(values));
+  const origin = given(env, CLIENT_VERSION_ORIGIN);
+  if (origin !== undefined && !(URL.canParse(origin) && isLoopbackUrl(origin))) {
+    problems.push(`${CLIENT_VERSION_ORIGIN} must be an address of this machine`);
+  }
   if (env.NODE_ENV === "production") problems.push(...guessableTokens(values));
   if (problems.length > 0) {
     throw new ConfigError(problems);
@@ -49,6 +57,7 @@ export function readConfig(env: Env): Config {
     allowedHosts: allowedHostsOf(settings),
     localTargets: localTargetsOf(settings),
     faultPoint: given(env, FAULT_POINT),
+    clientVersionOrigin: given(env, CLIENT_VERSION_ORIGIN),
     production: env.NODE_ENV === "production",
   };
 }
@@ -110,9 +119,11 @@ function unknownNames(env: Env): string[] {
   const known = new Set([...listSettings().map((setting) => setting.env), ...ELSEWHERE]);
   return Object.keys(env)
     .filter((name) => name.startsWith("WAYGATE_") && !known.has(name) && !SERVICE_LINK.test(name))
-    .filter((name) => !(name === FAULT_POINT && (env.NODE_ENV === "test" || given(env, name) === undefined)))
+    .filter(
+      (name) => !FOR_TESTS.includes(name) || (env.NODE_ENV !== "test" && given(env, name) !== undefined),
+    )
     .map((name) =>
-      name === FAULT_POINT
+      FOR_TESTS.includes(name)
         ? `${name} is for tests only (NODE_ENV=test)`
         : `${name} is not a setting of Waygate`,
     );

@@ -205,7 +205,9 @@ export const SETTINGS = z.object({
   whatsappUrl: type
     .urlOf("ws", "wss")
     .optional()
-    .describe("Session server to use instead of WhatsApp's, for a test server.")
+    .describe(
+      "Session server to use instead of WhatsApp's, for a test server. While it is set the gateway does not look for newer versions of WhatsApp's web client.",
+    )
     .meta({ env: "WAYGATE_WHATSAPP_URL" }),
   whatsappRootKey: z
     .string()
@@ -219,9 +221,9 @@ export const SETTINGS = z.object({
     .transform((text) => text.split(".").map(Number) as [number, number, number])
     .optional()
     .describe(
-      "Version of WhatsApp's web client to log in as, such as `2.3000.1027934701`, for the day on which WhatsApp refuses the one that Waygate was built with.",
+      "Version of WhatsApp's web client to log in as, such as `2.3000.1043857760`. WhatsApp refuses each version after four to five months. Not set: the gateway asks https://web.whatsapp.com for the newest version at the start and once a day. Set it where that call is not allowed, and renew it yourself.",
     )
-    .meta({ env: "WAYGATE_WHATSAPP_VERSION", shown: "built in" }),
+    .meta({ env: "WAYGATE_WHATSAPP_VERSION", shown: "the newest that was found" }),
   defaultCountry: z
     .string()
     .regex(/^[A-Za-z]{2}$/, { error: "must be a country of two letters, such as BR" })

@@ -11,6 +11,8 @@ import type { BackupDeps } from "../features/backups/run-backup.ts";
 import { createCallSession } from "../features/calls/calls.ts";
 import { campaignHandlers } from "../features/campaigns/campaigns.ts";
 import { chatHandlers } from "../features/chats/chats.ts";
+import type { ClientVersionKeeper } from "../features/client-version/keep-client-version.ts";
+import { registerVersionMetrics } from "../features/client-version/version-metrics.ts";
 import type { Suppression } from "../features/consent/consent.ts";
 import { consentHandlers } from "../features/consent/consent-handlers.ts";
 import { type Conversations, contactHandlers } from "../features/contacts/contacts.ts";
@@ -66,6 +68,7 @@ export interface ApiParts {
   media: MediaParts;
   integrations: IntegrationParts;
   backups: BackupDeps;
+  clientVersion: ClientVersionKeeper;
   nodes: OtherNodes;
   readiness: Readiness;
   dataDir: string;
@@ -97,6 +100,8 @@ export async function createApi(parts: ApiParts): Promise<Api> {
   const access = createAccess(parts, tokens);
   const requests = createRequestLog({ db, log });
   const watch = createOutcomeWatch(db, engine);
+  const metrics = createMetrics(config.metricsToken);
+  registerVersionMetrics(metrics.registry, () => parts.clientVersion.state());
   const lag = startLagMeter({ ceilingMs: 2 * config.maxLagMs });
   const server = await createHttpServer({
     contract,
@@ -107,7 +112,7 @@ export async function createApi(parts: ApiParts): Promise<Api> {
     },
     authorise: access.authorise,
     log,
-    metrics: createMetrics(config.metricsToken),
+    metrics,
     strictOutput: !config.production,
     bodyLimitBytes: JSON_BODY_BYTES,
     trustProxy: config.trustedProxies,

@@ -65,6 +65,7 @@ describe("waygate doctor", () => {
         "backup key",
         "backups",
         "sessions",
+        "client version",
       ],
       ...["other secrets", "media store", "outgoing calls", "WhatsApp library", "WhatsApp", "port"],
     ]);
@@ -128,6 +129,71 @@ describe("waygate doctor", () => {
     expect(openTo((await ask()).lines)).toEqual([
       expect.stringMatching(/^ok .*external; no longer this machine, since there is a second account/),
     ]);
+  });
+
+  describe("about the version of WhatsApp's web client", () => {
+    const REAL = { WAYGATE_WHATSAPP_URL: undefined };
+    const HERE = {
+      ...{ NODE_ENV: "test", WAYGATE_CLIENT_VERSION_ORIGIN: "http://127.0.0.1:9" },
+      WAYGATE_ALLOWED_HOSTS: "external,loopback",
+    };
+    const keep = async (revision: number | null, hours: number, problem: string | null) => {
+      await store.database.pool.query("delete from client_version");
+      await store.database.pool.query(
+        "insert into client_version (revision, found_at, problem) values ($1, now() - $2::float8 * interval '1 hour', $3)",
+        [revision, revision && hours, problem],
+      );
+    };
+    const line = async (changed: Record<string, string | undefined>) =>
+      (await ask(changed)).lines.find((one) => one.slice(6).startsWith("client version"));
+
+    test.each<[string, [number | null, number, string | null], Record<string, string | undefined>, RegExp]>([
+      [
+        "that WhatsApp confirmed it",
+        [1_043_927_760, 5.5, null],
+        HERE,
+        /^ok .*2\.3000\.1043927760, fetched.* 5 h ago\.$/,
+      ],
+      [
+        "that WhatsApp has not confirmed it for days, and why",
+        [1_043_927_760, 80, "No answer within the time limit."],
+        HERE,
+        /^warn .* 80 h ago \(last search: No answer within the time limit\)\. Let this machine reach https/,
+      ],
+      [
+        "that no search has succeeded yet",
+        [null, 0, "No answer."],
+        HERE,
+        /^warn .*built-in; no search has found/,
+      ],
+      [
+        "that none was made yet",
+        [null, 0, null],
+        HERE,
+        /^ok .*1043857760, built-in; a running gateway looks/,
+      ],
+      [
+        "that the rules of outgoing calls forbid to look for it",
+        [1_043_927_760, 5, null],
+        { ...HERE, WAYGATE_ALLOWED_HOSTS: "example.com" },
+        /^warn .*forbid.*Add web\.whatsapp\.com to WAYGATE_ALLOWED_HOSTS/,
+      ],
+      [
+        "that a setting holds it",
+        [1_043_927_760, 5, null],
+        { ...REAL, WAYGATE_WHATSAPP_VERSION: "2.3000.1043900000" },
+        /^ok .*2\.3000\.1043900000, which WAYGATE_WHATSAPP_VERSION sets/,
+      ],
+      [
+        "that it is not looked for",
+        [1_043_927_760, 5, null],
+        {},
+        /^ok .*1043857760, built in.*WAYGATE_WHATSAPP_URL/,
+      ],
+    ])("says %s", async (_what, kept, changed, expected) => {
+      await keep(...kept);
+      expect(await line(changed)).toMatch(expected);
+    });
   });
 
   test("says which program's port it is when it is taken", async () => {

@@ -12,6 +12,7 @@ import {
   examineSecrets,
   type Finding,
 } from "../features/health/examine.ts";
+import { examineClientVersion } from "../features/health/examine-client-version.ts";
 import { examineSessions } from "../features/health/failed-instances.ts";
 import { examinePolicy } from "../features/health/outgoing-calls.ts";
 import { loadLibrary } from "../network/whatsapp/load-library.ts";
@@ -19,6 +20,7 @@ import { type Config, ConfigError, type Env, readConfig } from "../platform/conf
 import { findKey, openDataDir } from "../platform/data-dir.ts";
 import type { Db } from "../platform/db.ts";
 import { findPostgresHome, isPresent } from "../platform/postgres-home.ts";
+import { createSafeFetch } from "../platform/safe-fetch.ts";
 import { createSecretBox } from "../platform/secret-box.ts";
 import { openCommandDatabase } from "./command-store.ts";
 import { refuseDatabase } from "./start-error.ts";
@@ -79,6 +81,7 @@ async function examineStore(config: Config, dataDir: string): Promise<StoreFindi
     found.push(...(await examineKeys(config, dataDir, database.db)));
     found.push(...(await examineBackups(database.db, config)));
     found.push(await examineSessions(database.db));
+    found.push(await examineVersion(config, database.db));
     return { found, hasOthers: await hasOtherAccounts(database.db) };
   } catch (error) {
     const words = (error instanceof Error ? error.message : String(error)).replace(/\.$/, "");
@@ -86,6 +89,11 @@ async function examineStore(config: Config, dataDir: string): Promise<StoreFindi
   } finally {
     await undo.run();
   }
+}
+
+async function examineVersion(config: Config, db: Db): Promise<Finding> {
+  const outgoing = createSafeFetch(config);
+  return examineClientVersion(db, config, outgoing).finally(() => outgoing.close());
 }
 
 async function examineKeys(config: Config, dataDir: string, db: Db): Promise<Finding[]> {

@@ -2,13 +2,17 @@ import { setTimeout as delay } from "node:timers/promises";
 import { createEngine, type Engine } from "../engine/engine.ts";
 import { createSoleAccountCheck, hasOtherAccounts } from "../features/accounts/other-accounts.ts";
 import { followMessages } from "../features/campaigns/follow-messages.ts";
+import { versionPolicyOf } from "../features/client-version/client-version.ts";
+import { ClientVersionKeeper } from "../features/client-version/keep-client-version.ts";
 import { createSuppression } from "../features/consent/consent.ts";
 import { createConversations } from "../features/contacts/contacts.ts";
 import { describeOutgoing } from "../features/health/outgoing-calls.ts";
+import { resumeOutdated } from "../features/instances/resume-outdated.ts";
 import { createIntegrations } from "../features/integrations/integration-parts.ts";
 import { openMedia } from "../features/media/media-parts.ts";
 import { openFile } from "../features/media/open-file.ts";
 import { createOutcomeRecorder } from "../features/messages/record-outcome.ts";
+import type { ClientVersions } from "../network/client-version.ts";
 import type { Driver } from "../network/driver.ts";
 import { createSandboxControl } from "../network/sandbox/control.ts";
 import { createSandboxDriver } from "../network/sandbox/driver.ts";
@@ -18,7 +22,7 @@ import { type DataDir, openDataDir } from "../platform/data-dir.ts";
 import type { Database } from "../platform/db.ts";
 import type { Readiness } from "../platform/http-server.ts";
 import type { Log } from "../platform/log.ts";
-import { createSafeFetch } from "../platform/safe-fetch.ts";
+import { createSafeFetch, type SafeFetch } from "../platform/safe-fetch.ts";
 import type { SecretBox } from "../platform/secret-box.ts";
 import { version as readVersion } from "../platform/version.ts";
 import { type Api, createApi } from "./api.ts";
@@ -111,7 +115,6 @@ interface Foundation {
 async function startServing(on: Foundation): Promise<{ engine: Engine; url: string }> {
   const { config, log, undo, dataDir, database, box } = on;
   const { db } = database;
-  const version = readVersion();
   const listeners = [database.url, config.databaseUrl ?? database.url].map(listenerOf);
   const allowsLoopback = config.localTargets === "auto" ? createSoleAccountCheck({ db, log }) : undefined;
   const outgoing = createSafeFetch({ ...config, allowsLoopback, ownListeners: () => listeners });
@@ -131,10 +134,11 @@ async function startServing(on: Foundation): Promise<{ engine: Engine; url: stri
     suppression: await createSuppression(db, box),
     media,
     backups: await openBackupsOf(on),
-    version,
+    clientVersion: await openClientVersion(on, engine, outgoing),
+    version: readVersion(),
     log,
   };
-  const sessions = addSessions({ ...shared, drivers: createDrivers(on) });
+  const sessions = addSessions({ ...shared, drivers: createDrivers(on, shared.clientVersion) });
   const nodes = createOtherNodes({ ...shared, sessions, store: media.store });
   undo.add(() => nodes.close());
   const files = { db, engine, store: media.store, readFromNode: nodes.readFile, log };
@@ -169,6 +173,21 @@ function engineOf({ config, log, dataDir, database, sandbox }: Foundation): Engi
   });
 }
 
+async function openClientVersion(
+  { config, database: { db }, log, undo }: Foundation,
+  engine: Engine,
+  outgoing: SafeFetch,
+): Promise<ClientVersionKeeper> {
+  const policy = versionPolicyOf(config);
+  const keeper = new ClientVersionKeeper({
+    ...{ db, engine, outgoing, policy, log },
+    resumeOutdated: () => resumeOutdated(db, engine),
+  });
+  undo.add(async () => keeper.close());
+  await keeper.start();
+  return keeper;
+}
+
 function openBackupsOf({ config, log, dataDir, database: { db, url } }: Foundation) {
   const { path, node_id: node } = dataDir;
   return openBackups({ config, dataDir: path, db, url, node, log });
@@ -178,7 +197,7 @@ function listen(api: Api, { host, port }: Config) {
   return api.listen(host, port).catch((error: unknown) => refuseListening(error, host, port));
 }
 
-function createDrivers({ config, sandbox, log }: Foundation): Driver[] {
+function createDrivers({ config, sandbox, log }: Foundation, versions: ClientVersions): Driver[] {
   const timing = { openPerSecond: config.loginsPerSecond };
   const pictureBase = `${config.baseUrl}/sandbox/pictures/`;
   return [
@@ -187,7 +206,7 @@ function createDrivers({ config, sandbox, log }: Foundation): Driver[] {
       timing,
       url: config.whatsappUrl,
       rootKey: config.whatsappRootKey,
-      version: config.whatsappVersion,
+      versions,
       log,
     }),
   ];

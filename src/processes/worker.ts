@@ -7,6 +7,7 @@ import { sealAudit } from "../features/audit/seal-audit.ts";
 import { backupLane, backupSchedules } from "../features/backups/backup-lane.ts";
 import type { BackupDeps } from "../features/backups/run-backup.ts";
 import { campaignLane } from "../features/campaigns/campaign-lane.ts";
+import type { ClientVersionKeeper } from "../features/client-version/keep-client-version.ts";
 import type { Suppression } from "../features/consent/consent.ts";
 import type { Conversations } from "../features/contacts/contacts.ts";
 import { moveStragglers } from "../features/contacts/move-messages.ts";
@@ -48,6 +49,7 @@ export interface WorkerParts {
   sessions: SessionHost;
   integrations: IntegrationParts;
   backups: BackupDeps;
+  clientVersion: ClientVersionKeeper;
   media: MediaParts;
   sandbox: Pick<SandboxControl, "forget">;
   version: string;
@@ -86,6 +88,7 @@ export function addWorker(parts: WorkerParts): void {
       sendHoldMs: config.sendHoldMs,
       failSend: (id, error) => outcomes.record({ id, status: "failed", at: new Date(), error, job: null }),
     }),
+    parts.clientVersion.schedule,
     { name: "expire-held-sends", everyMs: 5 * SECOND, run: () => expireHeldSends(db, outcomes) },
     { name: "partitions", everyMs: HOUR, run: () => ensurePartitions(db) },
     { name: "retention", everyMs: HOUR, run: () => dropOldDays(db, { ...config, log: parts.log }) },

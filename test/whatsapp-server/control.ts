@@ -281,6 +281,8 @@ export interface Settings {
   initialSync: boolean;
   /** What that history holds. */
   history: HistoryChat[];
+  /** Clients whose version has a lower last number are refused with 405, at a pairing and at a login. */
+  oldestRevision: number;
   /** Whether everything is written down; off for benches. */
   keepLedger: boolean;
 }

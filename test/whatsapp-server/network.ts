@@ -25,6 +25,7 @@ export class Network {
     addressing: "lid",
     initialSync: true,
     history: [],
+    oldestRevision: 0,
     keepLedger: true,
   };
 

@@ -21,7 +21,7 @@ import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
 import { type WebSocket, WebSocketServer } from "ws";
 import { Candidates } from "./candidates.ts";
-import { Connection, type ConnectionListener, streamError } from "./connection.ts";
+import { Connection, type ConnectionListener, loginFailure, streamError } from "./connection.ts";
 import type { Settings, WhatsAppControl } from "./control.ts";
 import { LocalControl } from "./local-control.ts";
 import { logIn } from "./login.ts";
@@ -124,7 +124,8 @@ function listenerOf(network: Network, candidates: Candidates): ConnectionListene
     authenticated(connection, client) {
       const { primary, secondary, tertiary } = client.payload.userAgent?.appVersion ?? {};
       connection.record.version = `${primary}.${secondary}.${tertiary}`;
-      if (client.payload.devicePairingData) candidates.opened(connection, client);
+      if (Number(tertiary) < network.settings.oldestRevision) connection.end(loginFailure(405), "too old");
+      else if (client.payload.devicePairingData) candidates.opened(connection, client);
       else logIn(network, connection, client);
     },
     async stanza(connection, stanza) {

@@ -21,6 +21,24 @@ const detail = z
       allowed_hosts: z.array(z.string()).describe("As `WAYGATE_ALLOWED_HOSTS` has them."),
       this_machine: z.boolean().describe("Whether webhooks and other outgoing calls may go to this machine."),
     }),
+    client_version: z
+      .object({
+        version: z.string().describe("What sessions log in to WhatsApp as."),
+        source: z.enum(["pinned", "fetched", "built-in"]),
+        searching: z
+          .boolean()
+          .describe(
+            "Whether the gateway looks for newer versions. False: `WAYGATE_WHATSAPP_VERSION` or `WAYGATE_WHATSAPP_URL` is set.",
+          ),
+        found_at: z.iso.datetime().nullable().describe("When WhatsApp last confirmed a version."),
+        age_seconds: z
+          .number()
+          .int()
+          .nullable()
+          .describe("Since `found_at`. Null before the first search that found a version."),
+        problem: z.string().nullable().describe("Why the last search found nothing."),
+      })
+      .describe("The version of WhatsApp's web client."),
     database: z
       .object({
         version: z.string(),

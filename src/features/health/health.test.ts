@@ -42,6 +42,12 @@ beforeEach(() => {
     },
     readiness,
     dataDir: tmpdir(),
+    clientVersion: {
+      state: () => ({
+        ...{ version: "2.3000.1043857760", source: "built-in", searching: true },
+        ...{ found_at: null, problem: "No answer within the time limit." },
+      }),
+    },
   };
 });
 

@@ -7,6 +7,7 @@ import { type Handlers, Reply } from "../../platform/handler.ts";
 import { findPendingMigrations } from "../../platform/pending-migrations.ts";
 import { version } from "../../platform/version.ts";
 import { hasOtherAccounts } from "../accounts/accounts.ts";
+import { ageOf, type VersionState } from "../client-version/client-version.ts";
 import { createCheck } from "./check.ts";
 import type { healthContract } from "./contract.ts";
 import { findBackupAge, findWeakSecrets } from "./examine.ts";
@@ -30,6 +31,7 @@ export interface HealthOptions {
   readiness: { readonly ready: boolean };
   dataDir: string;
   media?: { store: { readonly isFull: boolean } };
+  clientVersion: { state(): VersionState };
 }
 
 /** How the gateway is: asked of the database, the engine and the disk, at most once in two seconds. */
@@ -138,7 +140,7 @@ async function measureFreeDisk(directory: string): Promise<number> {
   return bavail / blocks;
 }
 
-async function detail({ config }: HealthOptions, { inventory, hasOtherAccounts }: Checks) {
+async function detail({ config, clientVersion }: HealthOptions, { inventory, hasOtherAccounts }: Checks) {
   // Unknown is taken for closed.
   const hasOthers = (await hasOtherAccounts()) ?? true;
   return {
@@ -149,8 +151,14 @@ async function detail({ config }: HealthOptions, { inventory, hasOtherAccounts }
       allowed_hosts: config.allowedHosts,
       this_machine: reachesThisMachine(config, hasOthers),
     },
+    client_version: describeVersion(clientVersion.state()),
     database: (await inventory()) ?? null,
   };
+}
+
+function describeVersion(state: VersionState) {
+  const { found_at } = state;
+  return { ...state, found_at: found_at?.toISOString() ?? null, age_seconds: ageOf(state) };
 }
 
 async function readInventory(db: Db) {

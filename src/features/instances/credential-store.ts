@@ -126,3 +126,14 @@ export async function eraseCredential(trx: Trx, instance: number): Promise<void>
     where instance_id = ${instance} and (secret is not null or registration is not null)`.execute(trx);
   await clearPairings(trx, instance);
 }
+
+/** Whether the instance is paired. */
+export async function hasCredential(trx: Trx, instance: number): Promise<boolean> {
+  const found = await trx
+    .selectFrom("credential")
+    .select("instance_id")
+    .where("instance_id", "=", instance)
+    .where("secret", "is not", null)
+    .executeTakeFirst();
+  return found !== undefined;
+}

@@ -2,8 +2,9 @@ import { sql } from "kysely";
 import type { Engine, Lane } from "../../engine/engine.ts";
 import { heldLanes } from "../../engine/fence.ts";
 import type { PairingError } from "../../network/driver.ts";
-import type { Db } from "../../platform/db.ts";
+import type { Db, Trx } from "../../platform/db.ts";
 import { changeStatus, type InstanceChange, type StatusChange } from "./change-status.ts";
+import { hasCredential } from "./credential-store.ts";
 import { findAndLockInstance } from "./instance-row.ts";
 import { QR_HINTS } from "./instance-view.ts";
 import { toDataUrl } from "./qr-image.ts";
@@ -48,9 +49,16 @@ async function recordEvent(
     const found = row && findTransition(row, event);
     if (!found) return [];
     const change = describeChange(event, image);
-    const set = { ...change.set, ...(found.isFinal && { wanted: "stopped" as const }) };
+    const isFinal = found.isFinal || (await isRefusedPairing(trx, row.id, event));
+    const set = { ...change.set, ...(isFinal && { wanted: "stopped" as const }) };
     return changeStatus(trx, row, { ...change, status: found.to, set });
   });
+}
+
+/** A later client version brings back who is paired; a QR that comes days later has nobody to scan it. */
+async function isRefusedPairing(trx: Trx, id: number, event: ConnectionEvent): Promise<boolean> {
+  const isRefused = event.type === "disconnected" && event.reason === "outdated" && !event.will_retry;
+  return isRefused && !(await hasCredential(trx, id));
 }
 
 /** A pairing that is gone; what it was called stays in the log and in the events. */

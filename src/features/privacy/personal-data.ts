@@ -277,6 +277,7 @@ export const PERSONAL_DATA = {
       "id account_id request_type scope status requested_by until progress affected due_at created_at processed_at",
     personal: { ip: nothing("account") },
   },
+  client_version: { plain: "id revision found_at changed_at searched_at wanted_at problem" },
   surrogate: { plain: "request", gone: { columns: "subject name", parts: ["messages"] } },
 } as const satisfies Record<Exclude<keyof Tables, "consent_state">, TableData>;
 

@@ -1,6 +1,7 @@
 import type { SocketConfig } from "baileys";
+import type { ClientVersions } from "../client-version.ts";
 import type { Driver, OpenOptions } from "../driver.ts";
-import { Hub, type Version, type WhatsAppLog } from "./hub.ts";
+import { Hub, type WhatsAppLog } from "./hub.ts";
 import { loadLibrary } from "./load-library.ts";
 import { WhatsAppSession } from "./session.ts";
 import { WHATSAPP_TIMING, type WhatsAppTiming } from "./timing.ts";
@@ -10,8 +11,8 @@ export interface WhatsAppDriverOptions {
   url?: string;
   /** Hex; the root of the network's certificates, honoured for a `url` on this machine only. */
   rootKey?: string;
-  /** Of the network's web client that we say we are, such as [2, 3000, 1027934701]; the client library's when absent. */
-  version?: Version;
+  /** Of the network's web client that we say we are; the one built into Baileys when absent. */
+  versions?: ClientVersions;
   log?: WhatsAppLog;
   timing?: Partial<WhatsAppTiming>;
   /** Further options of the client library, for tests. */
@@ -27,9 +28,9 @@ export interface WhatsAppDriver extends Driver {
 
 /** WhatsApp, through its web clients' protocol; nothing is loaded before the first session connects. */
 export function createWhatsAppDriver(options: WhatsAppDriverOptions = {}): WhatsAppDriver {
-  const { url, rootKey, version, log, socket = {}, load = loadLibrary } = options;
+  const { url, rootKey, versions, log, socket = {}, load = loadLibrary } = options;
   const timing = { ...WHATSAPP_TIMING, ...options.timing };
-  const hub = new Hub({ url, rootKey, version, log, load, socket, timing });
+  const hub = new Hub({ url, rootKey, versions, log, load, socket, timing });
   return {
     network: "whatsapp",
     open: (opened: OpenOptions) => new WhatsAppSession(hub, opened),

@@ -147,7 +147,11 @@ describe("the end of a connection", () => {
 
 describe("a session", () => {
   it("logs in as the version that it is told to be", async () => {
-    await pair({ version: [2, 3000, 7] });
+    const versions = {
+      current: () => [2, 3000, 7] as const,
+      refused: async () => ({ canRetry: false, message: "", action: "" }),
+    };
+    await pair({ versions });
     const { sockets } = await stage.control.ledger();
     expect(new Set(sockets.map(({ version }) => version))).toEqual(new Set(["2.3000.7"]));
   });

@@ -1,4 +1,5 @@
 import type { SocketConfig } from "baileys";
+import type { ClientVersion, ClientVersions, VersionRefusal } from "../client-version.ts";
 import { OpeningQueue } from "../opening-queue.ts";
 import { SharedCaches } from "./key-cache.ts";
 import type { Library, loadLibrary } from "./load-library.ts";
@@ -9,13 +10,11 @@ export interface WhatsAppLog {
   info(fields: object, message: string): void;
 }
 
-export type Version = [number, number, number];
-
 export interface HubOptions {
   url: string | undefined;
   rootKey: string | undefined;
-  /** Of the network's web client, in place of the client library's. */
-  version: Version | undefined;
+  /** Of the network's web client; the one built into Baileys when absent. */
+  versions: ClientVersions | undefined;
   timing: WhatsAppTiming;
   log: WhatsAppLog | undefined;
   load: typeof loadLibrary;
@@ -26,7 +25,7 @@ export interface HubOptions {
 export class Hub {
   /** Of the network; its own when absent. */
   readonly url: string | undefined;
-  readonly version: Version | undefined;
+  readonly versions: ClientVersions | undefined;
   readonly timing: WhatsAppTiming;
   readonly log: WhatsAppLog | undefined;
   readonly caches = new SharedCaches();
@@ -38,9 +37,9 @@ export class Hub {
   readonly #load: typeof loadLibrary;
   #library: Promise<Library> | undefined;
 
-  constructor({ url, rootKey, version, timing, log, load, socket }: HubOptions) {
+  constructor({ url, rootKey, versions, timing, log, load, socket }: HubOptions) {
     this.url = url;
-    this.version = version;
+    this.versions = versions;
     this.#rootKey = rootKey;
     this.timing = timing;
     this.log = log;
@@ -59,4 +58,16 @@ export class Hub {
     });
     return this.#library;
   }
+
+  /** After the network has refused the version of a connection. */
+  async refused(version: ClientVersion | undefined): Promise<VersionRefusal> {
+    if (!this.versions || !version) return OUTDATED;
+    return this.versions.refused(version);
+  }
 }
+
+const OUTDATED: VersionRefusal = {
+  canRetry: false,
+  message: "WhatsApp refuses this version of its web client.",
+  action: "Update Waygate, or set WAYGATE_WHATSAPP_VERSION to a current one.",
+};

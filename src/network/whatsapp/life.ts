@@ -155,9 +155,9 @@ export class Life {
   }
 
   /** Without a pairing nothing is tried for ever. */
-  async #afterPairing(shown: number, { code, detail }: Ending): Promise<Next> {
+  async #afterPairing(shown: number, { code, detail, version }: Ending): Promise<Next> {
     const { pairingTries, codes } = this.#hub.timing;
-    if (followOf(code) === "outdated") return this.#tellOutdated();
+    if (followOf(code) === "outdated") return this.#afterRefusal(version);
     const hasShown = shown > this.#shownCodes;
     this.#tries = hasShown ? 1 : this.#tries + 1;
     this.#shownCodes = shown;
@@ -215,7 +215,7 @@ export class Life {
     if (performance.now() - since > this.#hub.timing.steadyMs) this.#tries = 0;
   }
 
-  async #afterClose({ code, detail }: Ending): Promise<Next> {
+  async #afterClose({ code, detail, version }: Ending): Promise<Next> {
     if (this.#isStopped() || code === NOT_OURS) return "end";
     const follow = followOf(code);
     if (follow === "unlinked") {
@@ -230,7 +230,7 @@ export class Life {
       });
       return "end";
     }
-    if (follow === "outdated") return this.#tellOutdated();
+    if (follow === "outdated") return this.#afterRefusal(version);
     const will_retry = follow !== "replaced";
     if (will_retry) this.#tries++;
     const told = `${detail} (${code}), try ${this.#tries}`;
@@ -243,16 +243,17 @@ export class Life {
     return follow === "replaced" ? "end" : follow;
   }
 
-  async #tellOutdated(): Promise<Next> {
-    const error = this.#isPairing ? pairingError("client_outdated") : undefined;
+  /** Each new version is tried once, so this comes to an end. */
+  async #afterRefusal(version: Ending["version"]): Promise<Next> {
+    const { canRetry, message, action } = await this.#hub.refused(version);
     await this.#tell({
       type: "disconnected",
       reason: "outdated",
-      will_retry: false,
-      detail: OUTDATED,
-      error,
+      will_retry: canRetry,
+      detail: `${message} ${action}`,
+      ...(this.#isPairing && !canRetry && { error: { code: "client_outdated", message, action } }),
     });
-    return "end";
+    return canRetry ? "at_once" : "end";
   }
 
   /** The identity is void; whoever cannot forget it now hears the same at the next login. */
@@ -289,6 +290,3 @@ export class Life {
 
 const PASSKEY =
   "WhatsApp wants this account to confirm new devices with its passkey, which only a browser on web.whatsapp.com can do, so this gateway cannot link it.";
-
-const OUTDATED =
-  "WhatsApp does not take this version of its web client any more: update Waygate, or set WAYGATE_WHATSAPP_VERSION to a current one.";

@@ -1,4 +1,5 @@
 import { makeWASocket, type SignalKeyStore, type SocketConfig, type WASocket } from "baileys";
+import type { ClientVersion } from "../client-version.ts";
 import type { Credentials } from "./credentials.ts";
 import type { Hub } from "./hub.ts";
 import { libraryLog } from "./library-log.ts";
@@ -10,6 +11,8 @@ import type { wayOf } from "./way.ts";
 export interface Ending {
   code: number;
   detail: string;
+  /** That the connection logged in as. */
+  version?: ClientVersion;
 }
 
 export const SILENT = 408;
@@ -36,6 +39,7 @@ export interface SocketOptions {
 /** A socket of the client library that ends for certain: also when the network never answers, or answers in HTTP. */
 export function openSocket({ hub, creds, keys, way, markOnline, config }: SocketOptions): OpenSocket {
   const { timing, url } = hub;
+  const version = hub.versions?.current();
   const sock = poolStorages(() =>
     makeWASocket({
       ...(url !== undefined && { waWebSocketUrl: url }),
@@ -49,13 +53,13 @@ export function openSocket({ hub, creds, keys, way, markOnline, config }: Socket
       keepAliveIntervalMs: timing.pingMs,
       // The key store waits by itself, and what it gives up is over for good.
       transactionOpts: { maxCommitRetries: 1, delayBetweenTriesMs: 0 },
-      ...(hub.version && { version: hub.version }),
+      ...(version && { version: [...version] }),
       ...way,
       ...hub.socket,
       ...config,
     }),
   );
-  const { closed, isClosed, end } = watchEnd(sock);
+  const { closed, isClosed, end } = watchEnd(sock, version);
   catchFailures(sock, (error) => end({ code: LOST, detail: `a stanza could not be handled: ${error}` }));
   sock.ws.on("unexpected-response", (_: unknown, response: { statusCode?: number } | undefined) =>
     end({ code: LOST, detail: `HTTP ${response?.statusCode ?? "answer"} in place of a connection` }),
@@ -73,14 +77,14 @@ function catchFailures({ ws }: WASocket, onMalformed: (error: unknown) => void):
   }
 }
 
-function watchEnd(sock: WASocket): Pick<OpenSocket, "closed" | "isClosed" | "end"> {
+function watchEnd(sock: WASocket, version?: ClientVersion): Pick<OpenSocket, "closed" | "isClosed" | "end"> {
   let settle: (ending: Ending) => void = () => {};
   let isOver = false;
   const closed = new Promise<Ending>((resolve) => {
     settle = resolve;
   });
   sock.ev.on("connection.update", ({ connection, lastDisconnect }) => {
-    if (connection === "close") settle(endingOf(lastDisconnect?.error));
+    if (connection === "close") settle({ ...endingOf(lastDisconnect?.error), version });
   });
   void closed.then(() => {
     isOver = true;

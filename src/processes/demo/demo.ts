@@ -61,6 +61,8 @@ function settingsOf(env: Env, { dir }: DemoData): Env {
     WAYGATE_OWNER_EMAIL: OWNER.email,
     WAYGATE_OWNER_PASSWORD: OWNER.password,
     WAYGATE_ALLOWED_HOSTS: "loopback",
+    // Nobody is there: the demo is on the sandbox network alone, and asks WhatsApp for nothing.
+    WAYGATE_WHATSAPP_URL: "ws://127.0.0.1:1/",
     WAYGATE_LOG_LEVEL: "warn",
     WAYGATE_DOUBT_WAIT: DOUBT_WAIT,
   };

@@ -1,0 +1,37 @@
+import type { ClientVersion, VersionRefusal } from "../../network/client-version.ts";
+import type { VersionPolicy } from "./client-version.ts";
+
+/** What people are told of a refused version. `next`: the newer one that is tried; `problem`: of the last search. */
+export function adviseOnRefusal(
+  version: ClientVersion,
+  policy: VersionPolicy,
+  next: ClientVersion | undefined,
+  problem: string | null | undefined,
+): Pick<VersionRefusal, "message" | "action"> {
+  const refused = `WhatsApp refuses version ${version.join(".")} of its web client`;
+  if (next) return { message: `${refused}.`, action: `The gateway tries ${next.join(".")}.` };
+  if ("pinned" in policy) {
+    return {
+      message: `${refused}, which WAYGATE_WHATSAPP_VERSION sets.`,
+      action:
+        "Set it to the version of web.whatsapp.com, or remove it so that the gateway finds the version itself, and restart.",
+    };
+  }
+  if ("off" in policy) {
+    return {
+      message: `${refused}.`,
+      action: "Update Waygate, or set WAYGATE_WHATSAPP_VERSION to a current one and restart.",
+    };
+  }
+  if (problem) {
+    return {
+      message: `${refused}, and the gateway found no newer one (${problem.replace(/\.$/, "")}).`,
+      action:
+        "Let the gateway reach https://web.whatsapp.com, or set WAYGATE_WHATSAPP_VERSION to a current one and restart.",
+    };
+  }
+  return {
+    message: `${refused}, and web.whatsapp.com names no newer one.`,
+    action: "The gateway looks again every day. Update Waygate if this lasts.",
+  };
+}

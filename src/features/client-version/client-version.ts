@@ -1,0 +1,58 @@
+import type { ClientVersion } from "../../network/client-version.ts";
+import type { Config } from "../../platform/config.ts";
+import type { Db } from "../../platform/db.ts";
+import { BUILT_IN_REVISION } from "./find-revision.ts";
+import { WEB_CLIENT } from "./search-revision.ts";
+import { readVersionRow, usableRevision, type VersionRow } from "./version-row.ts";
+
+export { WEB_CLIENT } from "./search-revision.ts";
+
+/** Where the version comes from. `origin`: newer ones are looked for there; `off`: the sessions are not WhatsApp's. */
+export type VersionPolicy = { pinned: ClientVersion } | { origin: string } | { off: true };
+
+/** The version that sessions of this gateway log in as, for operators. */
+export interface VersionState {
+  version: string;
+  source: "pinned" | "fetched" | "built-in";
+  /** Whether newer versions are looked for. */
+  searching: boolean;
+  /** When WhatsApp last confirmed a version; null: not yet. */
+  found_at: Date | null;
+  /** Why the last search found nothing. */
+  problem: string | null;
+}
+
+export function versionPolicyOf(
+  config: Pick<Config, "whatsappVersion" | "whatsappUrl" | "clientVersionOrigin">,
+): VersionPolicy {
+  if (config.whatsappVersion) return { pinned: config.whatsappVersion };
+  if (config.clientVersionOrigin !== undefined) return { origin: config.clientVersionOrigin };
+  return config.whatsappUrl === undefined ? { origin: WEB_CLIENT } : { off: true };
+}
+
+export async function readVersionState(db: Db, policy: VersionPolicy): Promise<VersionState> {
+  return stateOf(policy, await readVersionRow(db));
+}
+
+/** What the settings and the database say together. */
+export function stateOf(policy: VersionPolicy, row: VersionRow | undefined): VersionState {
+  const version = versionOf(policy, row).join(".");
+  if ("pinned" in policy) return { version, source: "pinned", ...NOT_SEARCHING };
+  if ("off" in policy) return { version, source: "built-in", ...NOT_SEARCHING };
+  const source = row && usableRevision(row) !== undefined ? "fetched" : "built-in";
+  const { found_at = null, problem = null } = row ?? {};
+  return { version, source, searching: true, found_at, problem };
+}
+
+const NOT_SEARCHING = { searching: false, found_at: null, problem: null };
+
+/** Whole seconds since WhatsApp last confirmed a version. */
+export function ageOf({ found_at }: VersionState): number | null {
+  return found_at && Math.max(0, Math.floor((Date.now() - found_at.getTime()) / 1000));
+}
+
+export function versionOf(policy: VersionPolicy, row: VersionRow | undefined): ClientVersion {
+  if ("pinned" in policy) return policy.pinned;
+  const found = "origin" in policy && row ? usableRevision(row) : undefined;
+  return [2, 3000, found ?? BUILT_IN_REVISION];
+}

@@ -1,0 +1,88 @@
+import type { ServerResponse } from "node:http";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import {
+  serviceWorkerOf,
+  startWebClientServer,
+  type WebClientServer,
+} from "../../../test/web-client-server.ts";
+import { createSafeFetch, type SafeFetch } from "../../platform/safe-fetch.ts";
+import { BUILT_IN_REVISION } from "./find-revision.ts";
+import { searchRevision } from "./search-revision.ts";
+
+const NEWER = BUILT_IN_REVISION + 70_000;
+
+let web: WebClientServer;
+let outgoing: SafeFetch;
+
+beforeAll(async () => {
+  web = await startWebClientServer(NEWER);
+  outgoing = createSafeFetch({ allowedHosts: ["loopback"] });
+});
+
+afterAll(async () => {
+  await outgoing.close();
+  await web.close();
+});
+
+beforeEach(() => {
+  web.publish(NEWER);
+  web.asked.length = 0;
+});
+
+const search = (known: number | null = null, totalMs?: number) =>
+  searchRevision({ outgoing, origin: web.origin, known, totalMs });
+const paths = () => web.asked.map(({ path }) => path);
+
+const text = (body: string) => (response: ServerResponse) => void response.end(body);
+const hang = () => {};
+/** The number stands behind more than is read. */
+const oversized = (response: ServerResponse): void =>
+  void response.end(" ".repeat(3 * 1024 * 1024) + serviceWorkerOf(NEWER));
+
+describe("The search for a client revision", () => {
+  test("reads the service worker, as a browser would.", async () => {
+    expect(await search()).toEqual({ revision: NEWER });
+    expect(paths()).toEqual(["/sw.js"]);
+  });
+
+  test.each<[string, (response: ServerResponse) => void]>([
+    ["is HTTP 400", (response) => void response.writeHead(400).end("Sorry")],
+    ["is a redirect", (response) => void response.writeHead(302, { location: "/other" }).end()],
+    ["is garbage", text("\u0000\ufffd<html>")],
+    ["is too large", oversized],
+    ["names an older revision than the built-in", text(serviceWorkerOf(BUILT_IN_REVISION - 1))],
+    ["names a number that is no revision", text(serviceWorkerOf(1_795_000_000))],
+    ["breaks off", (response) => void response.socket?.destroy()],
+  ])("reads the page when the service worker %s.", async (_what, how) => {
+    web.answer("/sw.js", how);
+    expect(await search()).toEqual({ revision: NEWER });
+    expect(paths()).toEqual(["/sw.js", "/"]);
+  });
+
+  test("says why it found nothing, for both places.", async () => {
+    web.answer("/sw.js", (response) => void response.writeHead(400).end());
+    web.answer("/", text("nothing"));
+    expect(await search()).toEqual({
+      problem: "/sw.js: The answer was HTTP 400. /: The answer names no client revision.",
+    });
+  });
+
+  test("gives up on a server that does not answer.", async () => {
+    web.answer("/sw.js", hang);
+    web.answer("/", hang);
+    expect(await search(null, 100)).toEqual({ problem: "No answer within the time limit." });
+  });
+
+  test("refuses a revision that is older than the one found before.", async () => {
+    expect(await search(NEWER + 1)).toEqual({ problem: expect.stringContaining(`older than ${NEWER + 1}`) });
+    expect(await search(NEWER)).toEqual({ revision: NEWER });
+  });
+
+  test("goes nowhere when the rules of outgoing calls forbid it.", async () => {
+    const closed = createSafeFetch({ allowedHosts: ["example.com"] });
+    const found = await searchRevision({ outgoing: closed, origin: web.origin, known: null });
+    expect(found).toEqual({ problem: expect.stringContaining("not allowed") });
+    expect(web.asked).toEqual([]);
+    await closed.close();
+  });
+});

@@ -1,0 +1,73 @@
+import type { SafeFetch } from "../../platform/safe-fetch.ts";
+import { findFault, findRevision } from "./find-revision.ts";
+
+/** Where WhatsApp's own web client is served. */
+export const WEB_CLIENT = "https://web.whatsapp.com";
+
+const MAX_BYTES = 2 * 1024 * 1024;
+const TOTAL_MS = 10_000;
+
+const BROWSER =
+  "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36";
+
+/** The service worker first; the page itself when that says nothing. WhatsApp answers 400 to a caller that is no browser. */
+const SOURCES: readonly { path: string; headers: Record<string, string> }[] = [
+  { path: "/sw.js", headers: { "sec-fetch-site": "none" } },
+  {
+    path: "/",
+    headers: {
+      "sec-fetch-dest": "document",
+      "sec-fetch-mode": "navigate",
+      "sec-fetch-site": "none",
+      "sec-fetch-user": "?1",
+    },
+  },
+];
+
+export interface RevisionSearch {
+  outgoing: Pick<SafeFetch, "fetch">;
+  origin: string;
+  /** The newest revision that was found before. */
+  known: number | null;
+  /** Longest time of each request. */
+  totalMs?: number;
+}
+
+/** Asks WhatsApp which revision its web client has now. */
+export async function searchRevision(
+  search: RevisionSearch,
+): Promise<{ revision: number } | { problem: string }> {
+  const problems = new Map<string, string>();
+  for (const source of SOURCES) {
+    const found = await ask(search, source);
+    if ("revision" in found) return found;
+    problems.set(found.problem, source.path);
+  }
+  const named = [...problems].map(([problem, path]) =>
+    problems.size === 1 ? problem : `${path}: ${problem}`,
+  );
+  return { problem: named.join(" ") };
+}
+
+async function ask(
+  { outgoing, origin, known, totalMs = TOTAL_MS }: RevisionSearch,
+  { path, headers }: (typeof SOURCES)[number],
+): Promise<{ revision: number } | { problem: string }> {
+  const outcome = await outgoing.fetch({
+    url: new URL(path, origin).href,
+    method: "GET",
+    headers: { ...headers, "user-agent": BROWSER },
+    totalMs,
+    maxBytes: MAX_BYTES,
+    whose: "operator",
+  });
+  if (outcome.outcome === "failed") return { problem: outcome.error };
+  if (outcome.status !== 200) return { problem: `The answer was HTTP ${outcome.status}.` };
+  const revision = findRevision(outcome.body.toString("latin1"));
+  if (revision === undefined) {
+    const where = outcome.truncated ? ` in its first ${MAX_BYTES} bytes` : "";
+    return { problem: `The answer names no client revision${where}.` };
+  }
+  const fault = findFault(revision, known);
+  return fault === undefined ? { revision } : { problem: fault };
+}

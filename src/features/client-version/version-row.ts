@@ -1,0 +1,63 @@
+import { sql } from "kysely";
+import type { Db } from "../../platform/db.ts";
+import { findFault } from "./find-revision.ts";
+
+/** What the database knows of the client version; the same for all nodes. */
+export interface VersionRow {
+  revision: number | null;
+  found_at: Date | null;
+  searched_at: Date | null;
+  problem: string | null;
+  /** A node has asked for a search that has not been made yet. */
+  is_wanted: boolean;
+}
+
+const NOTHING: VersionRow = {
+  revision: null,
+  found_at: null,
+  searched_at: null,
+  problem: null,
+  is_wanted: false,
+};
+
+export async function readVersionRow(db: Db): Promise<VersionRow> {
+  const row = await db
+    .selectFrom("client_version")
+    .select(["revision", "found_at", "searched_at", "problem"])
+    .select(
+      sql<boolean>`wanted_at is not null and wanted_at > coalesce(searched_at, '-infinity')`.as("is_wanted"),
+    )
+    .executeTakeFirst();
+  return row ?? NOTHING;
+}
+
+/** Asks for a search, unless one was made in the last `freshMs`. */
+export async function wantSearch(db: Db, freshMs: number): Promise<void> {
+  await sql`
+    insert into client_version (wanted_at) values (now())
+    on conflict (id) do update set wanted_at = now()
+    where client_version.searched_at is null
+      or client_version.searched_at < now() - ${freshMs}::float8 * interval '1 millisecond'`.execute(db);
+}
+
+/** The revision never goes back, whichever node writes last. */
+export async function keepRevision(db: Db, revision: number): Promise<void> {
+  await sql`
+    insert into client_version as kept (revision, found_at, changed_at, searched_at) values (${revision}, now(), now(), now())
+    on conflict (id) do update set
+      changed_at = case when kept.revision >= excluded.revision then kept.changed_at else now() end,
+      revision = greatest(kept.revision, excluded.revision), found_at = now(), searched_at = now(), problem = null`.execute(
+    db,
+  );
+}
+
+export async function keepProblem(db: Db, problem: string): Promise<void> {
+  await sql`
+    insert into client_version (searched_at, problem) values (now(), ${problem})
+    on conflict (id) do update set searched_at = now(), problem = excluded.problem`.execute(db);
+}
+
+/** A kept revision that this version of Waygate can use. */
+export function usableRevision({ revision }: VersionRow): number | undefined {
+  return revision !== null && findFault(revision, null) === undefined ? revision : undefined;
+}

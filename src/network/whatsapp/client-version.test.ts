@@ -1,0 +1,264 @@
+import { DEFAULT_CONNECTION_CONFIG } from "baileys";
+import { sql } from "kysely";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import {
+  newPhone,
+  startTestGateway,
+  type TestGateway,
+  type TestInstance,
+  waitUntil,
+} from "../../../test/gateway.ts";
+import { startWebClientServer, type WebClientServer } from "../../../test/web-client-server.ts";
+import { startWhatsAppServer, type WhatsAppServer } from "../../../test/whatsapp-server/server.ts";
+import { trustAuthority } from "../../../test/whatsapp-stage.ts";
+import { createClient } from "../../client.ts";
+import { BUILT_IN_REVISION } from "../../features/client-version/find-revision.ts";
+
+const HOUR_MS = 3_600_000;
+const FIRST = BUILT_IN_REVISION + 70_000;
+const SECOND = FIRST + 70_000;
+const THIRD = SECOND + 70_000;
+
+let web: WebClientServer;
+let network: WhatsAppServer;
+let running: TestGateway;
+let raisedAt: number;
+
+async function start(env: Record<string, string> = {}): Promise<void> {
+  running = await startTestGateway({
+    WAYGATE_WHATSAPP_URL: network.url,
+    WAYGATE_WHATSAPP_ROOT_KEY: network.rootKeyHex,
+    WAYGATE_CLIENT_VERSION_ORIGIN: web.origin,
+    WAYGATE_METRICS_TOKEN: "metrics-token-of-the-test",
+    ...env,
+  });
+}
+
+const versionOf = async (url = running.url) => {
+  const { detail } = await createClient({
+    baseUrl: url,
+    adminToken: "test-admin-token-that-is-long-enough",
+  }).health();
+  return detail?.client_version;
+};
+const isFetched = (revision: number, url?: string) =>
+  waitUntil(async () => (await versionOf(url))?.version === `2.3000.${revision}`);
+/** What sessions logged in as, in order, since the floor was raised. */
+const logins = async () =>
+  (await network.control.ledger()).sockets
+    .filter(({ opened_at }) => opened_at > raisedAt)
+    .map(({ version }) => Number(version?.split(".")[2]));
+
+async function createInstance(): Promise<TestInstance> {
+  const { data } = await running.owner.createInstance({ name: "Sales", network: "whatsapp" });
+  const client = createClient({ baseUrl: running.url, apiKey: data.api_key });
+  return { ...data, phone: newPhone(), client };
+}
+
+const statusOf = async ({ client, id }: TestInstance) => (await client.getInstanceStatus({ id })).data;
+const isConnected = (instance: TestInstance) => waitUntil(async () => (await statusOf(instance)).connected);
+
+async function pair(): Promise<TestInstance> {
+  const instance = await createInstance();
+  await network.control.addPerson({ phone: instance.phone });
+  const { data } = await instance.client.connectInstance({ id: instance.id, wait_seconds: 30 });
+  await network.control.scan(instance.phone, data.qr_code ?? "");
+  await isConnected(instance);
+  return instance;
+}
+
+/** So much later, as far as the searches know. */
+async function later(ms: number): Promise<void> {
+  const by = sql`${ms}::float8 * interval '1 millisecond'`;
+  const { db } = running.database;
+  await sql`
+    update client_version set found_at = found_at - ${by}, searched_at = searched_at - ${by},
+      changed_at = changed_at - ${by}, wanted_at = wanted_at - ${by}`.execute(db);
+}
+
+/** The network takes no client that is older, and ends what is open. */
+async function raiseFloor(revision: number, { phone }: TestInstance): Promise<void> {
+  await network.control.settings({ oldestRevision: revision });
+  raisedAt = Date.now();
+  await network.control.end(phone, 428);
+}
+
+test("The client version built into Waygate is the one of the pinned Baileys.", () => {
+  expect(DEFAULT_CONNECTION_CONFIG.version).toEqual([2, 3000, BUILT_IN_REVISION]);
+});
+
+describe("A gateway", () => {
+  beforeEach(async () => {
+    [web, network] = await Promise.all([startWebClientServer(FIRST), startWhatsAppServer()]);
+    trustAuthority(network.caFile);
+    raisedAt = 0;
+  });
+
+  afterEach(async () => {
+    await running.stop();
+    await Promise.all([web.close(), network.close()]);
+  });
+
+  test("logs in as the version that web.whatsapp.com serves, and says so to operators.", async () => {
+    await start();
+    await isFetched(FIRST);
+    await pair();
+    expect(new Set(await logins())).toEqual(new Set([FIRST]));
+    expect(await versionOf()).toMatchObject({
+      ...{ source: "fetched", searching: true, problem: null, age_seconds: expect.any(Number) },
+      found_at: expect.any(String),
+    });
+    const headers = { authorization: "Bearer metrics-token-of-the-test" };
+    const metrics = await (await fetch(`${running.url}/metrics`, { headers })).text();
+    expect(metrics).toContain(
+      `waygate_whatsapp_client_version_info{version="2.3000.${FIRST}",source="fetched"} 1`,
+    );
+    expect(metrics).toMatch(/^waygate_whatsapp_client_version_age_seconds \d+$/m);
+  });
+
+  test("does not wait for the version: it pairs as the built-in one while the search hangs.", async () => {
+    for (const path of ["/sw.js", "/"] as const) web.answer(path, () => {});
+    await start();
+    await waitUntil(() => web.asked.length > 0);
+    await pair();
+    expect(new Set(await logins())).toEqual(new Set([BUILT_IN_REVISION]));
+    expect(await versionOf()).toMatchObject({ source: "built-in", found_at: null, age_seconds: null });
+  });
+
+  test.each([
+    ["HTTP 400", 400, ""],
+    ["garbage", 200, "<html>"],
+    ["a number that is no revision", 200, '"client_revision":1795000000,'],
+  ])("stays with the version that it has when the answer is %s.", async (_what, status, body) => {
+    await start();
+    await isFetched(FIRST);
+    for (const path of ["/sw.js", "/"] as const) {
+      web.answer(path, (response) => void response.writeHead(status).end(body));
+    }
+    await later(24 * HOUR_MS);
+    await running.advance(HOUR_MS);
+    await waitUntil(async () => (await versionOf())?.problem);
+    await pair();
+    expect(new Set(await logins())).toEqual(new Set([FIRST]));
+  });
+
+  test("does not go back to an older version.", async () => {
+    web.publish(SECOND);
+    await start();
+    await isFetched(SECOND);
+    web.publish(FIRST);
+    await later(24 * HOUR_MS);
+    await running.advance(HOUR_MS);
+    await waitUntil(async () => (await versionOf())?.problem?.includes(`older than ${SECOND}`));
+    expect((await versionOf())?.version).toBe(`2.3000.${SECOND}`);
+  });
+
+  test("looks for a newer version at once when its own is refused, and connects with it.", async () => {
+    await start();
+    await isFetched(FIRST);
+    const instance = await pair();
+    await later(HOUR_MS);
+    web.publish(SECOND);
+    await raiseFloor(SECOND, instance);
+    await waitUntil(async () => (await logins()).includes(SECOND));
+    await isConnected(instance);
+    expect(await logins()).toEqual([FIRST, SECOND]);
+  });
+
+  test("shows a QR although the version of its first connection is refused.", async () => {
+    await start();
+    await isFetched(FIRST);
+    web.publish(SECOND);
+    await later(HOUR_MS);
+    await network.control.settings({ oldestRevision: SECOND });
+    await pair();
+    expect(await logins()).toEqual([FIRST, SECOND, SECOND]);
+  });
+
+  test("tries a refused version no more, and comes back by itself when a newer one is served.", async () => {
+    await start();
+    await isFetched(FIRST);
+    const instance = await pair();
+    await later(HOUR_MS);
+    await raiseFloor(SECOND, instance);
+    await waitUntil(async () => (await statusOf(instance)).status === "error");
+    const { reason } = await statusOf(instance);
+    expect(reason).toContain(`outdated: WhatsApp refuses version 2.3000.${FIRST}`);
+    expect(reason).toContain("web.whatsapp.com names no newer one");
+    const asked = web.asked.length;
+    await running.advance(HOUR_MS);
+    expect(await logins()).toEqual([FIRST]);
+    web.publish(THIRD);
+    await later(24 * HOUR_MS);
+    await running.advance(HOUR_MS);
+    await isConnected(instance);
+    expect(await logins()).toEqual([FIRST, THIRD]);
+    expect(web.asked.length).toBe(asked + 1);
+  });
+
+  test("does not bring back a pairing that was refused, whose QR nobody would scan.", async () => {
+    await start();
+    await isFetched(FIRST);
+    await network.control.settings({ oldestRevision: THIRD });
+    const instance = await createInstance();
+    const { client, id } = instance;
+    await expect(client.connectInstance({ id, wait_seconds: 30 })).rejects.toMatchObject({
+      code: "CONNECT_FAILED",
+      details: { status: "error", reason: expect.stringContaining("outdated") },
+    });
+    expect((await statusOf(instance)).pairing_error).toMatchObject({
+      code: "client_outdated",
+      message: expect.stringContaining(`2.3000.${FIRST}`),
+      action: expect.stringContaining("looks again every day"),
+    });
+    expect(await logins()).toEqual([FIRST]);
+    web.publish(THIRD);
+    await later(24 * HOUR_MS);
+    await running.advance(HOUR_MS);
+    await isFetched(THIRD);
+    expect((await statusOf(instance)).status).toBe("error");
+    const { data } = await client.connectInstance({ id, wait_seconds: 30 });
+    expect(data.qr_code).toContain("https://wa.me/");
+    expect(await logins()).toEqual([FIRST, THIRD]);
+  });
+
+  test("shares the version with the other nodes of its database, and one of them asks for it.", async () => {
+    await start();
+    await isFetched(FIRST);
+    const other = await running.addNode();
+    await isFetched(FIRST, other.url);
+    // Hints go only to nodes that are known.
+    await waitUntil(() => running.gateway.engine.countLive("sessions") === 2);
+    web.publish(SECOND);
+    await later(24 * HOUR_MS);
+    const asked = web.asked.length;
+    await running.advance(HOUR_MS);
+    await isFetched(SECOND);
+    await isFetched(SECOND, other.url);
+    expect(web.asked.length).toBe(asked + 1);
+  });
+
+  test("looks for nothing when the version is set.", async () => {
+    await start({ WAYGATE_WHATSAPP_VERSION: `2.3000.${FIRST - 1}` });
+    const instance = await pair();
+    await raiseFloor(FIRST, instance);
+    await waitUntil(async () => (await statusOf(instance)).status === "error");
+    expect((await statusOf(instance)).reason).toContain("which WAYGATE_WHATSAPP_VERSION sets");
+    expect(await versionOf()).toMatchObject({
+      version: `2.3000.${FIRST - 1}`,
+      source: "pinned",
+      searching: false,
+    });
+    expect(web.asked).toEqual([]);
+  });
+
+  test("says that its rules of outgoing calls forbid the search.", async () => {
+    await start({ WAYGATE_ALLOWED_HOSTS: "example.com" });
+    await waitUntil(async () => (await versionOf())?.problem?.includes("not allowed"));
+    const instance = await pair();
+    await raiseFloor(FIRST, instance);
+    await waitUntil(async () => (await statusOf(instance)).status === "error");
+    expect((await statusOf(instance)).reason).toContain("Let the gateway reach https://web.whatsapp.com");
+    expect(web.asked).toEqual([]);
+  });
+});

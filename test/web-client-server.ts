@@ -1,0 +1,56 @@
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+
+type Answer = (response: ServerResponse) => void;
+
+/** Plays web.whatsapp.com where the gateway reads the version of the web client. */
+export interface WebClientServer {
+  /** Such as `http://127.0.0.1:4711`. */
+  readonly origin: string;
+  /** What was asked for, in order, whatever the answer was. */
+  readonly asked: { path: string; headers: IncomingHttpHeaders }[];
+  /** The revision that both pages name from now on. */
+  publish(revision: number): void;
+  /** What a path answers from now on, in place of that. */
+  answer(path: "/sw.js" | "/", how: Answer): void;
+  close(): Promise<void>;
+}
+
+export async function startWebClientServer(revision: number): Promise<WebClientServer> {
+  const asked: WebClientServer["asked"] = [];
+  const answers = new Map<string, Answer>();
+  const server = createServer(({ url: path = "/", headers }, response) => {
+    asked.push({ path, headers });
+    const isBrowser = headers["sec-fetch-site"] === "none" && /Chrome\/\d/.test(headers["user-agent"] ?? "");
+    const how = answers.get(path);
+    if (!isBrowser || !how) response.writeHead(isBrowser ? 404 : 400).end("Sorry, something went wrong.");
+    else how(response);
+  });
+  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
+  const publish = (now: number): void => {
+    answers.set("/sw.js", (response) => response.end(serviceWorkerOf(now)));
+    answers.set("/", (response) => response.end(pageOf(now)));
+  };
+  publish(revision);
+  return {
+    origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    asked,
+    publish,
+    answer: (path, how) => void answers.set(path, how),
+    close: async () => {
+      server.closeAllConnections();
+      await new Promise((done) => server.close(done));
+    },
+  };
+}
+
+/** JSON within a string, as the service worker has it. */
+export function serviceWorkerOf(revision: number): string {
+  const data = JSON.stringify({ server_revision: revision, client_revision: revision, push_phase: "C3" });
+  return `self.__swData=JSON.parse(${JSON.stringify(data)});importScripts("/sw-bundle.js");`;
+}
+
+function pageOf(revision: number): string {
+  const data = JSON.stringify({ SiteData: { server_revision: revision, client_revision: revision } });
+  return `<!DOCTYPE html><html><script type="application/json">${data}</script></html>`;
+}
