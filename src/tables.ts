@@ -146,6 +146,7 @@ export interface ApiKeyTable {
   instance_id: number;
   digest: Buffer;
   last4: string;
+  scope: Generated<"instance" | "account">;
   created_at: Generated<Date>;
   last_used_at: Date | null;
   expires_at: Date | null;

@@ -225,12 +225,14 @@ function foreignRow({ http }: Route): string {
   if (http.includes("/api/quick-replies/")) return foreignIds.reply ?? "";
   if (http.includes("/api/campaigns/")) return foreignIds.campaign ?? "";
   if (http.includes("/api/users/")) return foreignIds.user ?? "";
+  if (http.includes("/api/v1/instances/")) return String(foreign.instance);
   return String(foreign.account_id);
 }
 
 /** Fields that a change must have before its row is looked for. */
 const BODY = {
   since: "2026-01-01T00:00:00Z",
+  scope: "account",
   name: "x",
   text: "x",
   note: "x",

@@ -45,7 +45,7 @@ export const READ_TOOLS: readonly Tool[] = [
   tool({
     ...{ name: "get_conversations", kind: "read", isForeign: true },
     description:
-      "List conversations with their last message and unread count, newest first; of the whole account when no instance is named or set.",
+      "List conversations with their last message and unread count, newest first; of all that the key reads when no instance is named or set.",
     input: z.object({ ...instance, q: title, ...page }),
     ask: ({ client, standardInstance, options }, { instanceId = standardInstance, ...given }) =>
       client.listConversations({ instance_id: instanceId, ...given }, options),
@@ -60,7 +60,7 @@ export const READ_TOOLS: readonly Tool[] = [
   tool({
     ...{ name: "get_messages", kind: "read", isForeign: true },
     description:
-      "List or search messages, newest first; of the whole account when no instance is named or set.",
+      "List or search messages, newest first; of all that the key reads when no instance is named or set.",
     input: z.object({ ...instance, q: words, direction, ...page }),
     ask: ({ client, standardInstance, options }, { instanceId = standardInstance, ...given }) =>
       client.listAccountMessages({ instance_id: instanceId, ...given }, options),

@@ -14,7 +14,8 @@ export const RESOURCES: readonly Resource[] = [
   {
     uri: "waygate://conversations",
     name: "conversations",
-    description: "The conversations of all instances of the account, newest first, 5,000 at most.",
+    description:
+      "The conversations of the instance of the key, or of the account where the key reads it; newest first, 5,000 at most.",
     isForeign: true,
     read: (client, options) => readPages((page) => client.listConversations(page, options)),
   },
@@ -28,7 +29,8 @@ export const RESOURCES: readonly Resource[] = [
   {
     uri: "waygate://messages",
     name: "messages",
-    description: "The newest 200 messages of all instances of the account; the tool get_messages reads on.",
+    description:
+      "The newest 200 messages of the instance of the key, or of the account where the key reads it; the tool get_messages reads on.",
     isForeign: true,
     read: (client, options) => client.listAccountMessages({ limit: 200 }, options),
   },

@@ -13,7 +13,14 @@ export type Caller =
       role: "super_admin" | "admin" | "agent";
       sign_in: string;
     }
-  | { kind: "key"; account_id: number; instance_id: number; key_id: number }
+  | {
+      kind: "key";
+      account_id: number;
+      instance_id: number;
+      key_id: number;
+      /** What it reads: its own instance, or all of the account. */
+      scope: "instance" | "account";
+    }
   | { kind: "admin" };
 
 /** What a request shows to prove who is calling: an API key, a JWT, or the administrative token. */

@@ -199,7 +199,7 @@ const authorise: Authorise = async (asked, { credential, instanceId, answerHeade
     throw new GatewayError("INVALID_API_KEY", "Unknown key.");
   if (asked.access === "instance" && (instanceId ?? 0) > 10) throw forbidden();
   if (asked.access === "instance" && instanceId === 0) throw forbidden();
-  return { kind: "key", account_id: 3, instance_id: 7, key_id: 1 };
+  return { kind: "key", account_id: 3, instance_id: 7, key_id: 1, scope: "instance" };
 };
 
 function forbidden(): GatewayError {

@@ -66,6 +66,7 @@ describe("waygate doctor", () => {
         "backups",
         "sessions",
         "client version",
+        "API keys",
       ],
       ...["other secrets", "media store", "outgoing calls", "WhatsApp library", "WhatsApp", "port"],
     ]);

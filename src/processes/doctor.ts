@@ -5,6 +5,7 @@ import {
   examineBackups,
   examineDatabase,
   examineDisk,
+  examineKeyScopes,
   examineMediaStore,
   examineNetwork,
   examinePort,
@@ -82,6 +83,7 @@ async function examineStore(config: Config, dataDir: string): Promise<StoreFindi
     found.push(...(await examineBackups(database.db, config)));
     found.push(await examineSessions(database.db));
     found.push(await examineVersion(config, database.db));
+    found.push(await examineKeyScopes(database.db));
     return { found, hasOthers: await hasOtherAccounts(database.db) };
   } catch (error) {
     const words = (error instanceof Error ? error.message : String(error)).replace(/\.$/, "");

@@ -157,6 +157,7 @@ describe("who may call what", () => {
       account_id,
       instance_id: id,
       key_id,
+      scope: "instance",
     });
     expect(await ask("instance", shown.token, id)).toEqual({
       ...{ kind: "user", account_id, account_type: "reseller", user_id, role: "admin", sign_in },

@@ -142,8 +142,14 @@ async function checkKey(known: Credentials, route: Route, value: string): Promis
   if (!key) throw new GatewayError("INVALID_API_KEY", "The API key is not valid.");
   requireInService(key.account_status);
   requireFeature(route, key.features);
-  const { account_id, instance_id, id: key_id, rates } = key;
-  return { caller: { kind: "key", account_id, instance_id, key_id }, rates };
+  if (route.access === "key_or_admin" && !key.may_manage) throw managesNothing();
+  const { account_id, instance_id, id: key_id, scope, rates } = key;
+  return { caller: { kind: "key", account_id, instance_id, key_id, scope }, rates };
+}
+
+function managesNothing(): GatewayError {
+  const words = "API keys of this account may not list or create instances. Sign in to do so.";
+  return new GatewayError("FORBIDDEN", words, { details: { setting: "keys_manage_instances" } });
 }
 
 async function checkToken(known: Credentials, tokens: Tokens, route: Route, value: string): Promise<Known> {

@@ -19,12 +19,18 @@ const user = z.object({
 });
 
 /** What an account does by itself; the values of one that has set nothing. */
-export const DEFAULT_ACCOUNT_SETTINGS = { auto_create_leads: false } as const satisfies z.output<
-  typeof accountSettings
->;
+export const DEFAULT_ACCOUNT_SETTINGS = {
+  auto_create_leads: false,
+  keys_manage_instances: true,
+} as const satisfies z.output<typeof accountSettings>;
 
 export const accountSettings = z.object({
   auto_create_leads: z.boolean().describe("Makes a lead of whoever writes for the first time."),
+  keys_manage_instances: z
+    .boolean()
+    .describe(
+      "Lets each API key list the instances of the account and create more, by `/instance/all` and `/instance/create`.",
+    ),
 });
 
 const ownAccount = account.extend({
@@ -140,7 +146,10 @@ export const accountsContract = {
     tag,
     summary: "Change the account's name and settings; what is not named stays",
     message: "Account updated",
-    aliases: { "settings.auto_create_leads": ["auto_create_leads", "settings.autoCreateLeads"] },
+    aliases: {
+      "settings.auto_create_leads": ["auto_create_leads", "settings.autoCreateLeads"],
+      "settings.keys_manage_instances": ["settings.keysManageInstances"],
+    },
     input: z.object({ name: userName.optional(), settings: accountSettings.partial().optional() }),
     output: ownAccount,
   }),

@@ -16,6 +16,9 @@ export interface KnownApiKey {
   id: number;
   account_id: number;
   instance_id: number;
+  scope: "instance" | "account";
+  /** Whether keys of the account may list and create instances. */
+  may_manage: boolean;
   account_status: string;
   features: Readonly<Record<string, unknown>>;
   rates: PlanRates;
@@ -88,7 +91,8 @@ async function loadApiKey(db: Db, hex: string): Promise<KnownApiKey | undefined>
     .innerJoin("instance", "instance.id", "api_key.instance_id")
     .innerJoin("account", "account.id", "api_key.account_id")
     .innerJoin("plan", "plan.id", "account.plan_id")
-    .select(["api_key.id", "api_key.account_id", "api_key.instance_id"])
+    .select(["api_key.id", "api_key.account_id", "api_key.instance_id", "api_key.scope"])
+    .select(mayManage.as("may_manage"))
     .select([accountState.as("account_status"), "plan.features", ratesOfPlan.as("rates")])
     .select(["api_key.digest", isUseStale.as("is_use_stale")])
     .where("api_key.digest", "=", digest)
@@ -106,6 +110,7 @@ const ratesOfPlan = sql<PlanRates>`json_build_object(
   'api_rate_limit_per_minute', plan.api_rate_limit_per_minute,
   'instance_rate_limit_per_minute', plan.instance_rate_limit_per_minute,
   'message_rate_limit_per_minute', plan.message_rate_limit_per_minute)`;
+const mayManage = sql<boolean>`coalesce((account.settings ->> 'keys_manage_instances')::boolean, true)`;
 const isUseStale = sql<boolean>`api_key.last_used_at is null or api_key.last_used_at < now() - interval '1 minute'`;
 
 /** Beside the request: it must neither wait nor fail for this, and the next use tries again. */

@@ -46,7 +46,7 @@ describe("the audit log", () => {
   it("tells who did what with which credential, from where, and the names of what was changed", async () => {
     await record(1);
     await recordAudit(test.database.db, {
-      by: { caller: { kind: "key", account_id: 3, instance_id: 17, key_id: 5 } },
+      by: { caller: { kind: "key", account_id: 3, instance_id: 17, key_id: 5, scope: "instance" } },
       ...{ action: "api_key.regenerate", target: { type: "instance", id: 17 }, account_id: 3 },
     });
     const rows = await test.database.db.selectFrom("audit").selectAll().orderBy("id").execute();

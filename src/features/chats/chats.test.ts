@@ -1,5 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { startTestGateway, type TestGateway, type TestInstance, waitUntil } from "../../../test/gateway.ts";
+import {
+  OWNER,
+  startTestGateway,
+  type TestGateway,
+  type TestInstance,
+  waitUntil,
+} from "../../../test/gateway.ts";
 import { createRawCall } from "../../../test/raw-call.ts";
 import { type Client, createClient, WaygateError } from "../../client.ts";
 
@@ -179,22 +185,54 @@ describe("the messages of a chat", () => {
 });
 
 describe("the lists of an account", () => {
-  test("have all its instances, or one of them, for a key and for a signed-in user", async () => {
+  test("have all its instances, or one of them, for a signed-in user", async () => {
     const bia = newPhone();
     await receive(sales, bia, "to sales zebra");
     await receive(support, bia, "to support zebra");
-    for (const client of [gateway.owner, sales.client]) {
-      const { data } = await client.listAccountMessages({ q: "zebra" });
-      expect(data.map((message) => [message.instance_id, message.text])).toEqual([
-        [support.id, "to support zebra"],
-        [sales.id, "to sales zebra"],
-      ]);
-      const chats = await client.listConversations({ q: bia, instance_id: support.id });
-      expect(chats.data).toMatchObject([
-        { instance_id: support.id, last_message: { text: "to support zebra" } },
-      ]);
-      expect((await client.listConversations({ q: bia })).data).toHaveLength(2);
-    }
+    const client = gateway.owner;
+    const { data } = await client.listAccountMessages({ q: "zebra" });
+    expect(data.map((message) => [message.instance_id, message.text])).toEqual([
+      [support.id, "to support zebra"],
+      [sales.id, "to sales zebra"],
+    ]);
+    const chats = await client.listConversations({ q: bia, instance_id: support.id });
+    expect(chats.data).toMatchObject([
+      { instance_id: support.id, last_message: { text: "to support zebra" } },
+    ]);
+    expect((await client.listConversations({ q: bia })).data).toHaveLength(2);
+  });
+
+  test("have the instance of a key alone, until an administrator lets the key read the account", async () => {
+    const bia = newPhone();
+    await receive(sales, bia, "to sales yak");
+    await receive(support, bia, "to support yak");
+    const { id, client } = sales;
+    const read = async () => ({
+      messages: (await client.listAccountMessages({ q: "yak" })).data.map(({ text }) => text),
+      chats: (await client.listConversations({ q: bia })).data.map(({ instance_id }) => instance_id),
+    });
+    expect(await read()).toEqual({ messages: ["to sales yak"], chats: [id] });
+    const other = { instance_id: support.id };
+    expect(await refusal(client.listAccountMessages(other))).toEqual([403, "INSTANCE_FORBIDDEN"]);
+    expect(await refusal(client.listConversations(other))).toEqual([403, "INSTANCE_FORBIDDEN"]);
+
+    expect(await refusal(client.updateApiKey({ id, scope: "account" }))).toEqual([401, "AUTH_REQUIRED"]);
+    expect(await refusal(stranger.owner.updateApiKey({ id, scope: "account" }))).toEqual([404, "NOT_FOUND"]);
+    await gateway.owner.updateApiKey({ id, scope: "account" });
+    expect(await read()).toEqual({
+      messages: ["to support yak", "to sales yak"],
+      chats: [support.id, id],
+    });
+    expect((await client.getApiKey({ id })).data).toMatchObject({ id, scope: "account" });
+    const audited = await gateway.owner.listLogs({ type: "audit", action: "instance.update_key" });
+    expect(audited.data).toMatchObject([{ target_id: String(id), fields: ["scope"] }]);
+
+    const { data } = await gateway.owner.regenerateApiKey({ id });
+    sales.client = createClient({ baseUrl: gateway.url, apiKey: data.api_key });
+    sales.api_key = data.api_key;
+    expect((await sales.client.listAccountMessages({ q: "yak" })).data).toHaveLength(2);
+    await gateway.owner.updateApiKey({ id, scope: "instance" });
+    expect((await sales.client.listAccountMessages({ q: "yak" })).data).toHaveLength(1);
   });
 
   test("never show what is of another account", async () => {
@@ -208,10 +246,11 @@ describe("the lists of an account", () => {
 
   test("answer the same for an instance of another account and for one that does not exist", async () => {
     const call = createRawCall(() => gateway.url);
+    const { token } = await gateway.anonymous.login(OWNER);
     const bodies = [];
     for (const path of ["conversations", "messages"]) {
       for (const id of [stranger.id, 999_999]) {
-        const headers = { "x-api-key": sales.api_key };
+        const headers = { authorization: `Bearer ${token}` };
         const { status, body } = await call(`GET /api/v1/${path}?instance_id=${id}`, undefined, headers);
         expect(status).toBe(404);
         bodies.push({ ...body, request_id: "" });

@@ -78,9 +78,16 @@ function messageListHandlers(deps: ChatDeps): Pick<ChatHandlers, MessageLists> {
   };
 }
 
-/** Those of the caller's account, or the one of them that is named. Throws NOT_FOUND for any other. */
+/**
+ * The instances that the caller reads: those of the account, or the one that is named; for a key that reads its own
+ * instance only, that one. Throws NOT_FOUND or INSTANCE_FORBIDDEN for any other.
+ */
 async function findInstances(db: Db, caller: Caller, named: number | undefined): Promise<number[]> {
   if (!("account_id" in caller)) throw new GatewayError("FORBIDDEN", "This is for keys and signed-in users.");
+  if (caller.kind === "key" && caller.scope === "instance") {
+    if (named === undefined || named === caller.instance_id) return [caller.instance_id];
+    throw new GatewayError("INSTANCE_FORBIDDEN", "The API key is not the key of this instance.");
+  }
   let query = db
     .selectFrom("instance")
     .select("id")

@@ -104,7 +104,8 @@ export const chatsContract = {
     http: "GET /api/v1/conversations",
     access: "key",
     tag,
-    summary: "List the conversations of all instances of the account, or of one",
+    summary:
+      "List the conversations of all instances of the account, or of one; a key reads its own instance unless its scope is `account`",
     message: "Conversations",
     aliases: { q: ["search", "query"], instance_id: ["instanceId", "instance"] },
     input: z.object({ instance_id: rowId.optional(), ...chatFilter }),
@@ -141,7 +142,8 @@ export const chatsContract = {
     http: "GET /api/v1/messages",
     access: "key",
     tag,
-    summary: "List or search the messages of all instances of the account, or of one",
+    summary:
+      "List or search the messages of all instances of the account, or of one; a key reads its own instance unless its scope is `account`",
     message: "Messages",
     aliases: {
       ...filterAliases,

@@ -108,6 +108,29 @@ export function examineSecrets(config: Config): Finding {
   return { what, grade: "ok", words: "none can be guessed" };
 }
 
+const MOST_NAMED = 20;
+
+/** Keys that read more than their own instance. */
+export async function examineKeyScopes(db: Db): Promise<Finding> {
+  const wide = await db
+    .selectFrom("api_key")
+    .select("instance_id")
+    .distinct()
+    .where("scope", "=", "account")
+    .orderBy("instance_id")
+    .limit(MOST_NAMED + 1)
+    .execute();
+  const what = "API keys";
+  if (wide.length === 0) return { what, grade: "ok", words: "each reads its own instance only" };
+  const named = wide.slice(0, MOST_NAMED).map(({ instance_id }) => instance_id);
+  const more = wide.length > MOST_NAMED ? " and others" : "";
+  return {
+    what,
+    grade: "ok",
+    words: `those of the instances ${named.join(", ")}${more} read their whole account`,
+  };
+}
+
 /** The backup key and the age of the last good backup. */
 export async function examineBackups(db: Db, config: Pick<Config, "backupKey">): Promise<Finding[]> {
   const age = (await findBackupAge(db)) ?? 0;

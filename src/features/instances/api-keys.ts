@@ -6,6 +6,7 @@ import type { Trx } from "../../platform/db.ts";
 export async function issueApiKey(
   trx: Trx,
   instance: { id: number; account_id: number },
+  scope: "instance" | "account" = "instance",
 ): Promise<{ id: number; api_key: string }> {
   const api_key = newApiKey();
   const { id } = await trx
@@ -13,6 +14,7 @@ export async function issueApiKey(
     .values({
       account_id: instance.account_id,
       instance_id: instance.id,
+      scope,
       digest: digestApiKey(api_key),
       last4: api_key.slice(-4),
     })
@@ -22,7 +24,8 @@ export async function issueApiKey(
 }
 
 /**
- * Ends the instance's keys, at once or `graceSeconds` from now, and gives it a new one.
+ * Ends the instance's keys, at once or `graceSeconds` from now, and gives it a new one
+ * of the same scope.
  * Answers the digests of the ended keys. The caller holds the lock on the instance's row.
  */
 export async function rotateApiKey(
@@ -35,13 +38,14 @@ export async function rotateApiKey(
     .updateTable("api_key")
     .set({ expires_at: sql`least(expires_at, ${deadline})` })
     .where("instance_id", "=", instance.id)
-    .returning("digest")
+    .returning(["id", "digest", "scope"])
     .execute();
+  const newest = ended.toSorted((a, b) => b.id - a.id)[0];
   await trx
     .deleteFrom("api_key")
     .where("instance_id", "=", instance.id)
     .where("expires_at", "<=", sql<Date>`now()`)
     .execute();
-  const { api_key } = await issueApiKey(trx, instance);
+  const { api_key } = await issueApiKey(trx, instance, newest?.scope);
   return { api_key, ended: ended.map(({ digest }) => digest) };
 }

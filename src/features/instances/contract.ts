@@ -112,6 +112,20 @@ const instance = z.object({
 
 const instanceWithToken = instance.extend({ token: text.describe("The API key; masked but at creation.") });
 
+const keyScope = z
+  .enum(["instance", "account"])
+  .describe(
+    "What the key reads: the chats and messages of its own instance, or of all instances of the account.",
+  );
+
+const apiKey = z.object({
+  id: z.number().describe("Of the instance."),
+  token: z.string().describe("Masked."),
+  scope: keyScope,
+  created_at: time,
+  last_used_at: timeOrNull,
+});
+
 const created = z.object({
   id: z.number(),
   name: z.string(),
@@ -371,6 +385,27 @@ export const instancesContract = {
     aliases: { grace_seconds: ["graceSeconds"] },
     input: z.object({ id: instanceId, grace_seconds: z.coerce.number().int().min(0).max(86_400).default(0) }),
     output: z.object({ id: z.number(), api_key: z.string().describe("Shown this once.") }),
+  }),
+  getApiKey: route({
+    http: "GET /api/v1/instances/:id/api-key",
+    access: "instance",
+    role: "admin",
+    tag,
+    summary: "Get what the API key of an instance may do; the key itself is masked",
+    message: "API key",
+    input: z.object({ id: instanceId }),
+    output: apiKey,
+  }),
+  updateApiKey: route({
+    http: "PATCH /api/v1/instances/:id/api-key",
+    access: "account",
+    role: "admin",
+    tag,
+    summary:
+      "Let the API key of an instance read the chats of the whole account, or of its own instance only",
+    message: "API key updated",
+    input: z.object({ id: instanceId, scope: keyScope }),
+    output: apiKey,
   }),
   listAllInstances: route({
     http: "GET /instance/all",

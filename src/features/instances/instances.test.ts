@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { ADMIN_TOKEN } from "../../../test/gateway.ts";
+import { ADMIN_TOKEN, waitUntil } from "../../../test/gateway.ts";
 import { type InstanceGateway, startInstanceGateway } from "../../../test/instance-gateway.ts";
 
 let gateway: InstanceGateway;
@@ -477,7 +477,7 @@ describe("a new API key", () => {
 });
 
 describe("the routes without a version", () => {
-  it("list the instances of the key's account with masked keys", async () => {
+  it("list the instances of the key's account, with that key masked and no other key", async () => {
     const [one, other] = [await gateway.account(), await gateway.account()];
     const [a, b] = [await create(one.user), await create(one.user)];
     await create(other.user);
@@ -485,7 +485,7 @@ describe("the routes without a version", () => {
       const { status, body } = await gateway.call("GET /instance/all", undefined, { [name]: a.api_key });
       expect(status).toBe(200);
       expect(body.data.map(({ id, token }: { id: number; token: string }) => [id, token])).toEqual([
-        [b.id, `wg_****${b.api_key.slice(-4)}`],
+        [b.id, null],
         [a.id, `wg_****${a.api_key.slice(-4)}`],
       ]);
     }
@@ -494,6 +494,20 @@ describe("the routes without a version", () => {
     });
     expect(bearer.body.data).toHaveLength(2);
     expect(JSON.stringify(bearer.body)).not.toContain(a.api_key);
+  });
+
+  it("are closed to keys where the account says so, and to nobody else", async () => {
+    const [one, other] = [await gateway.account(), await gateway.account()];
+    const [own, foreign] = [await create(one.user), await create(other.user)];
+    const list = (key: string) => gateway.call("GET /instance/all", undefined, { "x-api-key": key });
+    await gateway.call("PATCH /api/account", { settings: { keys_manage_instances: false } }, one.user);
+    await waitUntil(async () => (await list(own.api_key)).status === 403);
+    const made = await gateway.call("POST /instance/create", { name: "More" }, { "x-api-key": own.api_key });
+    expect(made.body).toMatchObject({ code: "FORBIDDEN", details: { setting: "keys_manage_instances" } });
+    expect((await list(foreign.api_key)).status).toBe(200);
+    expect((await gateway.call("GET /instance/all", undefined, { admintoken: ADMIN_TOKEN })).status).toBe(
+      200,
+    );
   });
 
   it("list everything for the administrative token", async () => {

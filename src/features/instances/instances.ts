@@ -3,7 +3,6 @@ import type { Db } from "../../platform/db.ts";
 import { GatewayError } from "../../platform/errors.ts";
 import { type Caller, type Handlers, RawAnswer, Reply } from "../../platform/handler.ts";
 import type { InputOf } from "../../platform/route.ts";
-import { recordAudit } from "../audit/audit.ts";
 import {
   answerOnce,
   claimAnswer,
@@ -12,15 +11,14 @@ import {
   type OnceRequest,
   repeated,
 } from "./answer-once.ts";
-import { rotateApiKey } from "./api-keys.ts";
+import { apiKeyHandlers } from "./api-key-handlers.ts";
 import { connectInstance, logoutInstance, reconnectInstance } from "./connect-instance.ts";
 import type { instancesContract } from "./contract.ts";
 import { type CreateBy, type CreateDeps, createInstance } from "./create-instance.ts";
 import { readActivity } from "./instance-activity.ts";
-import { entryOf } from "./instance-audit.ts";
-import { getInstance, lockInstance } from "./instance-row.ts";
+import { getInstance } from "./instance-row.ts";
 import { hasPairing, toConnection, toPairing } from "./instance-view.ts";
-import { getShownInstance, listInstances } from "./list-instances.ts";
+import { getShownInstance, type ListedInstance, listInstances } from "./list-instances.ts";
 import { toPng } from "./qr-image.ts";
 import { requestRemoval } from "./remove-instance.ts";
 import { START_FAULTS } from "./session-status.ts";
@@ -37,7 +35,7 @@ export interface InstancesDeps extends CreateDeps {
 type InstanceHandlers = Handlers<typeof instancesContract>;
 
 export function instanceHandlers(deps: InstancesDeps): InstanceHandlers {
-  return { ...accountWide(deps), ...ofOneInstance(deps), ...ofItsConnection(deps) };
+  return { ...accountWide(deps), ...ofOneInstance(deps), ...apiKeyHandlers(deps), ...ofItsConnection(deps) };
 }
 
 function accountWide(
@@ -64,7 +62,8 @@ function accountWide(
         ...input,
         account_id: accountOf(caller),
       });
-      return new Reply(rows, { beside: { pagination } });
+      const shown = caller.kind === "key" ? rows.map((row) => hideToken(row, caller.instance_id)) : rows;
+      return new Reply(shown, { beside: { pagination } });
     },
 
     async createInstanceWithKey({ input, idempotencyKey, ...by }) {
@@ -77,6 +76,11 @@ function accountWide(
       return new Reply(created, { beside, headers });
     },
   };
+}
+
+/** A key is shown itself, and no other key, not even its end. */
+function hideToken(row: ListedInstance, own: number): ListedInstance {
+  return row.id === own ? row : { ...row, token: null };
 }
 
 async function create(
@@ -94,7 +98,7 @@ const REPLAYED = { "idempotent-replayed": "true" };
 
 function ofOneInstance(
   deps: InstancesDeps,
-): Pick<InstanceHandlers, "getInstance" | "updateInstance" | "deleteInstance" | "regenerateApiKey"> {
+): Pick<InstanceHandlers, "getInstance" | "updateInstance" | "deleteInstance"> {
   const { db, baseUrl, engine } = deps;
   return {
     getInstance: ({ input }) => getShownInstance(db, baseUrl, input.id),
@@ -108,16 +112,6 @@ function ofOneInstance(
     async deleteInstance({ input: { id }, signal, ...by }) {
       await requestRemoval(deps, id, by, signal);
       return { id };
-    },
-
-    async regenerateApiKey({ input: { id, grace_seconds }, ...by }) {
-      const { api_key, ended } = await db.transaction().execute(async (trx) => {
-        const row = await lockInstance(trx, id);
-        await recordAudit(trx, entryOf(by, "instance.regenerate_key", row));
-        return rotateApiKey(trx, row, grace_seconds);
-      });
-      deps.forgetApiKeys(ended);
-      return { id, api_key };
     },
   };
 }

@@ -56,7 +56,10 @@ export const PERSONAL_DATA = {
       pairing_phone: nothing("account"),
     },
   },
-  api_key: { plain: "id account_id instance_id created_at last_used_at expires_at", secret: "digest last4" },
+  api_key: {
+    plain: "id account_id instance_id scope created_at last_used_at expires_at",
+    secret: "digest last4",
+  },
   credential: { plain: "instance_id generation updated_at", secret: "secret registration" },
   pairing_key: { plain: "instance_id generation kind", secret: "id secret" },
   pairing_letter: { plain: "instance_id generation position is_done created_at", secret: "id secret" },

@@ -31,7 +31,7 @@ beforeAll(async () => {
       },
       waitMs: 10_000,
     }),
-    async () => ({ kind: "key", account_id: 1, instance_id: 1, key_id: 1 }),
+    async () => ({ kind: "key", account_id: 1, instance_id: 1, key_id: 1, scope: "instance" }),
   );
 });
 

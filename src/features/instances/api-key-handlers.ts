@@ -1,0 +1,70 @@
+import { maskApiKey } from "../../platform/api-key.ts";
+import type { Db, Trx } from "../../platform/db.ts";
+import { GatewayError } from "../../platform/errors.ts";
+import type { Handlers } from "../../platform/handler.ts";
+import type { OutputOf } from "../../platform/route.ts";
+import { recordAudit } from "../audit/audit.ts";
+import { rotateApiKey } from "./api-keys.ts";
+import type { instancesContract } from "./contract.ts";
+import { entryOf } from "./instance-audit.ts";
+import { lockInstance } from "./instance-row.ts";
+
+export interface ApiKeyDeps {
+  db: Db;
+  /** Keys of these digests are not remembered any more, on any node. */
+  forgetApiKeys(digests: readonly Buffer[]): void;
+}
+
+type ApiKeyView = OutputOf<typeof instancesContract.getApiKey>;
+
+/** The API key of an instance: what it may do, and its renewal. */
+export function apiKeyHandlers({
+  db,
+  forgetApiKeys,
+}: ApiKeyDeps): Pick<Handlers<typeof instancesContract>, "getApiKey" | "updateApiKey" | "regenerateApiKey"> {
+  return {
+    getApiKey: ({ input }) => getApiKey(db, input.id),
+
+    async updateApiKey({ input: { id, scope }, ...by }) {
+      const { caller } = by;
+      const changed = await db.transaction().execute(async (trx) => {
+        const row = await lockInstance(trx, id);
+        if (caller.kind !== "user" || row.account_id !== caller.account_id)
+          throw new GatewayError("NOT_FOUND", "There is no such instance.");
+        await recordAudit(trx, entryOf(by, "instance.update_key", row, { scope }));
+        return trx
+          .updateTable("api_key")
+          .set({ scope })
+          .where("instance_id", "=", id)
+          .returning("digest")
+          .execute();
+      });
+      forgetApiKeys(changed.map(({ digest }) => digest));
+      return getApiKey(db, id);
+    },
+
+    async regenerateApiKey({ input: { id, grace_seconds }, ...by }) {
+      const { api_key, ended } = await db.transaction().execute(async (trx) => {
+        const row = await lockInstance(trx, id);
+        await recordAudit(trx, entryOf(by, "instance.regenerate_key", row));
+        return rotateApiKey(trx, row, grace_seconds);
+      });
+      forgetApiKeys(ended);
+      return { id, api_key };
+    },
+  };
+}
+
+/** The newest key: an older one only lives through its grace. Throws NOT_FOUND. */
+async function getApiKey(db: Db | Trx, id: number): Promise<ApiKeyView> {
+  const key = await db
+    .selectFrom("api_key")
+    .select(["last4", "scope", "created_at", "last_used_at"])
+    .where("instance_id", "=", id)
+    .orderBy("id", "desc")
+    .limit(1)
+    .executeTakeFirst();
+  if (!key) throw new GatewayError("NOT_FOUND", "There is no such instance.");
+  const { last4, ...rest } = key;
+  return { id, token: maskApiKey(last4), ...rest };
+}
