@@ -17,6 +17,14 @@ const contract = {
     input: z.object({ name: z.string(), text: z.string() }),
     output: z.object({ bytes: z.number() }),
   }),
+  fetch: route({
+    http: "POST /fetch",
+    access: "account",
+    tag: "Bodies",
+    summary: "Keep as many bytes in memory as asked until it is let go",
+    input: z.object({ name: z.string(), bytes: z.number() }),
+    output: z.null(),
+  }),
   look: route({
     http: "GET /look",
     access: "account",
@@ -41,6 +49,12 @@ beforeAll(async () => {
         if (name !== "") await new Promise<void>((letGo) => kept.set(name, letGo));
         kept.delete(name);
         return { bytes: text.length };
+      },
+      fetch: async ({ input: { name, bytes }, holdBytes }) => {
+        holdBytes(bytes);
+        await new Promise<void>((letGo) => kept.set(name, letGo));
+        kept.delete(name);
+        return null;
       },
       look: async () => null,
     },
@@ -108,6 +122,25 @@ test("a body keeps its room until its work is over, also when its sender has gon
   expect((await send("", 150)).status).toBe(503);
   letGo("left");
   await expect.poll(async () => (await send("", 150)).status).toBe(200);
+});
+
+test("what a handler fetches into memory takes room among the bodies until it is done", async () => {
+  const load = (name: string, kib: number) =>
+    fetch(`${url}/fetch`, {
+      ...{ method: "POST", headers: HEADERS, body: JSON.stringify({ name, bytes: kib * KIB }) },
+    });
+  const first = load("fetched", 200);
+  await isKept("fetched");
+  const refused = await load("too much", 150);
+  expect([refused.status, ((await refused.json()) as { code: string }).code]).toEqual([503, "UNAVAILABLE"]);
+  expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
+  expect((await send("", 150)).status).toBe(503);
+  letGo("fetched");
+  expect((await first).status).toBe(200);
+  const next = load("next", 150);
+  await isKept("next");
+  letGo("next");
+  expect((await next).status).toBe(200);
 });
 
 test("what does not arrive whole gives its room back, and strangers take none", async () => {

@@ -6,7 +6,7 @@ interface Held {
   isAtWork: boolean;
 }
 
-/** Bounds the bytes of bodies that are in memory at once, by request; what is too much is refused and does not wait. */
+/** Bounds the bytes of bodies and fetched files in memory at once, by request; what is too much is refused at once. */
 export class BodyRoom {
   readonly #limit: number;
   readonly #held = new Map<object, Held>();
@@ -29,11 +29,22 @@ export class BodyRoom {
     return true;
   }
 
-  /** Does the work that needs the body, which takes its room until then, also when its sender has gone. */
-  async during<T>(request: object, work: () => Promise<T>): Promise<T> {
+  /** Adds what a request at work keeps in memory beside its body; whether there is room for it. */
+  add(request: object, bytes: number): boolean {
     const held = this.#held.get(request);
-    if (!held) return work();
+    if (!held?.isAtWork) throw new Error("Only a request at work can hold memory.");
+    const others = this.#total - held.bytes;
+    if (others > 0 && this.#total + bytes > this.#limit) return false;
+    held.bytes += bytes;
+    this.#total += bytes;
+    return true;
+  }
+
+  /** Does the work of a request, which keeps its room until then, also when its sender has gone. */
+  async during<T>(request: object, work: () => Promise<T>): Promise<T> {
+    const held = this.#held.get(request) ?? { bytes: 0, isAtWork: true };
     held.isAtWork = true;
+    this.#held.set(request, held);
     try {
       return await work();
     } finally {

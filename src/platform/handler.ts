@@ -62,6 +62,8 @@ export interface Call<R extends Route> {
   readonly idempotencyKey: string | undefined;
   /** The JSON body as it came, on routes that are `signed`. */
   readonly bytes: Buffer | undefined;
+  /** Counts bytes that this request keeps in memory until its handler ends. Throws UNAVAILABLE without room for them. */
+  holdBytes(bytes: number): void;
   /** Aborted when the caller has gone. */
   readonly signal: AbortSignal;
   /** Request headers in lower case, without the ones that carry credentials. */

@@ -10,6 +10,7 @@ import { type Authorise, type Call, type Handler, RawAnswer } from "./handler.ts
 import { identify } from "./http-caller.ts";
 import { createInputReader } from "./http-input.ts";
 import type { Log } from "./log.ts";
+import { tooMuchToDo } from "./pressure.ts";
 import { readIdempotencyKey } from "./read-input.ts";
 import type { InputOf, Route } from "./route.ts";
 import { createUploadSpool, type UploadSpool } from "./upload-spool.ts";
@@ -58,7 +59,7 @@ export function addRoute(
       const work = async (spool: UploadSpool) => {
         const readBody = () => read(request, spool);
         if (request.databaseAway) throw await refuseAway(route, request, readBody);
-        return handler(await toCall(route, request, reply, readBody, options.log));
+        return handler(await toCall(route, request, reply, readBody, options));
       };
       const answer = await options.bodies.during(request, () => withSpool(options.scratchDir, work));
       if (answer instanceof RawAnswer) {
@@ -119,7 +120,7 @@ async function toCall(
   request: FastifyRequest,
   reply: FastifyReply,
   read: ReadBody,
-  log: Log,
+  { log, bodies }: Pick<RouteOptions, "log" | "bodies">,
 ): Promise<Call<Route>> {
   if (!request.caller) throw new Error("The caller of a request must be known before its handler runs.");
   const gone = new AbortController();
@@ -136,6 +137,10 @@ async function toCall(
     ip: request.ip,
     idempotencyKey,
     bytes: request.bytes,
+    holdBytes: (bytes) => {
+      if (!bodies.add(request, bytes))
+        throw tooMuchToDo("Too many large files are under way. Try again soon.");
+    },
     signal: gone.signal,
     headers: withoutCredentials(request.headers),
     get log() {

@@ -274,9 +274,13 @@ function sandboxDeps({ database: { db }, sandbox, engine, outgoing, config }: Ap
     connectInstance: async (id: number) => {
       await connectInstance({ db, engine }, id, { wait_seconds: 0, signal: new AbortController().signal });
     },
-    fetchMedia: async (url: string) => {
+    fetchMedia: async (url: string, holdBytes: (bytes: number) => void) => {
       const pieces: Buffer[] = [];
-      const onChunk = (piece: Buffer) => void pieces.push(piece);
+      const onChunk = (piece: Buffer) => {
+        // Once as it comes, and once whole.
+        holdBytes(2 * piece.length);
+        pieces.push(piece);
+      };
       const limits = { totalMs: SANDBOX_MEDIA_MS, maxBytes: config.mediaMaxBytes };
       const outcome = await outgoing.download({ url, ...limits, onChunk });
       if (outcome.outcome === "response" && outcome.status === 200) {

@@ -1,12 +1,11 @@
-import { buffer } from "node:stream/consumers";
 import type { Db } from "../../platform/db.ts";
 import { GatewayError } from "../../platform/errors.ts";
-import { cleanFileName } from "../../platform/file-name.ts";
 import type { Handlers } from "../../platform/handler.ts";
+import { toBase64Answer } from "./base64-answer.ts";
 import type { mediaContract } from "./contract.ts";
 import type { MediaLinks } from "./media.ts";
-import { type OpenedFile, type OpenFileDeps, openFile } from "./open-file.ts";
-import { shownType, toFileAnswer } from "./serve-file.ts";
+import { type OpenFileDeps, openFile } from "./open-file.ts";
+import { toFileAnswer } from "./serve-file.ts";
 
 export interface MediaDeps extends OpenFileDeps {
   links: MediaLinks;
@@ -28,7 +27,7 @@ export function mediaHandlers(deps: MediaDeps): Handlers<typeof mediaContract> {
     async downloadMedia({ input: { id, message_id, return_base64 }, headers, signal }) {
       const message = await findMessage(deps.db, id, message_id);
       const file = await openFile(deps, { message }, signal);
-      return return_base64 ? inBase64(file) : toFileAnswer(file, headers);
+      return return_base64 ? toBase64Answer(file) : toFileAnswer(file, headers);
     },
 
     async getMedia({ input: { id, mediaId }, headers, signal }) {
@@ -48,16 +47,4 @@ async function findMessage(db: Db, instanceId: number, messageId: string): Promi
     .where("message_id", "=", messageId)
     .executeTakeFirstOrThrow(() => new GatewayError("MESSAGE_NOT_FOUND", "There is no such message."));
   return id;
-}
-
-async function inBase64(file: OpenedFile) {
-  const { message_id, file_name } = file;
-  const bytes = await buffer(await file.read());
-  return {
-    message_id,
-    mime_type: shownType(file),
-    file_name: file_name === null ? null : cleanFileName(file_name),
-    size: bytes.length,
-    base64: bytes.toString("base64"),
-  };
 }

@@ -30,9 +30,9 @@ function messageHandlers({
   fetchMedia,
 }: SandboxDeps): Pick<Handlers<typeof sandboxContract>, Named> {
   return {
-    async sandboxReceive({ input }) {
+    async sandboxReceive({ input, holdBytes }) {
       const phone = await getPairedPhone(db, input.id);
-      const content = await toContent(input, fetchMedia);
+      const content = await toContent(input, (url) => fetchMedia(url, holdBytes));
       const reply_to = input.reply_to as MessageId | undefined;
       return { message_id: happened(await control.receive(phone, { ...actorIn(input), content, reply_to })) };
     },

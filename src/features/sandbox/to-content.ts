@@ -5,8 +5,13 @@ import { invalidField } from "../../platform/errors.ts";
 import type { InputOf } from "../../platform/route.ts";
 import type { sandboxContract } from "./contract.ts";
 
-/** Fetches a file by its address. Throws MEDIA_DOWNLOAD_FAILED. */
-export type FetchMedia = (url: string) => Promise<{ bytes: Uint8Array; mime_type?: string }>;
+/** Fetches a file by its address; counts its bytes as they come. Throws MEDIA_DOWNLOAD_FAILED. */
+export type FetchMedia = (
+  url: string,
+  holdBytes: HoldBytes,
+) => Promise<{ bytes: Uint8Array; mime_type?: string }>;
+
+type HoldBytes = (bytes: number) => void;
 
 /** As much as a body of this route can hold. */
 const MAX_BYTES = 1_048_576;
@@ -15,7 +20,10 @@ type ReceiveInput = InputOf<typeof sandboxContract.sandboxReceive>;
 type MediaInput = NonNullable<ReceiveInput["media"]>;
 
 /** What somebody says, in the network's terms. */
-export async function toContent(input: ReceiveInput, fetchMedia: FetchMedia): Promise<Content> {
+export async function toContent(
+  input: ReceiveInput,
+  fetchMedia: (url: string) => ReturnType<FetchMedia>,
+): Promise<Content> {
   if (input.text !== undefined) return { kind: "text", text: input.text };
   if (input.location) return { kind: "location", ...input.location };
   if (input.contact) return { kind: "contact", ...input.contact };
@@ -23,7 +31,10 @@ export async function toContent(input: ReceiveInput, fetchMedia: FetchMedia): Pr
   throw invalidField("text", "one of text, media, location and contact is required");
 }
 
-async function toMedia(media: MediaInput, fetchMedia: FetchMedia): Promise<MediaContent> {
+async function toMedia(
+  media: MediaInput,
+  fetchMedia: Parameters<typeof toContent>[1],
+): Promise<MediaContent> {
   const { bytes, mime_type: found } = await readFile(media, fetchMedia);
   if (bytes.byteLength === 0) throw invalidField("media", "the file is empty");
   const mime_type = media.mime_type ?? found ?? "application/octet-stream";
@@ -39,7 +50,7 @@ async function toMedia(media: MediaInput, fetchMedia: FetchMedia): Promise<Media
   };
 }
 
-async function readFile({ url, base64 }: MediaInput, fetchMedia: FetchMedia) {
+async function readFile({ url, base64 }: MediaInput, fetchMedia: Parameters<typeof toContent>[1]) {
   if (url !== undefined) return fetchMedia(url);
   const { pieces, mime_type } = readBase64File("media.base64", base64 ?? "", MAX_BYTES);
   return { bytes: Buffer.concat([...pieces]), mime_type };

@@ -1,0 +1,13 @@
+import { expect, test } from "vitest";
+import { measureLargeAnswers } from "./large-answers.ts";
+
+const FILE_BYTES = 20 * 1024 * 1024;
+
+test("parallel downloads in base64 take a bounded part of memory, whatever the size of the files", {
+  timeout: 120_000,
+}, async () => {
+  const figures = await measureLargeAnswers({ downloads: 8, fileBytes: FILE_BYTES });
+  expect(figures.answered_mb).toBeGreaterThan(200);
+  // Built whole, each answer would take four times its file: 640 MB.
+  expect(figures.memory_most_mb - figures.memory_before_mb).toBeLessThan(150);
+});
