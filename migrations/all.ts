@@ -25,6 +25,7 @@ import * as heldByOwner from "./0025-held-by-owner.ts";
 import * as registration from "./0026-registration.ts";
 import * as clientVersion from "./0030-client-version.ts";
 import * as sendBreaker from "./0033-send-breaker.ts";
+import * as sandboxAccounts from "./0036-sandbox-accounts.ts";
 import * as keyScope from "./0040-key-scope.ts";
 
 /** Every migration in order; forward only. */
@@ -55,5 +56,6 @@ export const migrations: Record<string, Migration> = {
   "0026-registration": registration,
   "0030-client-version": clientVersion,
   "0033-send-breaker": sendBreaker,
+  "0036-sandbox-accounts": sandboxAccounts,
   "0040-key-scope": keyScope,
 };

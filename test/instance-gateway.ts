@@ -1,6 +1,7 @@
 import type { Engine } from "../src/engine/engine.ts";
 import { createAccount } from "../src/features/accounts/create-account.ts";
 import { createSandboxControl } from "../src/network/sandbox/control.ts";
+import type { SandboxControl } from "../src/network/sandbox-control.ts";
 import type { Database } from "../src/platform/db.ts";
 import { createSecretBox, type SecretBox } from "../src/platform/secret-box.ts";
 import { startTestGateway } from "./gateway.ts";
@@ -15,7 +16,8 @@ export interface InstanceGateway {
   database: Database;
   readonly engine: Engine;
   box: SecretBox;
-  phones: ReturnType<typeof createSandboxControl>;
+  /** What the phones of an account do on the sandbox network. */
+  phonesOf(account_id: number): SandboxControl;
   owner_account: number;
   /** A fresh account with the headers of its signed-in user. */
   account(): Promise<{ account_id: number; user: Record<string, string> }>;
@@ -39,7 +41,7 @@ export async function startInstanceGateway(): Promise<InstanceGateway> {
     get engine() {
       return running.gateway.engine;
     },
-    phones: createSandboxControl(database.pool),
+    phonesOf: (account_id) => createSandboxControl(database.pool, account_id),
     owner_account: data.account.id,
     async account() {
       const email = `user${accounts++}@example.com`;

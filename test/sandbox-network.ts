@@ -11,10 +11,12 @@ import { createTestDatabase, type TestDatabase } from "./database.ts";
 export interface SandboxProcess {
   pool: pg.Pool;
   driver: SandboxDriver;
+  /** What happens in the network of account 1. */
   control: SandboxControl;
-  open(credentials?: CredentialStore): Listener;
-  /** A session that was paired by QR; without a phone with a number of its own. */
-  pair(phone?: string): Promise<Listener>;
+  controlOf(account_id: number): SandboxControl;
+  open(credentials?: CredentialStore, account_id?: number): Listener;
+  /** A session of account 1, or of another one, that was paired by QR; without a phone with a number of its own. */
+  pair(phone?: string, account_id?: number): Promise<Listener>;
   /** As kill -9 would. */
   kill(): Promise<void>;
 }
@@ -54,23 +56,26 @@ export async function startSandboxNetwork({
 async function emptyNetwork({ database }: TestDatabase): Promise<void> {
   await database.pool.query(
     `truncate sandbox.device, sandbox.pairing, sandbox.mailbox, sandbox.message, sandbox.media, sandbox.ledger,
-       sandbox.profile, sandbox.picture, sandbox.contact, sandbox.chat, sandbox.group_chat, sandbox.group_member`,
+       sandbox.person, sandbox.picture, sandbox.address_book, sandbox.chat_state, sandbox.group_chat,
+       sandbox.group_member`,
   );
 }
 
 function startSandboxProcess(url: string, timing: Partial<SandboxTiming>): SandboxProcess {
   const pool = new pg.Pool({ connectionString: url });
   const driver = createSandboxDriver({ pool, timing });
-  const control = createSandboxControl(pool);
-  const open = (credentials = keepInMemory()) => new Listener(driver, credentials);
+  const controlOf = (account_id: number) => createSandboxControl(pool, account_id);
+  const open = (credentials = keepInMemory(), account_id = 1) =>
+    new Listener(driver, credentials, { account_id });
   return {
     pool,
     driver,
-    control,
+    control: controlOf(1),
+    controlOf,
     open,
-    async pair(phone) {
-      const listener = open();
-      await listener.pair({ scan: (qr) => control.scan(qr, phone) });
+    async pair(phone, account_id = 1) {
+      const listener = open(undefined, account_id);
+      await listener.pair({ scan: (qr) => controlOf(account_id).scan(qr, phone) });
       return listener;
     },
     async kill() {

@@ -92,6 +92,7 @@ export class Listener {
   constructor(driver: Driver, credentials: CredentialStore, options: Partial<OpenOptions> = {}) {
     this.credentials = credentials;
     this.session = driver.open({
+      account_id: 1,
       ...options,
       credentials,
       report: async (event) => {

@@ -248,6 +248,8 @@ export type SessionCalls = Pick<
 >;
 
 export interface OpenOptions {
+  /** Of the instance. On the sandbox it names the network: each account has one of its own. */
+  account_id: number;
   credentials: CredentialStore;
   report: (event: NetworkEvent) => Promise<void>;
   /** What was sent under an id, for a recipient who asks for it again. */

@@ -64,9 +64,12 @@ export interface NewGroup {
   admins: string[];
 }
 
-/** What phones and contacts do. `phone` is the paired number; false or undefined: no session is paired with it. */
+/**
+ * What phones and contacts do in the network of one account; what other accounts have there is out of its reach. `phone`
+ * is the paired number; false or undefined: no session of this account is paired with it.
+ */
 export interface SandboxControl {
-  /** Scans a QR, or enters a pairing code; without a phone with a unique number. */
+  /** Scans a QR, or enters a pairing code; without a phone with a number that is free. */
   scan(qrOrCode: string, phone?: string): Promise<Scan>;
   receive(phone: string, message: Incoming): Promise<MessageId | undefined>;
   react(phone: string, act: Actor & { message_id: MessageId; reaction: string }): Promise<boolean>;
@@ -97,6 +100,4 @@ export interface SandboxControl {
   changeGroup(group: Jid, from: string, change: GroupChange): Promise<CallResult<null>>;
   /** Drops the copies of these messages, and what was noted of the traffic of these phones. */
   forget(phones: readonly string[], messages: readonly { writer: string; id: string }[]): Promise<void>;
-  /** The bytes of a picture that the network keeps. */
-  picture(id: string): Promise<Uint8Array | undefined>;
 }

@@ -11,6 +11,8 @@ const NO_CREDENTIALS: CredentialStore = {
   saveRegistration: async () => undefined,
 };
 
+const OF_ACCOUNT = { account_id: 1 };
+
 function setUp() {
   const opened: OpenOptions[] = [];
   const disconnected: OpenOptions[] = [];
@@ -38,24 +40,24 @@ function setUp() {
 describe("sessions", () => {
   it("opens one session per instance", () => {
     const { sessions, opened } = setUp();
-    const session = sessions.open(1, "sandbox");
-    expect([sessions.open(1, "sandbox"), sessions.get(1)]).toEqual([session, session]);
-    const other = sessions.open(2, "sandbox");
+    const session = sessions.open(1, "sandbox", OF_ACCOUNT);
+    expect([sessions.open(1, "sandbox", OF_ACCOUNT), sessions.get(1)]).toEqual([session, session]);
+    const other = sessions.open(2, "sandbox", OF_ACCOUNT);
     expect([opened.length, sessions.get(1), sessions.get(2)]).toEqual([2, session, other]);
   });
 
   it("reports each event with its instance", async () => {
     const { sessions, opened, reported } = setUp();
-    sessions.open(7, "sandbox");
+    sessions.open(7, "sandbox", OF_ACCOUNT);
     await opened[0]?.report(EVENT);
     expect(reported).toEqual([[7, EVENT]]);
   });
 
   it("refuses a late event of a closed session, so that the network keeps it", async () => {
     const { sessions, opened, reported } = setUp();
-    sessions.open(1, "sandbox");
+    sessions.open(1, "sandbox", OF_ACCOUNT);
     await sessions.close(1);
-    sessions.open(1, "sandbox");
+    sessions.open(1, "sandbox", OF_ACCOUNT);
     await expect(opened[0]?.report(EVENT)).rejects.toThrow("closed");
     await opened[1]?.report(EVENT);
     expect(reported).toHaveLength(1);
@@ -63,8 +65,8 @@ describe("sessions", () => {
 
   it("closes a session once, and no other", async () => {
     const { sessions, opened, disconnected } = setUp();
-    sessions.open(1, "sandbox");
-    const other = sessions.open(2, "sandbox");
+    sessions.open(1, "sandbox", OF_ACCOUNT);
+    const other = sessions.open(2, "sandbox", OF_ACCOUNT);
     await sessions.close(1);
     await sessions.close(1);
     expect(disconnected).toEqual([opened[0]]);
@@ -73,7 +75,7 @@ describe("sessions", () => {
 
   it("knows only the networks it was given", () => {
     const { sessions } = setUp();
-    expect(() => sessions.open(1, "whatsapp")).toThrow("whatsapp");
+    expect(() => sessions.open(1, "whatsapp", OF_ACCOUNT)).toThrow("whatsapp");
     expect(sessions.get(1)).toBeUndefined();
   });
 });

@@ -21,12 +21,12 @@ export interface SessionsOptions {
 }
 
 /** What is of this session alone. */
-export type SessionOptions = Pick<OpenOptions, "proxy" | "lookup" | "markOnline" | "activeAt">;
+export type SessionOptions = Pick<OpenOptions, "account_id" | "proxy" | "lookup" | "markOnline" | "activeAt">;
 
 /** The sessions that this process has open, one per instance at most. */
 export interface Sessions {
   /** The instance's session, opened with these options on the first call; connecting it is the caller's. */
-  open(instance: number, network: Driver["network"], options?: SessionOptions): Session;
+  open(instance: number, network: Driver["network"], options: SessionOptions): Session;
   get(instance: number): Session | undefined;
   /** Forgets the session and closes its connection; the identity is kept. */
   close(instance: number): Promise<void>;
@@ -79,7 +79,7 @@ export function createSessions({
   };
 
   return {
-    open(instance, network, options = {}) {
+    open(instance, network, options) {
       const life = lives.get(instance) ?? start(instance, network, options);
       lives.set(instance, life);
       return life.session;

@@ -40,6 +40,7 @@ import { createDefaultWebhook } from "../features/webhooks/default-webhook.ts";
 import { toWebhookRecord } from "../features/webhooks/webhook-record.ts";
 import { webhookHandlers } from "../features/webhooks/webhooks.ts";
 import { createSandboxControl } from "../network/sandbox/control.ts";
+import { findPicture } from "../network/sandbox/pictures.ts";
 import type { Config } from "../platform/config.ts";
 import type { Database } from "../platform/db.ts";
 import { GatewayError } from "../platform/errors.ts";
@@ -270,7 +271,8 @@ function publicHandlers(parts: ApiParts) {
 function sandboxDeps({ database: { db }, sandbox, engine, outgoing, config }: ApiParts) {
   return {
     db,
-    control: createSandboxControl(sandbox.pool),
+    controlOf: (account_id: number) => createSandboxControl(sandbox.pool, account_id),
+    findPicture: (id: string) => findPicture(sandbox.pool, id),
     connectInstance: async (id: number) => {
       await connectInstance({ db, engine }, id, { wait_seconds: 0, signal: new AbortController().signal });
     },

@@ -14,7 +14,6 @@ import { openFile } from "../features/media/open-file.ts";
 import { createOutcomeRecorder } from "../features/messages/record-outcome.ts";
 import type { ClientVersions } from "../network/client-version.ts";
 import type { Driver } from "../network/driver.ts";
-import { createSandboxControl } from "../network/sandbox/control.ts";
 import { createSandboxDriver } from "../network/sandbox/driver.ts";
 import { createWhatsAppDriver } from "../network/whatsapp/driver.ts";
 import type { Config } from "../platform/config.ts";
@@ -146,7 +145,7 @@ async function startServing(on: Foundation): Promise<{ engine: Engine; url: stri
     ...{ ...shared, numbers: sessions.numbers, reachSession: nodes.reachSession },
     openFile: (id) => openFile(files, { media: id }, AbortSignal.timeout(FILE_MS)),
   });
-  addWorker({ ...shared, sessions, integrations, sandbox: createSandboxControl(on.sandbox.pool) });
+  addWorker({ ...shared, sessions, integrations, sandbox: on.sandbox });
   const api = await createApi({ ...on, ...shared, sessions, integrations, nodes, dataDir: dataDir.path });
   undo.add((leftMs) => engine.stop({ graceMs: leftMs() }));
   undo.add((leftMs) => api.close({ graceMs: Math.min(leftMs(), ANSWERS_MS) }));

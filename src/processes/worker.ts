@@ -23,14 +23,14 @@ import type { OutcomeRecorder } from "../features/messages/record-outcome.ts";
 import { forgetOldActions } from "../features/messages/run-action.ts";
 import { repeatErasure } from "../features/privacy/ask-anonymisation.ts";
 import { failLostExports } from "../features/privacy/export-account.ts";
-import { ERASED, FILES, privacyLane } from "../features/privacy/privacy-lane.ts";
+import { ERASED, FILES, type PrivacyLaneDeps, privacyLane } from "../features/privacy/privacy-lane.ts";
 import { watchFailingWebhooks } from "../features/webhooks/disable-webhook.ts";
 import { dropOldDays } from "../features/webhooks/drop-old-days.ts";
 import { finishRemovals } from "../features/webhooks/remove-webhook.ts";
 import { webhookLane } from "../features/webhooks/webhook-lane.ts";
-import type { SandboxControl } from "../network/sandbox-control.ts";
+import { createSandboxControl } from "../network/sandbox/control.ts";
 import type { Config } from "../platform/config.ts";
-import type { Db } from "../platform/db.ts";
+import type { Database, Db } from "../platform/db.ts";
 import type { Log } from "../platform/log.ts";
 import { ensurePartitions } from "../platform/partitions.ts";
 import type { SafeFetch } from "../platform/safe-fetch.ts";
@@ -51,7 +51,7 @@ export interface WorkerParts {
   backups: BackupDeps;
   clientVersion: ClientVersionKeeper;
   media: MediaParts;
-  sandbox: Pick<SandboxControl, "forget">;
+  sandbox: Database;
   version: string;
   log: Log;
 }
@@ -112,7 +112,9 @@ export function addWorker(parts: WorkerParts): void {
 /** What is known of people in memory goes with their rows, on every node. */
 function addPrivacy({ db, engine, sandbox, media, conversations }: WorkerParts): void {
   const sweepFiles = (): Promise<void> => media.sweep();
-  engine.register(privacyLane({ db, engine, forgetOnNetwork: sandbox.forget, sweepFiles }));
+  const forgetOnNetwork: PrivacyLaneDeps["forgetOnNetwork"] = (account_id, phones, messages) =>
+    createSandboxControl(sandbox.pool, account_id).forget(phones, messages);
+  engine.register(privacyLane({ db, engine, forgetOnNetwork, sweepFiles }));
   engine.hear(ERASED, (key) => {
     if (key === FILES) void sweepFiles();
     else conversations.forgetAll();

@@ -59,7 +59,7 @@ async function runStep(
   await new Promise((resolve) => setTimeout(resolve, 5_000));
   const idle = await residentMb(stage.gateway.pid);
   const before = await readMeter(stage);
-  const said = await say(stage.database, await phonesOf(stage.database), { count, seconds });
+  const said = await say(stage.database, await devicesOf(stage.database), { count, seconds });
   const messages = Math.floor(count * MESSAGES_A_SECOND_EACH * seconds);
   const cost = costOfEach(before, await readMeter(stage), messages);
   const cut = await cutNetwork(stage.database, count);
@@ -80,26 +80,29 @@ async function runStep(
 /** Texts from outside through the network itself, since the HTTP side is not what is loaded here. */
 async function say(
   { pool }: Database,
-  phones: readonly string[],
+  devices: readonly Device[],
   { count, seconds }: { count: number; seconds: number },
 ): Promise<string> {
-  const control = createSandboxControl(pool);
   const perSecond = count * MESSAGES_A_SECOND_EACH;
   const offered = await offer({ perSecond, seconds }, (n) => {
     const content = { kind: "text" as const, text: `load ${n}` };
-    return control.receive(phones[n % phones.length] ?? "", {
-      from: `5511955${100_000 + (n % 500)}`,
-      content,
-    });
+    const { account_id, phone } = devices[n % devices.length] as Device;
+    const from = `5511955${100_000 + (n % 500)}`;
+    return createSandboxControl(pool, account_id).receive(phone, { from, content });
   });
   return `${offered.count} texts in at ${perSecond}/s, into the network in ${spread(offered.latencies)}, failed ${offered.failed}`;
 }
 
-async function phonesOf({ pool }: Database): Promise<string[]> {
-  const { rows } = await pool.query<{ phone: string }>(
-    "select phone from sandbox.device where linked_at is not null order by id",
+interface Device {
+  account_id: number;
+  phone: string;
+}
+
+async function devicesOf({ pool }: Database): Promise<Device[]> {
+  const { rows } = await pool.query<Device>(
+    "select account_id::float8 as account_id, phone from sandbox.device where linked_at is not null order by id",
   );
-  return rows.map(({ phone }) => phone);
+  return rows;
 }
 
 /** As the network knows it: instances may still be called connected from before. */

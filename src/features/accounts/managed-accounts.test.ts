@@ -230,7 +230,7 @@ describe("accounts", () => {
         .where("instance_id", "=", data.id)
         .orderBy("id")
         .execute();
-    const phones = createSandboxControl(test.database.pool);
+    const phones = createSandboxControl(test.database.pool, account_id);
     await phones.receive(phone, { from: "5511987651239", content: { kind: "text", text: "Hello" } });
     await waitUntil(async () => {
       await test.advance(20_000);

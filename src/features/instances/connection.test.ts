@@ -2,14 +2,18 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type InstanceGateway, startInstanceGateway } from "../../../test/instance-gateway.ts";
 import type { NetworkEvent } from "../../network/driver.ts";
 import { phoneJid } from "../../network/ids.ts";
+import type { SandboxControl } from "../../network/sandbox-control.ts";
 import { createConnectionRecorder } from "./record-connection.ts";
 
 let gateway: InstanceGateway;
 let user: Record<string, string>;
+let network: SandboxControl;
 
 beforeAll(async () => {
   gateway = await startInstanceGateway();
-  ({ user } = await gateway.account());
+  const account = await gateway.account();
+  user = account.user;
+  network = gateway.phonesOf(account.account_id);
 });
 afterAll(() => gateway.stop());
 
@@ -35,7 +39,7 @@ const becomes = (id: number, wanted: string) =>
 
 async function pair(id: number, phone = newPhone()): Promise<string> {
   const { body } = await post(id, "connect");
-  expect(await gateway.phones.scan(body.data.qr_code, phone)).toMatchObject({ outcome: "scanned" });
+  expect(await network.scan(body.data.qr_code, phone)).toMatchObject({ outcome: "scanned" });
   await becomes(id, "connected");
   return phone;
 }
@@ -171,7 +175,7 @@ describe("connecting", () => {
     expect(body.data.pairing_code).toMatch(/^[A-Z0-9]{4}-?[A-Z0-9]{4}$/);
     const again = await post(id, "connect", { number: phone });
     expect(again.body.data.pairing_code).toBe(body.data.pairing_code);
-    await gateway.phones.scan(body.data.pairing_code);
+    await network.scan(body.data.pairing_code);
     await becomes(id, "connected");
     expect((await status(id)).phone).toBe(phone);
   });
@@ -230,7 +234,7 @@ describe("a connection", () => {
   it("that is lost comes back by itself, and both is told", async () => {
     const id = await create();
     const phone = await pair(id);
-    await gateway.phones.drop(phone);
+    await network.drop(phone);
     await expect
       .poll(() => eventNames(id))
       .toEqual([...["instance.qr", "instance.connected", "instance.disconnected", "instance.connected"]]);
@@ -244,7 +248,7 @@ describe("a connection", () => {
   it("that the phone ends is logged out: the identity is gone, and a connect begins with a new QR", async () => {
     const id = await create();
     const phone = await pair(id);
-    await gateway.phones.unlink(phone);
+    await network.unlink(phone);
     await becomes(id, "logged_out");
     expect(await status(id)).toMatchObject({ logged_in: false, phone: null, jid: null, reason: "unlinked" });
     expect((await events(id)).at(-1)).toMatchObject({
@@ -259,7 +263,7 @@ describe("a connection", () => {
   it("that the network bans stays so until the customer connects again", async () => {
     const id = await create();
     const phone = await pair(id);
-    await gateway.phones.ban(phone);
+    await network.ban(phone);
     await becomes(id, "banned");
     expect(await status(id)).toMatchObject({ connected: false, phone, reason: "banned" });
     const row = await db().selectFrom("instance").select("wanted").where("id", "=", id).executeTakeFirst();
@@ -298,7 +302,7 @@ describe("a connection", () => {
     expect((await eventNames(id)).slice(-2)).toEqual(["instance.disconnected", "instance.reconnecting"]);
     await record(id, { type: "logged_out", reason: "unlinked" });
     expect((await eventNames(id)).slice(-2)).toEqual(["instance.disconnected", "instance.logged_out"]);
-    await gateway.phones.unlink(phone);
+    await network.unlink(phone);
   });
 
   it("is recorded by the owner of the lane only", async () => {
@@ -452,7 +456,7 @@ describe("logging out", () => {
       .where("instance_id", "=", id)
       .executeTakeFirst();
     expect(credential).toEqual({ secret: null });
-    expect(await gateway.phones.unlink(phone)).toBe(false);
+    expect(await network.unlink(phone)).toBe(false);
   });
 
   it("again is answered at once, and pairing anew works", async () => {
@@ -478,7 +482,7 @@ describe("logging out", () => {
     const id = await create();
     const { body } = await post(id, "connect");
     expect((await post(id, "logout")).body.data).toMatchObject({ status: "disconnected", reason: "logout" });
-    expect(await gateway.phones.scan(body.data.qr_code)).toEqual({ outcome: "not_found" });
+    expect(await network.scan(body.data.qr_code)).toEqual({ outcome: "not_found" });
     expect((await gateway.call(`GET /api/v1/instances/${id}/qr`, undefined, user)).body.data.qr).toBeNull();
   });
 
@@ -490,7 +494,7 @@ describe("logging out", () => {
 
   it("of an instance that the network has logged out ends as a logout, without a second event", async () => {
     const id = await create();
-    await gateway.phones.unlink(await pair(id));
+    await network.unlink(await pair(id));
     await becomes(id, "logged_out");
     const before = await eventNames(id);
     expect((await post(id, "logout")).body.data).toMatchObject({ status: "disconnected", reason: "logout" });
@@ -601,7 +605,7 @@ describe("removing an instance", () => {
     expect(
       await db().selectFrom("job").select("id").where("lane", "in", [lane, global_lane]).execute(),
     ).toEqual([]);
-    expect(await gateway.phones.unlink(phone)).toBe(false);
+    expect(await network.unlink(phone)).toBe(false);
     expect(gateway.engine.laneOf("session", String(id))).toBeUndefined();
     const gone = await gateway.call(`GET /api/v1/instances/${id}`, undefined, user);
     expect([gone.status, gone.body.code]).toEqual([404, "NOT_FOUND"]);
@@ -690,7 +694,7 @@ describe("after a restart", () => {
     const bannedPhone = await pair(banned);
     await pair(other);
     await record(replaced, { type: "disconnected", reason: "replaced", will_retry: false });
-    await gateway.phones.ban(bannedPhone);
+    await network.ban(bannedPhone);
     await becomes(banned, "banned");
     const told = async () => [await eventNames(replaced), await eventNames(banned)];
     const before = await told();

@@ -17,12 +17,13 @@ export async function readSessionOptions(
   { db, box, outgoing }: SessionOptionsDeps,
   id: number,
 ): Promise<SessionOptions | undefined> {
-  const { proxy, settings, active_at } = await db
+  const { account_id, proxy, settings, active_at } = await db
     .selectFrom("instance")
-    .select(["proxy", "settings", newestMessage(id).as("active_at")])
+    .select(["account_id", "proxy", "settings", newestMessage(id).as("active_at")])
     .where("id", "=", id)
     .executeTakeFirstOrThrow();
   const options = {
+    account_id,
     markOnline: { ...DEFAULT_SETTINGS, ...settings }.mark_online,
     ...(active_at && { activeAt: active_at }),
   };

@@ -12,7 +12,8 @@ let network: SandboxControl;
 
 beforeAll(async () => {
   story = await startMessagingStory();
-  network = createSandboxControl(story.gateway.database.pool);
+  const { account } = (await story.gateway.owner.me()).data;
+  network = createSandboxControl(story.gateway.database.pool, account.id);
 });
 
 afterAll(() => story.stop());

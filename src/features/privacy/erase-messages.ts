@@ -15,7 +15,11 @@ export interface Written {
 
 export interface EraseDeps {
   db: Db;
-  forgetOnNetwork: (phones: readonly string[], messages: readonly Written[]) => Promise<void>;
+  forgetOnNetwork: (
+    account_id: number,
+    phones: readonly string[],
+    messages: readonly Written[],
+  ) => Promise<void>;
 }
 
 /** Messages with their files, and the events about them. */
@@ -87,7 +91,7 @@ async function forgetCopies({ db, forgetOnNetwork }: EraseDeps, run: Run, after:
   if (instance?.network !== "sandbox") return;
   const found = await findMessages(db, run, place);
   const written = found.flatMap(({ writer, message_id: id }) => (writer === null ? [] : [{ writer, id }]));
-  await forgetOnNetwork(place.at < 0 && instance.phone ? [instance.phone] : [], written);
+  await forgetOnNetwork(run.account_id, place.at < 0 && instance.phone ? [instance.phone] : [], written);
 }
 
 async function eraseMessages(trx: Trx, run: Run, after: unknown): Promise<Batch> {

@@ -17,6 +17,7 @@ export interface PrivacyLaneDeps {
   engine: Engine;
   /** What the sandbox network keeps of an account. */
   forgetOnNetwork: (
+    account_id: number,
     phones: readonly string[],
     messages: readonly { writer: string; id: string }[],
   ) => Promise<void>;

@@ -1,8 +1,16 @@
+import type { SandboxControl } from "../../network/sandbox-control.ts";
 import type { Db } from "../../platform/db.ts";
 import { GatewayError } from "../../platform/errors.ts";
 import type { InstanceStatus } from "../../tables.ts";
 
+export interface SandboxAccess {
+  db: Db;
+  /** What can be done in the network of an account. */
+  controlOf(account_id: number): SandboxControl;
+}
+
 export interface SandboxInstance {
+  account_id: number;
   status: InstanceStatus;
   phone: string | null;
   jid: string | null;
@@ -12,10 +20,10 @@ export interface SandboxInstance {
 }
 
 /** The instance, if it is one of the sandbox network. Throws NOT_FOUND, and CONFLICT on another network. */
-export async function getSandboxInstance(db: Db, id: number): Promise<SandboxInstance> {
-  const { network, ...instance } = await db
+export async function getSandboxInstance(access: Pick<SandboxAccess, "db">, id: number): Promise<SandboxInstance> {
+  const { network, ...instance } = await access.db
     .selectFrom("instance")
-    .select(["network", "status", "phone", "jid", "lid", "qr", "pairing_code"])
+    .select(["account_id", "network", "status", "phone", "jid", "lid", "qr", "pairing_code"])
     .where("id", "=", id)
     .executeTakeFirstOrThrow(() => new GatewayError("NOT_FOUND", "There is no such instance."));
   if (network !== "sandbox") {
@@ -26,11 +34,17 @@ export async function getSandboxInstance(db: Db, id: number): Promise<SandboxIns
   return instance;
 }
 
+export interface PairedPhone {
+  phone: string;
+  /** Of the network of the instance's account. */
+  control: SandboxControl;
+}
+
 /** The number that the instance is paired with. Throws INSTANCE_NOT_CONNECTED without one. */
-export async function getPairedPhone(db: Db, id: number): Promise<string> {
-  const { phone, status } = await getSandboxInstance(db, id);
+export async function getPairedPhone(access: SandboxAccess, id: number): Promise<PairedPhone> {
+  const { account_id, phone, status } = await getSandboxInstance(access, id);
   if (phone === null) throw notPaired(status);
-  return phone;
+  return { phone, control: access.controlOf(account_id) };
 }
 
 export function notPaired(status?: InstanceStatus): GatewayError {

@@ -3,6 +3,7 @@ import { keepInMemory, type SandboxNetwork, startSandboxNetwork } from "../../..
 import { type Served, serveFeature } from "../../../test/serve-feature.ts";
 import { fetchWhole, Listener } from "../../network/conformance.ts";
 import type { Jid } from "../../network/driver.ts";
+import { findPicture } from "../../network/sandbox/pictures.ts";
 import { type Database, openDatabase } from "../../platform/db.ts";
 import { GatewayError } from "../../platform/errors.ts";
 import { sandboxContract } from "./contract.ts";
@@ -22,7 +23,8 @@ beforeAll(async () => {
     sandboxContract,
     sandboxHandlers({
       db: database.db,
-      control: network.control,
+      controlOf: network.controlOf,
+      findPicture: (id) => findPicture(network.pool, id),
       connectInstance,
       fetchMedia: async (url) => {
         if (url.includes("gone"))
@@ -45,8 +47,9 @@ let instance: number;
 let listener: Listener;
 
 beforeEach(async () => {
-  instance = await insertInstance("sandbox");
-  listener = new Listener(network.driver, keepInMemory());
+  const account_id = await insertAccount();
+  instance = await insertInstance(account_id, "sandbox");
+  listener = new Listener(network.driver, keepInMemory(), { account_id });
   listener.gate = recordIn(instance);
 });
 
@@ -77,13 +80,19 @@ async function connectInstance(): Promise<void> {
   listener.session.connect();
 }
 
-async function insertInstance(kind: "sandbox" | "whatsapp"): Promise<number> {
+async function insertAccount(): Promise<number> {
   const { rows } = await network.pool.query(
-    `with p as (insert into plan (name, features) values (gen_random_uuid()::text, '{}') returning id),
-          a as (insert into account (name, account_type, plan_id, settings) select 'a', 'client', id, '{}' from p returning id)
-     insert into instance (account_id, lane, global_lane, name, network, webhook_secret)
-     select id, 1, 2, 'i', $1, '' from a returning id`,
-    [kind],
+    `with p as (insert into plan (name, features) values (gen_random_uuid()::text, '{}') returning id)
+     insert into account (name, account_type, plan_id, settings) select 'a', 'client', id, '{}' from p returning id`,
+  );
+  return Number(rows[0].id);
+}
+
+async function insertInstance(account_id: number, kind: "sandbox" | "whatsapp"): Promise<number> {
+  const { rows } = await network.pool.query(
+    `insert into instance (account_id, lane, global_lane, name, network, webhook_secret)
+     values ($1, 1, 2, 'i', $2, '') returning id`,
+    [account_id, kind],
   );
   return Number(rows[0].id);
 }
@@ -317,7 +326,7 @@ describe("what happens beside messages", () => {
 
 describe("refusals", () => {
   test.each(["scan", "receive", "drop"])("%s on another network is a conflict", async (what) => {
-    const id = await insertInstance("whatsapp");
+    const id = await insertInstance(await insertAccount(), "whatsapp");
     const { status, body } = await post(what, { from: FRIEND, text: "x" }, id);
     expect([status, body.code]).toEqual([409, "CONFLICT"]);
   });

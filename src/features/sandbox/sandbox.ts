@@ -6,9 +6,9 @@ import type { sandboxContract } from "./contract.ts";
 import { getPairedPhone, happened } from "./paired-phone.ts";
 import { type ScanDeps, scanPendingPairing } from "./scan-pending-pairing.ts";
 import { type FetchMedia, toContent } from "./to-content.ts";
-import { worldHandlers } from "./world.ts";
+import { type WorldDeps, worldHandlers } from "./world.ts";
 
-export interface SandboxDeps extends ScanDeps {
+export interface SandboxDeps extends ScanDeps, WorldDeps {
   fetchMedia: FetchMedia;
 }
 
@@ -24,15 +24,11 @@ export function sandboxHandlers(deps: SandboxDeps): Handlers<typeof sandboxContr
 
 type Named = "sandboxReceive" | "sandboxReact" | "sandboxEdit" | "sandboxDelete" | "sandboxRead";
 
-function messageHandlers({
-  db,
-  control,
-  fetchMedia,
-}: SandboxDeps): Pick<Handlers<typeof sandboxContract>, Named> {
+function messageHandlers(deps: SandboxDeps): Pick<Handlers<typeof sandboxContract>, Named> {
   return {
     async sandboxReceive({ input, holdBytes }) {
-      const phone = await getPairedPhone(db, input.id);
-      const content = await toContent(input, (url) => fetchMedia(url, holdBytes));
+      const { phone, control } = await getPairedPhone(deps, input.id);
+      const content = await toContent(input, (url) => deps.fetchMedia(url, holdBytes));
       const reply_to = input.reply_to as MessageId | undefined;
       return { message_id: happened(await control.receive(phone, { ...actorIn(input), content, reply_to })) };
     },
@@ -40,28 +36,32 @@ function messageHandlers({
     async sandboxReact({ input }) {
       const { id, message_id, reaction } = input;
       const act = { ...actorIn(input), message_id: message_id as MessageId, reaction };
-      happened(await control.react(await getPairedPhone(db, id), act));
+      const { phone, control } = await getPairedPhone(deps, id);
+      happened(await control.react(phone, act));
       return { message_id };
     },
 
     async sandboxEdit({ input }) {
       const { id, message_id, text } = input;
       const act = { ...actorIn(input), message_id: message_id as MessageId, text };
-      happened(await control.edit(await getPairedPhone(db, id), act));
+      const { phone, control } = await getPairedPhone(deps, id);
+      happened(await control.edit(phone, act));
       return { message_id };
     },
 
     async sandboxDelete({ input }) {
       const { id, message_id } = input;
       const act = { ...actorIn(input), message_id: message_id as MessageId };
-      happened(await control.delete(await getPairedPhone(db, id), act));
+      const { phone, control } = await getPairedPhone(deps, id);
+      happened(await control.delete(phone, act));
       return { message_id };
     },
 
     async sandboxRead({ input }) {
       const message_ids = [...(input.message_ids ?? []), ...(input.message_id ? [input.message_id] : [])];
       const act = { ...actorIn(input), message_ids: message_ids as MessageId[] };
-      happened(await control.read(await getPairedPhone(db, input.id), act));
+      const { phone, control } = await getPairedPhone(deps, input.id);
+      happened(await control.read(phone, act));
       return { message_id: message_ids[0] ?? "", message_ids };
     },
   };
@@ -69,21 +69,22 @@ function messageHandlers({
 
 type Unnamed = "sandboxCall" | "sandboxDrop" | "sandboxBan";
 
-function phoneHandlers({ db, control }: SandboxDeps): Pick<Handlers<typeof sandboxContract>, Unnamed> {
+function phoneHandlers(deps: SandboxDeps): Pick<Handlers<typeof sandboxContract>, Unnamed> {
   return {
     async sandboxCall({ input }) {
       const act = { ...actorIn(input), video: input.video };
-      return { call_id: happened(await control.call(await getPairedPhone(db, input.id), act)) };
+      const { phone, control } = await getPairedPhone(deps, input.id);
+      return { call_id: happened(await control.call(phone, act)) };
     },
 
     async sandboxDrop({ input }) {
-      const phone = await getPairedPhone(db, input.id);
+      const { phone, control } = await getPairedPhone(deps, input.id);
       happened(await control.drop(phone));
       return { phone };
     },
 
     async sandboxBan({ input }) {
-      const phone = await getPairedPhone(db, input.id);
+      const { phone, control } = await getPairedPhone(deps, input.id);
       happened(await control.ban(phone));
       return { phone };
     },

@@ -1,12 +1,8 @@
 import { setTimeout as pause } from "node:timers/promises";
-import type { SandboxControl } from "../../network/sandbox-control.ts";
-import type { Db } from "../../platform/db.ts";
 import { GatewayError, invalidField } from "../../platform/errors.ts";
-import { getSandboxInstance, type SandboxInstance } from "./paired-phone.ts";
+import { getSandboxInstance, type SandboxAccess, type SandboxInstance } from "./paired-phone.ts";
 
-export interface ScanDeps {
-  db: Db;
-  control: SandboxControl;
+export interface ScanDeps extends SandboxAccess {
   /** Wants the instance connected, as its connect route does. */
   connectInstance(id: number): Promise<void>;
   /** How long a scan waits for a QR, and then for the connection. Default 10 s. */
@@ -26,23 +22,23 @@ export async function scanPendingPairing(deps: ScanDeps, id: number, phone: stri
   }
   if (scanned === undefined) throw new GatewayError("CONNECT_FAILED", "The instance showed no QR to scan.");
   const number = scanned;
-  await until(deps, async () => isConnectedWith(number, await getSandboxInstance(deps.db, id)) || undefined);
-  const { jid, lid, status } = await getSandboxInstance(deps.db, id);
+  await until(deps, async () => isConnectedWith(number, await getSandboxInstance(deps, id)) || undefined);
+  const { jid, lid, status } = await getSandboxInstance(deps, id);
   return { phone: number, jid, lid, status };
 }
 
 /** The number that scanned; undefined while there is nothing to scan. */
 async function scanShown(deps: ScanDeps, id: number, phone: string | undefined): Promise<string | undefined> {
-  const { qr, pairing_code } = await getUnpaired(deps, id);
+  const { account_id, qr, pairing_code } = await getUnpaired(deps, id);
   const shown = pairing_code ?? qr;
   if (shown === null) return undefined;
-  const scan = await deps.control.scan(shown, phone);
+  const scan = await deps.controlOf(account_id).scan(shown, phone);
   if (scan.outcome === "refused") throw invalidField("phone", scan.reason);
   return scan.outcome === "scanned" ? scan.phone : undefined;
 }
 
-async function getUnpaired({ db }: ScanDeps, id: number): Promise<SandboxInstance> {
-  const instance = await getSandboxInstance(db, id);
+async function getUnpaired(deps: ScanDeps, id: number): Promise<SandboxInstance> {
+  const instance = await getSandboxInstance(deps, id);
   if (instance.status !== "connected") return instance;
   const { phone, status } = instance;
   throw new GatewayError("CONFLICT", "The instance is already paired.", { details: { status, phone } });

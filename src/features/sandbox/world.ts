@@ -1,16 +1,14 @@
 import type { CallResult, GroupChange } from "../../network/calls.ts";
 import { groupJid, phoneJid } from "../../network/ids.ts";
-import type { SandboxControl } from "../../network/sandbox-control.ts";
-import type { Db } from "../../platform/db.ts";
 import { GatewayError } from "../../platform/errors.ts";
 import { type Handlers, RawAnswer } from "../../platform/handler.ts";
 import type { InputOf } from "../../platform/route.ts";
 import type { sandboxContract } from "./contract.ts";
-import { getPairedPhone, happened } from "./paired-phone.ts";
+import { getPairedPhone, happened, type SandboxAccess } from "./paired-phone.ts";
 
-export interface WorldDeps {
-  db: Db;
-  control: SandboxControl;
+export interface WorldDeps extends SandboxAccess {
+  /** The bytes of a picture that a phone or a group shows. */
+  findPicture(id: string): Promise<Uint8Array | undefined>;
 }
 
 type World =
@@ -22,38 +20,40 @@ type World =
   | "getSandboxPicture";
 
 /** Everything that happens around an instance beside messages. */
-export function worldHandlers({ db, control }: WorldDeps): Pick<Handlers<typeof sandboxContract>, World> {
+export function worldHandlers(deps: WorldDeps): Pick<Handlers<typeof sandboxContract>, World> {
   return {
     async sandboxContact({ input: { id, from, ...change } }) {
-      return happened(await control.setPerson(await getPairedPhone(db, id), from, change));
+      const { phone, control } = await getPairedPhone(deps, id);
+      return happened(await control.setPerson(phone, from, change));
     },
 
     async sandboxChat({ input: { id, from, group_jid, ...change } }) {
       const chat = group_jid === undefined ? phoneJid(from ?? "") : groupJid(group_jid);
-      return happened(await control.changeChat(await getPairedPhone(db, id), chat, withoutGaps(change)));
+      const { phone, control } = await getPairedPhone(deps, id);
+      return happened(await control.changeChat(phone, chat, withoutGaps(change)));
     },
 
     async sandboxGroup({ input: { id, from, subject, participants, admin } }) {
-      const phone = await getPairedPhone(db, id);
+      const { phone, control } = await getPairedPhone(deps, id);
       const admins = admin ? [phone] : [];
       const all = [phone, ...participants];
       return { jid: await control.createGroup({ from, subject, participants: all, admins }) };
     },
 
     async sandboxGroupParticipants({ input: { id, from, group_jid, action, participants } }) {
-      await getPairedPhone(db, id);
+      const { control } = await getPairedPhone(deps, id);
       return settle(await control.changeParticipants(groupJid(group_jid), from, action, participants));
     },
 
     async sandboxGroupSettings({ input }) {
-      await getPairedPhone(db, input.id);
+      const { control } = await getPairedPhone(deps, input.id);
       const jid = groupJid(input.group_jid);
       for (const change of changesIn(input)) settle(await control.changeGroup(jid, input.from, change));
       return { jid };
     },
 
     async getSandboxPicture({ input: { pictureId } }) {
-      const bytes = await control.picture(pictureId);
+      const bytes = await deps.findPicture(pictureId);
       if (!bytes) throw new GatewayError("NOT_FOUND", "There is no such picture.");
       return new RawAnswer("image/jpeg", Buffer.from(bytes));
     },

@@ -1,7 +1,7 @@
-import { randomBytes } from "node:crypto";
 import type { Pool, PoolClient } from "pg";
 import type { CallRefusal, CallResult } from "../calls.ts";
 import type { Jid } from "../driver.ts";
+import type { AccountNetwork } from "./account-network.ts";
 import type { Connection } from "./connection.ts";
 import type { Letter } from "./letter.ts";
 import { inTransaction } from "./login.ts";
@@ -9,8 +9,7 @@ import type { Person } from "./numbers.ts";
 import { wakesOf } from "./wakes.ts";
 
 /** Somebody who does something at the network, in one transaction. */
-export interface Acting {
-  client: PoolClient;
+export interface Acting extends AccountNetwork<PoolClient> {
   me: Person;
   /** The device that acts; undefined when it is the phone itself. */
   device?: number;
@@ -20,7 +19,7 @@ export interface Acting {
 
 /** Does it, and then wakes the sessions that have got a letter. */
 export async function act<Result>(
-  pool: Pool,
+  { client: pool, account_id }: AccountNetwork<Pool>,
   who: { me: Person; device?: number },
   work: (acting: Acting) => Promise<Result>,
 ): Promise<Result> {
@@ -28,14 +27,14 @@ export async function act<Result>(
   const result = await inTransaction(pool, (client) =>
     work({
       ...who,
-      client,
+      ...{ client, account_id },
       async post(phones, chat, letter, { except = 0 } = {}) {
         const { rows } = await client.query<{ device: number }>(
           `insert into sandbox.mailbox (device, chat, kind, body)
            select id, $2, $3, $4 from sandbox.device
-           where phone = any ($1) and id <> $5 and linked_at is not null and unlinked_at is null order by id
+           where phone = any ($1) and account_id = $6 and id <> $5 and linked_at is not null and unlinked_at is null order by id
            returning device::float8 as device`,
-          [phones, chat, letter.kind, JSON.stringify(letter.body), except],
+          [phones, chat, letter.kind, JSON.stringify(letter.body), except, account_id],
         );
         for (const { device } of rows) woken.add(device);
       },
@@ -61,13 +60,13 @@ export type Ask = <Value>(
 const AWAY = { outcome: "failed", reason: "The session is not connected." } as const;
 
 /** Asks over the socket that is open at that moment; every question that arrives is entered in the ledger. */
-export function createAsk(pool: Pool, connectionNow: () => Connection | undefined): Ask {
+export function createAsk(network: AccountNetwork<Pool>, connectionNow: () => Connection | undefined): Ask {
   return async (asked, work) => {
     const connection = connectionNow();
     if (!connection) return AWAY;
     const { me, session } = connection;
     try {
-      return await act(pool, { me, device: me.device }, async (acting) => {
+      return await act(network, { me, device: me.device }, async (acting) => {
         if (!(await isOpen(acting.client, me.device, session))) return AWAY;
         const result = await work(acting);
         await enter(acting, session, asked, result.outcome === "refused" ? "refused" : "accepted");
@@ -106,17 +105,4 @@ export function done<Value>(value: Value): CallResult<Value> {
 
 export function refuse(code: CallRefusal, reason: string): CallResult<never> {
   return { outcome: "refused", code, reason };
-}
-
-/** Keeps a picture in place of another one, and answers its id; null for none. */
-export async function replacePicture(
-  client: PoolClient,
-  before: string | null,
-  bytes: Uint8Array | null,
-): Promise<string | null> {
-  if (before !== null) await client.query("delete from sandbox.picture where id = $1", [before]);
-  if (bytes === null) return null;
-  const id = randomBytes(16).toString("hex");
-  await client.query("insert into sandbox.picture (id, bytes) values ($1, $2)", [id, Buffer.from(bytes)]);
-  return id;
 }

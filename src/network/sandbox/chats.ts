@@ -1,7 +1,7 @@
-import type { PoolClient } from "pg";
 import type { ChatCalls, ChatState } from "../calls.ts";
 import type { Jid } from "../driver.ts";
 import { isLidJid, phoneJid } from "../ids.ts";
+import type { AccountNetwork } from "./account-network.ts";
 import { type Acting, type Ask, done } from "./acting.ts";
 import { phoneOf } from "./numbers.ts";
 
@@ -19,24 +19,26 @@ export function chatCalls(ask: Ask): ChatCalls {
 
 /** Changes what a phone shows of a chat, and tells its devices, except the one that does it. */
 export async function changeChat(acting: Acting, chat: Jid, change: ChatState): Promise<KeptChat> {
-  const { client, me, device, post } = acting;
+  const { client, account_id, me, device, post } = acting;
   const jid = chatNamed(chat);
-  const state = { ...(await findChat(client, me.phone, jid)), ...change };
+  const state = { ...(await findChat(acting, me.phone, jid)), ...change };
   if (Object.keys(change).length === 0) return state;
   await client.query(
-    `insert into sandbox.chat (owner, chat, archived, pinned, muted_until, unread) values ($1, $2, $3, $4, $5, $6)
-     on conflict (owner, chat) do update set archived = excluded.archived, pinned = excluded.pinned,
+    `insert into sandbox.chat_state (account_id, owner, chat, archived, pinned, muted_until, unread)
+     values ($1, $2, $3, $4, $5, $6, $7)
+     on conflict (account_id, owner, chat) do update set archived = excluded.archived, pinned = excluded.pinned,
        muted_until = excluded.muted_until, unread = excluded.unread`,
-    [me.phone, jid, state.archived, state.pinned, state.muted_until, state.unread],
+    [account_id, me.phone, jid, state.archived, state.pinned, state.muted_until, state.unread],
   );
   await post([me.phone], jid, { kind: "chat", body: change }, { except: device });
   return state;
 }
 
-async function findChat(client: PoolClient, owner: string, chat: Jid): Promise<KeptChat> {
+async function findChat({ client, account_id }: AccountNetwork, owner: string, chat: Jid): Promise<KeptChat> {
   const { rows } = await client.query<KeptChat>(
-    "select archived, pinned, muted_until, unread from sandbox.chat where owner = $1 and chat = $2",
-    [owner, chat],
+    `select archived, pinned, muted_until, unread from sandbox.chat_state
+     where account_id = $1 and owner = $2 and chat = $3`,
+    [account_id, owner, chat],
   );
   return rows[0] ?? { archived: false, pinned: false, muted_until: null, unread: false };
 }

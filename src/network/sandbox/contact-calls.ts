@@ -18,42 +18,43 @@ export type PictureUrl = (picture: string | null) => string | null;
 export function contactCalls(ask: Ask, pictureUrl: PictureUrl): ContactCalls {
   return {
     check: (numbers) =>
-      ask({ action: "check" }, async ({ client }) => {
-        const profiles = await findProfiles(client, numbers);
+      ask({ action: "check" }, async (acting) => {
+        const profiles = await findProfiles(acting, numbers);
         return done(numbers.map((number) => toCheck(number, profiles.get(number))));
       }),
 
     info: (jid) =>
-      ask({ action: "info", chat: jid }, async ({ client }) => {
+      ask({ action: "info", chat: jid }, async (acting) => {
         const phone = personOnNetwork(jid);
         if (phone === null) return nobody();
-        return done(toInfo(await findProfile(client, phone), pictureUrl));
+        return done(toInfo(await findProfile(acting, phone), pictureUrl));
       }),
 
     setBlocked: (jid, is_blocked) =>
-      ask({ action: is_blocked ? "block" : "unblock", chat: jid }, async ({ client, me }) => {
+      ask({ action: is_blocked ? "block" : "unblock", chat: jid }, async (acting) => {
         const phone = personOnNetwork(jid);
         if (phone === null) return nobody();
-        await saveContact(client, me.phone, phone, { is_blocked });
+        await saveContact(acting, acting.me.phone, phone, { is_blocked });
         return done(null);
       }),
 
     blocked: () =>
-      ask({ action: "blocked" }, async ({ client, me }) => {
-        const contacts = await findContacts(client, me.phone);
+      ask({ action: "blocked" }, async (acting) => {
+        const contacts = await findContacts(acting, acting.me.phone);
         return done(contacts.filter((one) => one.is_blocked).map((one) => phoneJid(one.phone)));
       }),
 
     synchronise: () =>
-      ask({ action: "synchronise" }, async ({ client, me, post }) => {
-        const contacts = await findContacts(client, me.phone);
+      ask({ action: "synchronise" }, async (acting) => {
+        const { me, post } = acting;
+        const contacts = await findContacts(acting, me.phone);
         const profiles = await findProfiles(
-          client,
+          acting,
           contacts.map((one) => one.phone),
         );
         for (const contact of contacts) {
           const { phone } = contact;
-          const profile = profiles.get(phone) ?? (await findProfile(client, phone));
+          const profile = profiles.get(phone) ?? (await findProfile(acting, phone));
           await post([me.phone], phoneJid(phone), contactLetter(contact, profile));
         }
         return done(null);

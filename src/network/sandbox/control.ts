@@ -3,6 +3,7 @@ import type { Pool } from "pg";
 import type { Jid, MessageId, Quoted } from "../driver.ts";
 import { newMessageId, phoneJid } from "../ids.ts";
 import type { Actor, Incoming, SandboxControl } from "../sandbox-control.ts";
+import type { AccountNetwork } from "./account-network.ts";
 import { textOf } from "./arrival.ts";
 import { forget } from "./forget.ts";
 import { ensureMembers } from "./groups.ts";
@@ -16,46 +17,47 @@ import { scan } from "./scan.ts";
 import { wakesOf } from "./wakes.ts";
 import { createWorld } from "./world-control.ts";
 
-/** Acts from any process; sessions elsewhere hear of it within their poll. */
-export function createSandboxControl(pool: Pool): SandboxControl {
+/** Acts in the network of one account, from any process; sessions elsewhere hear of it within their poll. */
+export function createSandboxControl(pool: Pool, account_id: number): SandboxControl {
   keepAlive(pool);
+  const network = { client: pool, account_id };
   const post = async (phone: string, { chat, writer }: Scene, letter: Letter): Promise<boolean> => {
-    const devices = await postLetter(pool, phone, chat, letter, writer.phone);
+    const devices = await postLetter(network, { phone, chat, letter, writer: writer.phone });
     for (const device of devices) wakesOf(pool).device(device);
     return devices.length > 0;
   };
   return {
-    ...createWorld(pool),
-    ...createCuts(pool),
-    scan: (qrOrCode, phone) => scan(pool, qrOrCode, phone),
-    forget: (phones, messages) => forget(pool, phones, messages),
+    ...createWorld(network),
+    ...createCuts(network),
+    scan: (qrOrCode, phone) => scan(network, qrOrCode, phone),
+    forget: (phones, messages) => forget(network, phones, messages),
     async receive(phone, message) {
-      const scene = await sceneOf(pool, phone, message);
-      const letter = await write(pool, phone, message, scene);
+      const scene = await sceneOf(network, phone, message);
+      const letter = await write(network, phone, message, scene);
       return (await post(phone, scene, letter)) ? letter.body.id : undefined;
     },
     async react(phone, act) {
-      const scene = await sceneOf(pool, phone, act);
-      const from_me = (await findMessage(pool, act.message_id, [phone])) !== undefined;
+      const scene = await sceneOf(network, phone, act);
+      const from_me = (await findMessage(network, act.message_id, [phone])) !== undefined;
       const body = { id: act.message_id, from_me, by: scene.writer, reaction: act.reaction };
       return post(phone, scene, { kind: "reaction", body });
     },
     async edit(phone, act) {
-      const scene = await sceneOf(pool, phone, act);
+      const scene = await sceneOf(network, phone, act);
       const body = { id: act.message_id, from_me: act.from_me ?? false, by: scene.writer, text: act.text };
       return post(phone, scene, { kind: "edited", body });
     },
     async delete(phone, act) {
-      const scene = await sceneOf(pool, phone, act);
+      const scene = await sceneOf(network, phone, act);
       const body = { id: act.message_id, from_me: act.from_me ?? false, by: scene.writer };
       return post(phone, scene, { kind: "deleted", body });
     },
     async read(phone, act) {
       const body = { ids: act.message_ids, from_me: !act.from_me, status: "read" as const };
-      return post(phone, await sceneOf(pool, phone, act), { kind: "status", body });
+      return post(phone, await sceneOf(network, phone, act), { kind: "status", body });
     },
     async call(phone, act) {
-      const scene = await sceneOf(pool, phone, act);
+      const scene = await sceneOf(network, phone, act);
       const call_id = randomBytes(16).toString("hex").toUpperCase();
       const body = { from: scene.writer, call_id, video: act.video ?? false };
       return (await post(phone, scene, { kind: "call", body })) ? call_id : undefined;
@@ -63,11 +65,11 @@ export function createSandboxControl(pool: Pool): SandboxControl {
   };
 }
 
-function createCuts(pool: Pool): Pick<SandboxControl, "drop" | "ban" | "unlink"> {
+function createCuts(network: AccountNetwork<Pool>): Pick<SandboxControl, "drop" | "ban" | "unlink"> {
   return {
-    drop: (phone) => cut(pool, phone, "drop"),
-    ban: (phone) => cut(pool, phone, "ban"),
-    unlink: (phone) => cut(pool, phone, "unlink"),
+    drop: (phone) => cut(network, phone, "drop"),
+    ban: (phone) => cut(network, phone, "ban"),
+    unlink: (phone) => cut(network, phone, "unlink"),
   };
 }
 
@@ -77,35 +79,36 @@ interface Scene {
   writer: Person;
 }
 
-async function sceneOf(pool: Pool, phone: string, actor: Actor): Promise<Scene> {
+async function sceneOf(network: AccountNetwork, phone: string, actor: Actor): Promise<Scene> {
   const { from, group_jid, push_name, from_me } = actor;
-  const [contact] = await findContacts(pool, phone, [from]);
+  const [contact] = await findContacts(network, phone, [from]);
   const chat = group_jid ?? (contact?.known === "lid" ? lidOf(from) : phoneJid(from));
-  if (from_me) return { chat, writer: await findOwner(pool, phone) };
-  const { name } = await findProfile(pool, from);
+  if (from_me) return { chat, writer: await findOwner(network, phone) };
+  const { name } = await findProfile(network, from);
   return { chat, writer: personTo(contact ?? { phone: from, known: "both" }, push_name ?? name) };
 }
 
 async function write(
-  pool: Pool,
+  network: AccountNetwork,
   phone: string,
   message: Incoming,
   { chat, writer: sender }: Scene,
 ): Promise<Extract<Letter, { kind: "message" }>> {
   const { id = newMessageId(), reply_to, from_me = false, group_jid } = message;
-  if (group_jid) await ensureMembers(pool, group_jid, [message.from, phone]);
-  const content = await storeMedia(pool, `${sender.phone}/${id}`, message.content);
-  const quoted = reply_to && (await quote(pool, reply_to, phone, message.from));
-  await pool.query(
-    "insert into sandbox.message (phone, id, chat, body) values ($1, $2, $3, left($4, 1000)) on conflict do nothing",
-    [sender.phone, id, chat, textOf(content)],
+  if (group_jid) await ensureMembers(network, group_jid, [message.from, phone]);
+  const content = await storeMedia(network, `${sender.phone}/${id}`, message.content);
+  const quoted = reply_to && (await quote(network, reply_to, phone, message.from));
+  await network.client.query(
+    `insert into sandbox.message (account_id, phone, id, chat, body) values ($1, $2, $3, $4, left($5, 1000))
+     on conflict do nothing`,
+    [network.account_id, sender.phone, id, chat, textOf(content)],
   );
   const body = { id, from_me, sender, content: { ...content, ...(quoted && { quoted }) } };
   return { kind: "message", body: { ...body, at: new Date().toISOString() } };
 }
 
-async function quote(pool: Pool, id: MessageId, me: string, other: string): Promise<Quoted> {
-  const found = await findMessage(pool, id, [me, other]);
+async function quote(network: AccountNetwork, id: MessageId, me: string, other: string): Promise<Quoted> {
+  const found = await findMessage(network, id, [me, other]);
   const from_me = found?.phone === me;
   return {
     id,
@@ -120,10 +123,14 @@ interface MessageRow {
   body: string | null;
 }
 
-async function findMessage(pool: Pool, id: MessageId, writers: string[]): Promise<MessageRow | undefined> {
-  const { rows } = await pool.query<MessageRow>(
-    "select phone, body from sandbox.message where phone = any ($1) and id = $2",
-    [writers, id],
+async function findMessage(
+  { client, account_id }: AccountNetwork,
+  id: MessageId,
+  writers: string[],
+): Promise<MessageRow | undefined> {
+  const { rows } = await client.query<MessageRow>(
+    "select phone, body from sandbox.message where phone = any ($1) and id = $2 and account_id = $3",
+    [writers, id, account_id],
   );
   return rows[0];
 }
@@ -134,11 +141,15 @@ const CUTS = {
   unlink: "session = null, unlinked_at = now()",
 };
 
-async function cut(pool: Pool, phone: string, action: keyof typeof CUTS): Promise<boolean> {
+async function cut(
+  { client: pool, account_id }: AccountNetwork<Pool>,
+  phone: string,
+  action: keyof typeof CUTS,
+): Promise<boolean> {
   const { rows } = await pool.query<{ device: number }>(
     `with before as (
        select id, session from sandbox.device
-       where phone = $1 and linked_at is not null and unlinked_at is null for update
+       where phone = $1 and account_id = $3 and linked_at is not null and unlinked_at is null for update
      ), changed as (
        update sandbox.device d set ${CUTS[action]} from before where d.id = before.id
        returning d.id, d.phone, before.session
@@ -146,7 +157,7 @@ async function cut(pool: Pool, phone: string, action: keyof typeof CUTS): Promis
      insert into sandbox.ledger (device, phone, session, action, outcome, open)
      select id, phone, session, $2, 'accepted', 0 from changed
      returning device::float8 as device`,
-    [phone, action],
+    [phone, action, account_id],
   );
   for (const { device } of rows) wakesOf(pool).device(device);
   return rows.length > 0;

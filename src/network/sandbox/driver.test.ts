@@ -136,11 +136,11 @@ function worldOf(control: SandboxControl, pool: Pool): World {
     },
     async phone() {
       const [profile] = await ask<{ name: string; about: string | null; picture: string | null }>(
-        "select name, about, picture from sandbox.profile where phone = $1",
+        "select name, about, picture from sandbox.person where phone = $1",
         PHONE,
       );
       const blocked = await ask<{ phone: string }>(
-        "select phone from sandbox.contact where owner = $1 and is_blocked",
+        "select phone from sandbox.address_book where owner = $1 and is_blocked",
         PHONE,
       );
       const { name = null, about = null, picture = null } = profile ?? {};

@@ -1,9 +1,9 @@
-import type { Pool } from "pg";
+import type { AccountNetwork } from "./account-network.ts";
 import { phoneOf } from "./numbers.ts";
 
 /** Drops copies of messages, with their files, and what was noted of the traffic and the people of these phones. */
 export async function forget(
-  pool: Pool,
+  { client, account_id }: AccountNetwork,
   phones: readonly string[],
   messages: readonly { writer: string; id: string }[],
 ): Promise<void> {
@@ -11,21 +11,30 @@ export async function forget(
     const phone = phoneOf(writer);
     return phone === null ? [] : [{ phone, id }];
   });
+  // Account 0 has what an older version wrote, or was not known to be of one account when they were parted.
+  const accounts = [account_id, 0];
   const [writers, ids] = [known.map(({ phone }) => phone), known.map(({ id }) => id)];
-  await pool.query(
+  await client.query(
     `delete from sandbox.message m using unnest($1::text[], $2::text[]) as x (phone, id)
-     where m.phone = x.phone and m.id = x.id`,
-    [writers, ids],
+     where m.phone = x.phone and m.id = x.id and m.account_id = any ($3)`,
+    [writers, ids, accounts],
   );
-  await pool.query("delete from sandbox.media where id = any ($1)", [
+  await client.query("delete from sandbox.media where id = any ($1) and account_id = any ($2)", [
     known.map(({ phone, id }) => `${phone}/${id}`),
+    accounts,
   ]);
   if (phones.length === 0) return;
-  await pool.query(
+  await client.query(
     `update sandbox.ledger set content = null, chat = null
-     where device in (select id from sandbox.device where phone = any ($1))`,
-    [phones],
+     where device in (select id from sandbox.device where phone = any ($1) and account_id = $2)`,
+    [phones, account_id],
   );
-  await pool.query("delete from sandbox.message where phone = any ($1)", [phones]);
-  await pool.query("update sandbox.contact set name = null where owner = any ($1)", [phones]);
+  await client.query("delete from sandbox.message where phone = any ($1) and account_id = $2", [
+    phones,
+    account_id,
+  ]);
+  await client.query(
+    "update sandbox.address_book set name = null where account_id = $2 and owner = any ($1)",
+    [phones, account_id],
+  );
 }

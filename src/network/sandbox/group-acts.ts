@@ -1,6 +1,6 @@
 import type { CallResult, GroupChange, ParticipantAction, ParticipantResult } from "../calls.ts";
 import type { Jid } from "../driver.ts";
-import { type Acting, done, refuse, replacePicture } from "./acting.ts";
+import { type Acting, done, refuse } from "./acting.ts";
 import type { Member, StoredGroup } from "./group-letter.ts";
 import {
   addMember,
@@ -16,6 +16,7 @@ import {
   tell,
 } from "./groups.ts";
 import { isOnNetwork, phoneOf, refusesGroups } from "./numbers.ts";
+import { replacePicture } from "./pictures.ts";
 
 const MAX_MEMBERS = 1024;
 
@@ -35,13 +36,12 @@ export async function createGroup(
   people: readonly Jid[],
   admins: readonly string[] = [],
 ): Promise<{ group: StoredGroup; results: ParticipantResult[] }> {
-  const { client, me } = acting;
-  const jid = await insertGroup(client, me.phone, subject);
-  const made = await lockGroup(client, jid);
+  const jid = await insertGroup(acting, acting.me.phone, subject);
+  const made = await lockGroup(acting, jid);
   if (!made) throw new Error(`The group ${jid} was not made.`);
   const { results, admitted } = admissions(made, people);
   const who = admitted.map((phone) => ({ phone, admin: admins.includes(phone) ? ("admin" as const) : null }));
-  for (const member of who) await addMember(client, jid, member);
+  for (const member of who) await addMember(acting, jid, member);
   const group = shown({ ...made, members: [...made.members, ...who] });
   await tell(acting, jid, phonesIn(group), { group });
   return { group, results };
@@ -76,36 +76,35 @@ export async function changeParticipants(
 type ChangeMember = (acting: Acting, group: KeptGroup, member: Member | undefined) => Promise<number>;
 
 const CHANGE: Record<Exclude<ParticipantAction, "add">, ChangeMember> = {
-  async remove({ client }, { jid }, member) {
+  async remove(acting, { jid }, member) {
     if (!member) return UNKNOWN;
     if (member.admin === "superadmin") return NOT_ALLOWED;
-    await removeMember(client, jid, member.phone);
+    await removeMember(acting, jid, member.phone);
     return DONE;
   },
-  async promote({ client }, { jid }, member) {
+  async promote(acting, { jid }, member) {
     if (!member) return UNKNOWN;
-    await setAdmin(client, jid, member.phone, member.admin ?? "admin");
+    await setAdmin(acting, jid, member.phone, member.admin ?? "admin");
     return DONE;
   },
-  async demote({ client }, { jid }, member) {
+  async demote(acting, { jid }, member) {
     if (!member) return UNKNOWN;
     if (member.admin === "superadmin") return NOT_ALLOWED;
-    await setAdmin(client, jid, member.phone, null);
+    await setAdmin(acting, jid, member.phone, null);
     return DONE;
   },
 };
 
 async function setAdmin(
-  client: Acting["client"],
+  { client, account_id }: Acting,
   jid: Jid,
   phone: string,
   admin: Member["admin"],
 ): Promise<void> {
-  await client.query("update sandbox.group_member set admin = $3 where group_jid = $1 and phone = $2", [
-    jid,
-    phone,
-    admin,
-  ]);
+  await client.query(
+    "update sandbox.group_member set admin = $4 where group_jid = $1 and account_id = $2 and phone = $3",
+    [jid, account_id, phone, admin],
+  );
 }
 
 /** Who can be added, and the network's word on each. */
@@ -127,7 +126,7 @@ function admissions(
 async function admit(acting: Acting, group: KeptGroup, phones: string[]): Promise<void> {
   if (phones.length === 0) return;
   const who = phones.map((phone) => ({ phone, admin: null }));
-  for (const member of who) await addMember(acting.client, group.jid, member);
+  for (const member of who) await addMember(acting, group.jid, member);
   const participants = { action: "add" as const, who };
   await tell(acting, group.jid, phonesIn(group), { participants });
   const now = shown({ ...group, members: [...group.members, ...who] });
@@ -166,20 +165,25 @@ export async function changeGroup(acting: Acting, jid: Jid, change: GroupChange)
   const needsAdmin = entered.locked || "announce" in change || "locked" in change;
   const group = needsAdmin ? await enterGroup(acting, jid, { asAdmin: true }) : entered;
   if (isRefused(group)) return group;
+  const { client, account_id } = acting;
   const wrong = problemOf(change);
   if (wrong) return refuse("VALIDATION_ERROR", wrong);
   const news = "description" in change ? { description: change.description || null } : change;
   if ("image" in news) {
-    const picture = await replacePicture(acting.client, group.picture, news.image);
-    await acting.client.query("update sandbox.group_chat set picture = $2 where jid = $1", [jid, picture]);
+    const picture = await replacePicture(client, group.picture, news.image);
+    await client.query("update sandbox.group_chat set picture = $3 where jid = $1 and account_id = $2", [
+      jid,
+      account_id,
+      picture,
+    ]);
     await tell(acting, jid, phonesIn(group), {});
     return done(null);
   }
-  await acting.client.query(
+  await client.query(
     `update sandbox.group_chat g set subject = n.subject, description = n.description, announce = n.announce,
        locked = n.locked
-     from jsonb_populate_record(null::sandbox.group_chat, $2) n where g.jid = $1`,
-    [jid, JSON.stringify({ ...shown(group), ...news })],
+     from jsonb_populate_record(null::sandbox.group_chat, $3) n where g.jid = $1 and g.account_id = $2`,
+    [jid, account_id, JSON.stringify({ ...shown(group), ...news })],
   );
   await tell(acting, jid, phonesIn(group), news);
   return done(null);
@@ -197,9 +201,9 @@ export function problemOf(change: GroupChange): string | undefined {
 }
 
 export async function joinGroup(acting: Acting, invite: string): Promise<CallResult<Jid>> {
-  const { client, me } = acting;
-  const found = await findInvited(client, invite);
-  const group = found === undefined ? undefined : await lockGroup(client, found);
+  const { me } = acting;
+  const found = await findInvited(acting, invite);
+  const group = found === undefined ? undefined : await lockGroup(acting, found);
   if (!group) return refuse("NOT_FOUND", "The invitation is unknown or was revoked.");
   if (memberOf(group, me.phone)) return done(group.jid);
   if (group.members.length >= MAX_MEMBERS) return refuse("CONFLICT", "The group is full.");
@@ -213,7 +217,7 @@ export async function leaveGroup(acting: Acting, jid: Jid): Promise<CallResult<n
   const group = await enterGroup(acting, jid);
   if (isRefused(group)) return refuse("NOT_FOUND", NOT_IN_GROUP);
   const { phone } = acting.me;
-  const heirs = await removeMember(acting.client, jid, phone);
+  const heirs = await removeMember(acting, jid, phone);
   await tellOfMembers(acting, group, { action: "remove", who: [{ phone, admin: null }] });
   const left = { ...group, members: group.members.filter((member) => member.phone !== phone) };
   if (heirs.length > 0) await tellOfMembers(acting, left, { action: "promote", who: heirs });

@@ -15,8 +15,8 @@ import { enterGroup, findGroupsOf, isRefused } from "./groups.ts";
 export function groupCalls(ask: Ask): GroupCalls {
   return {
     list: () =>
-      ask({ action: "groups" }, async ({ client, me }) => {
-        const groups = await findGroupsOf(client, me.phone);
+      ask({ action: "groups" }, async (acting) => {
+        const groups = await findGroupsOf(acting, acting.me.phone);
         return done(groups.map((group) => toGroup(shown(group))));
       }),
 

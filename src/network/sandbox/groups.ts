@@ -1,8 +1,8 @@
-import { randomBytes } from "node:crypto";
-import type { Pool, PoolClient } from "pg";
+import { randomBytes, randomInt } from "node:crypto";
 import type { CallResult } from "../calls.ts";
 import type { Jid } from "../driver.ts";
 import { groupJid } from "../ids.ts";
+import type { AccountNetwork } from "./account-network.ts";
 import { type Acting, refuse } from "./acting.ts";
 import type { GroupNews, Member, StoredGroup } from "./group-letter.ts";
 
@@ -16,45 +16,54 @@ const COLUMNS = `
   g.jid, g.subject, g.description, g.owner, g.announce, g.locked, to_json(g.created_at) #>> '{}' as created_at,
   g.invite, g.picture,
   (select coalesce(json_agg(json_build_object('phone', m.phone, 'admin', m.admin) order by m.seat), '[]')
-   from sandbox.group_member m where m.group_jid = g.jid) as members`;
+   from sandbox.group_member m where m.group_jid = g.jid and m.account_id = g.account_id) as members`;
 
 /** Locked until the commit, so that changes of one group follow each other. */
-export async function lockGroup(client: PoolClient, jid: string): Promise<KeptGroup | undefined> {
-  await client.query("select from sandbox.group_chat where jid = $1 for update", [jid]);
+export async function lockGroup({ client, account_id }: Acting, jid: string): Promise<KeptGroup | undefined> {
+  const key = [jid, account_id];
+  await client.query("select from sandbox.group_chat where jid = $1 and account_id = $2 for update", key);
   const { rows } = await client.query<KeptGroup>(
-    `select ${COLUMNS} from sandbox.group_chat g where g.jid = $1`,
-    [jid],
+    `select ${COLUMNS} from sandbox.group_chat g where g.jid = $1 and g.account_id = $2`,
+    key,
   );
   return rows[0];
 }
 
-export async function findGroupsOf(client: PoolClient, phone: string): Promise<KeptGroup[]> {
+export async function findGroupsOf(
+  { client, account_id }: AccountNetwork,
+  phone: string,
+): Promise<KeptGroup[]> {
   const { rows } = await client.query<KeptGroup>(
     `select ${COLUMNS} from sandbox.group_chat g
-     where g.jid in (select group_jid from sandbox.group_member where phone = $1) order by g.created_at, g.jid`,
-    [phone],
+     where g.account_id = $2
+       and g.jid in (select group_jid from sandbox.group_member where phone = $1 and account_id = $2)
+     order by g.created_at, g.jid`,
+    [phone, account_id],
   );
   return rows;
 }
 
 /** Which group an invitation is to. */
-export async function findInvited(client: PoolClient, invite: string): Promise<string | undefined> {
+export async function findInvited(
+  { client, account_id }: AccountNetwork,
+  invite: string,
+): Promise<string | undefined> {
   const { rows } = await client.query<{ jid: string }>(
-    "select jid from sandbox.group_chat where invite = $1",
-    [invite],
+    "select jid from sandbox.group_chat where invite = $1 and account_id = $2",
+    [invite, account_id],
   );
   return rows[0]?.jid;
 }
 
 /** The group, for one of its members or, where it matters, one of its admins. */
 export async function enterGroup(
-  { client, me }: Acting,
+  acting: Acting,
   jid: string,
   { asAdmin = false } = {},
 ): Promise<KeptGroup | CallResult<never>> {
-  const group = await lockGroup(client, jid);
+  const group = await lockGroup(acting, jid);
   if (!group) return refuse("NOT_FOUND", "There is no such group.");
-  const member = memberOf(group, me.phone);
+  const member = memberOf(group, acting.me.phone);
   if (!member) return refuse("FORBIDDEN", "The instance is not in this group.");
   if (asAdmin && !member.admin) return refuse("FORBIDDEN", "Only an admin of the group may do that.");
   return group;
@@ -68,58 +77,65 @@ export function memberOf(group: StoredGroup, phone: string | null): Member | und
   return group.members.find((member) => member.phone === phone);
 }
 
-/** Makes a group with its maker in it; a given jid is kept. */
-export async function insertGroup(client: PoolClient, owner: string, subject: string): Promise<Jid> {
-  const { rows } = await client.query<{ n: number }>("select nextval('sandbox.group_number')::float8 as n");
-  const jid = groupJid(`12036342${String(rows[0]?.n ?? 0).padStart(10, "0")}`);
-  await client.query("insert into sandbox.group_chat (jid, subject, owner, invite) values ($1, $2, $3, $4)", [
-    jid,
-    subject,
-    owner,
-    newInvite(),
-  ]);
-  await addMember(client, jid, { phone: owner, admin: "superadmin" });
+/** Makes a group with its maker in it. */
+export async function insertGroup(network: AccountNetwork, owner: string, subject: string): Promise<Jid> {
+  const jid = newGroupJid();
+  await network.client.query(
+    "insert into sandbox.group_chat (account_id, jid, subject, owner, invite) values ($1, $2, $3, $4, $5)",
+    [network.account_id, jid, subject, owner, newInvite()],
+  );
+  await addMember(network, jid, { phone: owner, admin: "superadmin" });
   return jid;
 }
 
 /** Lets all of them be in a group; one that was never spoken of is made, with the first as its admin. */
-export async function ensureMembers(client: Pool | PoolClient, jid: Jid, phones: string[]): Promise<void> {
-  const { rowCount } = await client.query(
-    `insert into sandbox.group_chat (jid, subject, owner, invite)
-     values ($1, 'Group ' || right(split_part($1, '@', 1), 4), $2, $3) on conflict do nothing`,
-    [jid, phones[0], newInvite()],
+export async function ensureMembers(network: AccountNetwork, jid: Jid, phones: string[]): Promise<void> {
+  const { rowCount } = await network.client.query(
+    `insert into sandbox.group_chat (account_id, jid, subject, owner, invite)
+     values ($1, $2, 'Group ' || right(split_part($2, '@', 1), 4), $3, $4) on conflict do nothing`,
+    [network.account_id, jid, phones[0], newInvite()],
   );
   for (const [nth, phone] of phones.entries()) {
-    await addMember(client, jid, { phone, admin: rowCount === 1 && nth === 0 ? "superadmin" : null });
+    await addMember(network, jid, { phone, admin: rowCount === 1 && nth === 0 ? "superadmin" : null });
   }
 }
 
 export async function addMember(
-  client: Pool | PoolClient,
+  { client, account_id }: AccountNetwork,
   jid: string,
   { phone, admin }: Member,
 ): Promise<void> {
   await client.query(
-    "insert into sandbox.group_member (group_jid, phone, admin) values ($1, $2, $3) on conflict do nothing",
-    [jid, phone, admin],
+    `insert into sandbox.group_member (account_id, group_jid, phone, admin) values ($1, $2, $3, $4)
+     on conflict do nothing`,
+    [account_id, jid, phone, admin],
   );
 }
 
 /** A group without an admin is given to who has been in it longest, who is answered; one without anybody ends. */
-export async function removeMember(client: PoolClient, jid: string, phone: string): Promise<Member[]> {
-  await client.query("delete from sandbox.group_member where group_jid = $1 and phone = $2", [jid, phone]);
+export async function removeMember(
+  { client, account_id }: Acting,
+  jid: string,
+  phone: string,
+): Promise<Member[]> {
+  await client.query(
+    "delete from sandbox.group_member where group_jid = $1 and account_id = $2 and phone = $3",
+    [jid, account_id, phone],
+  );
   const { rows } = await client.query<Member>(
     `update sandbox.group_member set admin = 'admin'
-     where group_jid = $1
-       and seat = (select min(seat) from sandbox.group_member where group_jid = $1)
-       and not exists (select from sandbox.group_member where group_jid = $1 and admin is not null)
+     where group_jid = $1 and account_id = $2
+       and seat = (select min(seat) from sandbox.group_member where group_jid = $1 and account_id = $2)
+       and not exists (
+         select from sandbox.group_member where group_jid = $1 and account_id = $2 and admin is not null)
      returning phone, admin`,
-    [jid],
+    [jid, account_id],
   );
   await client.query(
-    `delete from sandbox.group_chat g
-     where jid = $1 and not exists (select from sandbox.group_member where group_jid = g.jid)`,
-    [jid],
+    `delete from sandbox.group_chat
+     where jid = $1 and account_id = $2
+       and not exists (select from sandbox.group_member where group_jid = $1 and account_id = $2)`,
+    [jid, account_id],
   );
   return rows;
 }
@@ -132,6 +148,11 @@ export function tell(acting: Acting, jid: Jid, phones: string[], news: Omit<Grou
 
 export function phonesIn(group: StoredGroup): string[] {
   return group.members.map(({ phone }) => phone);
+}
+
+// As on the real network; random, so that it tells nothing of other groups.
+function newGroupJid(): Jid {
+  return groupJid(`120363${String(randomInt(10 ** 12)).padStart(12, "0")}`);
 }
 
 function newInvite(): string {

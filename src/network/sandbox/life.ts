@@ -16,6 +16,7 @@ type Next = "again" | "later" | { waitMs: number } | "end";
 /** What one connect() started: pairing, logging in, and logging in again, until the network or the gateway ends it. */
 export class Life {
   readonly #hub: Hub;
+  readonly #account: number;
   readonly #credentials: CredentialStore;
   readonly #report: OpenOptions["report"];
   readonly #pairingPhone: string | undefined;
@@ -29,6 +30,7 @@ export class Life {
 
   constructor(hub: Hub, options: OpenOptions, pairingPhone: string | undefined, after: Promise<void>) {
     this.#hub = hub;
+    this.#account = options.account_id;
     this.#credentials = options.credentials;
     this.#report = options.report;
     this.#pairingPhone = pairingPhone;
@@ -99,6 +101,7 @@ export class Life {
     const token = await pair({
       pool: this.#hub.pool,
       host: this.#hub.host.id,
+      account_id: this.#account,
       timing: this.#hub.timing,
       phone: this.#pairingPhone,
       tell: (event) => this.#tell(event),
@@ -148,7 +151,7 @@ export class Life {
       leave();
       return "end";
     }
-    const login = { token, session, host: this.#hub.host.id };
+    const login = { token, account_id: this.#account, session, host: this.#hub.host.id };
     const answer = await logIn(this.#hub.pool, login).finally(leave);
     if (answer.state === "open") return this.#stayOnline(answer.me, session);
     return this.#afterClose(answer.state);

@@ -20,13 +20,17 @@ interface DeviceRow {
   open: boolean;
 }
 
+export interface Login {
+  token: string;
+  account_id: number;
+  session: string;
+  host: number;
+}
+
 /** Opens the socket of an identity; a session that had it open is replaced. */
-export async function logIn(
-  pool: Pool,
-  { token, session, host }: { token: string; session: string; host: number },
-): Promise<LoginAnswer> {
+export async function logIn(pool: Pool, { token, account_id, session, host }: Login): Promise<LoginAnswer> {
   return inTransaction(pool, async (client) => {
-    const device = await lockDevice(client, token);
+    const device = await lockDevice(client, token, account_id);
     if (!device || device.unlinked) return { state: "unlinked" };
     if (device.banned) return { state: "banned" };
     if (device.session) {
@@ -34,23 +38,29 @@ export async function logIn(
     }
     await client.query(
       `update sandbox.device
-       set session = $2, host = $3, linked_at = coalesce(linked_at, now()), logged_in_at = clock_timestamp()
+       set session = $2, host = $3, account_id = $4, linked_at = coalesce(linked_at, now()),
+         logged_in_at = clock_timestamp()
        where id = $1`,
-      [device.id, session, host],
+      [device.id, session, host, account_id],
     );
     await enter(client, device, session, "login", device.open ? 2 : 1);
     return { state: "open", me: { device: device.id, phone: device.phone, push_name: device.push_name } };
   });
 }
 
-async function lockDevice(client: PoolClient, token: string): Promise<DeviceRow | undefined> {
+// One that was paired before devices had an account belongs to who has its token.
+async function lockDevice(
+  client: PoolClient,
+  token: string,
+  account_id: number,
+): Promise<DeviceRow | undefined> {
   await client.query("select from sandbox.device where token = $1 for update", [token]);
   const { rows } = await client.query<DeviceRow>(
     `select id::float8 as id, phone, push_name, session, unlinked_at is not null as unlinked,
             banned_at is not null as banned,
             session is not null and not pg_try_advisory_xact_lock_shared($2, host) as open
-     from sandbox.device where token = $1`,
-    [token, HOST_LOCK],
+     from sandbox.device where token = $1 and coalesce(account_id, $3) = $3`,
+    [token, HOST_LOCK, account_id],
   );
   return rows[0];
 }

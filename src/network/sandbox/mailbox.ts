@@ -1,5 +1,6 @@
 import type { Pool } from "pg";
 import type { Jid } from "../driver.ts";
+import type { AccountNetwork } from "./account-network.ts";
 import type { Letter, Mail } from "./letter.ts";
 
 /** Letters read at once for one device: what a session holds in memory is bounded by it. */
@@ -78,13 +79,14 @@ export async function takeMails(pool: Pool, mails: number[]): Promise<number[]> 
     name: "sandbox-take",
     text: `
       with taken as (
-        delete from sandbox.mailbox where id = any ($1::bigint[]) returning id, body
+        delete from sandbox.mailbox where id = any ($1::bigint[]) returning id, device, body
       ), told as (
         insert into sandbox.mailbox (device, chat, kind, body)
         select d.id, t.body->'receipt'->>'chat', 'status',
                jsonb_build_object('ids', jsonb_build_array(t.body->'id'), 'from_me', true, 'status', 'delivered')
         from taken t
-        join sandbox.device d on d.phone = t.body->'receipt'->>'phone'
+        join sandbox.device r on r.id = t.device
+        join sandbox.device d on d.phone = t.body->'receipt'->>'phone' and d.account_id = r.account_id
          and d.linked_at is not null and d.unlinked_at is null
         order by t.id
         returning device
@@ -95,26 +97,34 @@ export async function takeMails(pool: Pool, mails: number[]): Promise<number[]> 
   return rows.map((row) => row.device);
 }
 
+/** A letter of somebody to a phone. */
+interface Posting {
+  phone: string;
+  chat: Jid;
+  letter: Letter;
+  /** Phone of who wrote it. */
+  writer: string;
+}
+
 /** Puts a letter into the mailbox of every device of a phone, unless it has blocked the writer; returns those devices. */
 export async function postLetter(
-  pool: Pool,
-  phone: string,
-  chat: Jid,
-  letter: Letter,
-  writer: string,
+  { client, account_id }: AccountNetwork,
+  { phone, chat, letter, writer }: Posting,
 ): Promise<number[]> {
-  const { rows } = await pool.query<{ device: number }>({
+  const { rows } = await client.query<{ device: number }>({
     name: "sandbox-post",
     text: `
       with reached as (
-        select id from sandbox.device where phone = $1 and linked_at is not null and unlinked_at is null
+        select id from sandbox.device
+        where phone = $1 and account_id = $6 and linked_at is not null and unlinked_at is null
       ), posted as (
         insert into sandbox.mailbox (device, chat, kind, body)
         select id, $2, $3, $4 from reached
-        where not exists (select from sandbox.contact where owner = $1 and phone = $5 and is_blocked)
+        where not exists (
+          select from sandbox.address_book where account_id = $6 and owner = $1 and phone = $5 and is_blocked)
       )
       select id::float8 as device from reached`,
-    values: [phone, chat, letter.kind, JSON.stringify(letter.body), writer],
+    values: [phone, chat, letter.kind, JSON.stringify(letter.body), writer, account_id],
   });
   return rows.map((row) => row.device);
 }

@@ -88,8 +88,13 @@ export function ownerOf(phone: string): Person {
   return { phone, push_name: `Sandbox ${phone.slice(-4)}` };
 }
 
-/** The n-th number that the network gives out by itself: Brazilian mobile, never one with a fixed behaviour. */
+const NUMBERS_OF_A_BLOCK = 9_000;
+
+/** How many numbers the network can give out by itself. */
+export const NUMBERS_TO_GIVE_OUT = 3_000 * NUMBERS_OF_A_BLOCK;
+
+/** The n-th of them: Brazilian mobile, never one with a fixed behaviour. */
 export function numberGivenOut(n: number): string {
-  const block = 7_000 + (Math.floor(n / 9_000) % 3_000);
-  return `55119${block}${1_000 + (n % 9_000)}`;
+  const block = 7_000 + Math.floor(n / NUMBERS_OF_A_BLOCK);
+  return `55119${block}${1_000 + (n % NUMBERS_OF_A_BLOCK)}`;
 }

@@ -6,6 +6,7 @@ import type { SandboxTiming } from "./timing.ts";
 export interface PairingOptions {
   pool: Pool;
   host: number;
+  account_id: number;
   timing: SandboxTiming;
   /** Digits; asks for a pairing code in place of QRs. */
   phone?: string;
@@ -50,15 +51,15 @@ interface Offer {
 }
 
 async function offer(
-  { pool, host, tell, waitForScan }: PairingOptions,
+  { pool, host, account_id, tell, waitForScan }: PairingOptions,
   { lifeMs, code, phone }: Offer,
   event: (id: string, expires_at: Date) => NetworkEvent,
 ): Promise<string | undefined> {
   const id = randomBytes(24).toString("base64url");
   await pool.query(
-    `insert into sandbox.pairing (id, host, code, phone, expires_at)
-     values ($1, $2, $3, $4, now() + $5 * interval '1 millisecond')`,
-    [id, host, code ?? null, phone ?? null, lifeMs],
+    `insert into sandbox.pairing (id, host, account_id, code, phone, expires_at)
+     values ($1, $2, $3, $4, $5, now() + $6 * interval '1 millisecond')`,
+    [id, host, account_id, code ?? null, phone ?? null, lifeMs],
   );
   await tell(event(id, new Date(Date.now() + lifeMs)));
   await waitForScan(id, lifeMs);

@@ -1,5 +1,5 @@
-import type { Pool, PoolClient } from "pg";
 import type { ContactInfo } from "../calls.ts";
+import type { AccountNetwork } from "./account-network.ts";
 import type { Letter } from "./letter.ts";
 import { ownerOf, type Person } from "./numbers.ts";
 
@@ -16,39 +16,42 @@ export interface Profile {
 
 /** What is kept of each of these people; somebody of whom nothing is kept is on the network all the same. */
 export async function findProfiles(
-  client: Pool | PoolClient,
+  { client, account_id }: AccountNetwork,
   phones: readonly string[],
 ): Promise<Map<string, Profile>> {
-  const { rows } = await client.query<Profile>("select * from sandbox.profile where phone = any ($1)", [
-    phones,
-  ]);
+  const { rows } = await client.query<Profile>(
+    `select phone, name, about, picture, verified_name, business from sandbox.person
+     where account_id = $1 and phone = any ($2)`,
+    [account_id, phones],
+  );
   return new Map(rows.map((row) => [row.phone, row]));
 }
 
-export async function findProfile(client: Pool | PoolClient, phone: string): Promise<Profile> {
-  const found = (await findProfiles(client, [phone])).get(phone);
+export async function findProfile(network: AccountNetwork, phone: string): Promise<Profile> {
+  const found = (await findProfiles(network, [phone])).get(phone);
   return found ?? { phone, name: null, about: null, picture: null, verified_name: null, business: null };
 }
 
 export async function saveProfile(
-  client: PoolClient,
+  network: AccountNetwork,
   phone: string,
   change: Partial<Omit<Profile, "phone">>,
 ): Promise<Profile> {
-  const profile = { ...(await findProfile(client, phone)), ...change };
-  await client.query(
-    `insert into sandbox.profile (phone, name, about, picture, verified_name, business)
-     values ($1, $2, $3, $4, $5, $6)
-     on conflict (phone) do update set name = excluded.name, about = excluded.about, picture = excluded.picture,
+  const profile = { ...(await findProfile(network, phone)), ...change };
+  const { name, about, picture, verified_name, business } = profile;
+  await network.client.query(
+    `insert into sandbox.person (account_id, phone, name, about, picture, verified_name, business)
+     values ($1, $2, $3, $4, $5, $6, $7)
+     on conflict (account_id, phone) do update set name = excluded.name, about = excluded.about, picture = excluded.picture,
        verified_name = excluded.verified_name, business = excluded.business`,
-    [phone, profile.name, profile.about, profile.picture, profile.verified_name, profile.business],
+    [network.account_id, phone, name, about, picture, verified_name, business],
   );
   return profile;
 }
 
 /** The owner of a phone that is paired, by the name that the phone was given. */
-export async function findOwner(client: Pool | PoolClient, phone: string): Promise<Person> {
-  const { name } = await findProfile(client, phone);
+export async function findOwner(network: AccountNetwork, phone: string): Promise<Person> {
+  const { name } = await findProfile(network, phone);
   return name === null ? ownerOf(phone) : { phone, push_name: name };
 }
 
@@ -61,31 +64,32 @@ export interface KeptContact {
 }
 
 export async function findContacts(
-  client: Pool | PoolClient,
+  { client, account_id }: AccountNetwork,
   owner: string,
   phones?: readonly string[],
 ): Promise<KeptContact[]> {
   const { rows } = await client.query<KeptContact>(
-    `select phone, name, known, is_blocked from sandbox.contact
-     where owner = $1 and ($2::text[] is null or phone = any ($2)) order by phone`,
-    [owner, phones ?? null],
+    `select phone, name, known, is_blocked from sandbox.address_book
+     where account_id = $1 and owner = $2 and ($3::text[] is null or phone = any ($3)) order by phone`,
+    [account_id, owner, phones ?? null],
   );
   return rows;
 }
 
 export async function saveContact(
-  client: PoolClient,
+  network: AccountNetwork,
   owner: string,
   phone: string,
   change: Partial<Omit<KeptContact, "phone">>,
 ): Promise<KeptContact> {
-  const [found] = await findContacts(client, owner, [phone]);
+  const [found] = await findContacts(network, owner, [phone]);
   const contact = { phone, name: null, known: "both" as const, is_blocked: false, ...found, ...change };
-  await client.query(
-    `insert into sandbox.contact (owner, phone, name, known, is_blocked) values ($1, $2, $3, $4, $5)
-     on conflict (owner, phone) do update
+  await network.client.query(
+    `insert into sandbox.address_book (account_id, owner, phone, name, known, is_blocked)
+     values ($1, $2, $3, $4, $5, $6)
+     on conflict (account_id, owner, phone) do update
      set name = excluded.name, known = excluded.known, is_blocked = excluded.is_blocked`,
-    [owner, phone, contact.name, contact.known, contact.is_blocked],
+    [network.account_id, owner, phone, contact.name, contact.known, contact.is_blocked],
   );
   return contact;
 }

@@ -1,8 +1,9 @@
 import type { ProfileCalls } from "../calls.ts";
-import { type Acting, type Ask, done, refuse, replacePicture } from "./acting.ts";
+import { type Acting, type Ask, done, refuse } from "./acting.ts";
 import type { PictureUrl } from "./contact-calls.ts";
 import { identityOf } from "./numbers.ts";
 import { findProfile, saveProfile } from "./people.ts";
+import { replacePicture } from "./pictures.ts";
 
 const MAX_NAME = 25;
 const MAX_ABOUT = 139;
@@ -20,8 +21,9 @@ const PRIVACY = {
 export function profileCalls(ask: Ask, pictureUrl: PictureUrl): ProfileCalls {
   return {
     get: () =>
-      ask({ action: "profile" }, async ({ client, me }) => {
-        const { about, picture, business } = await findProfile(client, me.phone);
+      ask({ action: "profile" }, async (acting) => {
+        const { me } = acting;
+        const { about, picture, business } = await findProfile(acting, me.phone);
         return done({
           ...identityOf(me),
           about,
@@ -42,29 +44,32 @@ export function profileCalls(ask: Ask, pictureUrl: PictureUrl): ProfileCalls {
       }),
 
     setAbout: (about) =>
-      ask({ action: "set_about" }, async ({ client, me }) => {
+      ask({ action: "set_about" }, async (acting) => {
         if (about.length > MAX_ABOUT) {
           return refuse("VALIDATION_ERROR", `The text may have ${MAX_ABOUT} characters.`);
         }
-        await saveProfile(client, me.phone, { about: about || null });
+        await saveProfile(acting, acting.me.phone, { about: about || null });
         return done(null);
       }),
 
     setPicture: (image) =>
-      ask({ action: "set_picture" }, async ({ client, me }) => {
-        const { picture } = await findProfile(client, me.phone);
-        await saveProfile(client, me.phone, { picture: await replacePicture(client, picture, image) });
+      ask({ action: "set_picture" }, async (acting) => {
+        const { client, me } = acting;
+        const { picture } = await findProfile(acting, me.phone);
+        await saveProfile(acting, me.phone, { picture: await replacePicture(client, picture, image) });
         return done(null);
       }),
   };
 }
 
 /** Whoever is written to from now on sees the new name. */
-async function rename({ client, me }: Acting, name: string): Promise<void> {
-  await saveProfile(client, me.phone, { name });
+async function rename(acting: Acting, name: string): Promise<void> {
+  const { client, account_id, me } = acting;
+  await saveProfile(acting, me.phone, { name });
   await client.query(
-    "update sandbox.device set push_name = $2 where phone = $1 and linked_at is not null and unlinked_at is null",
-    [me.phone, name],
+    `update sandbox.device set push_name = $3
+     where phone = $2 and account_id = $1 and linked_at is not null and unlinked_at is null`,
+    [account_id, me.phone, name],
   );
   me.push_name = name;
 }

@@ -1,19 +1,25 @@
-import { randomBytes } from "node:crypto";
+import { randomBytes, randomInt } from "node:crypto";
 import type { Pool, PoolClient } from "pg";
 import type { Scan } from "../sandbox-control.ts";
+import type { AccountNetwork } from "./account-network.ts";
 import { HOST_LOCK } from "./host.ts";
 import { inTransaction } from "./login.ts";
-import { numberGivenOut } from "./numbers.ts";
+import { NUMBERS_TO_GIVE_OUT, numberGivenOut } from "./numbers.ts";
 import { pairingOf } from "./pairing.ts";
 import { findOwner } from "./people.ts";
 import { wakesOf } from "./wakes.ts";
 
-/** Scans a QR, or enters a pairing code, with a phone of this number; without one the network gives a unique number out. */
-export async function scan(pool: Pool, qrOrCode: string, phone?: string): Promise<Scan> {
+/** Scans a QR, or enters a pairing code, with a phone of this number; without one with a number that is free. */
+export async function scan(
+  { client: pool, account_id }: AccountNetwork<Pool>,
+  qrOrCode: string,
+  phone?: string,
+): Promise<Scan> {
   const { id, result } = await inTransaction(pool, async (client) => {
-    const pairing = await findPairing(client, qrOrCode);
+    const network = { client, account_id };
+    const pairing = await findPairing(network, qrOrCode);
     if (!pairing) return { id: "", result: { outcome: "not_found" } as const };
-    return { id: pairing.id, result: await pairWith(client, pairing, phone) };
+    return { id: pairing.id, result: await pairWith(network, pairing, phone) };
   });
   if (result.outcome === "scanned") wakesOf(pool).pairing(id);
   return result;
@@ -24,37 +30,51 @@ interface PairingRow {
   phone: string | null;
 }
 
-// A pairing whose process is gone is nobody's: the lock of a living one is not to be had.
-async function findPairing(client: PoolClient, qrOrCode: string): Promise<PairingRow | undefined> {
+// A pairing whose process is gone is nobody's: the lock of a living one is not to be had. One that an older version
+// shows says of no account, but only its own instance knows it.
+async function findPairing(
+  { client, account_id }: AccountNetwork<PoolClient>,
+  qrOrCode: string,
+): Promise<PairingRow | undefined> {
   const { rows } = await client.query<PairingRow>(
     `select id, phone from sandbox.pairing
      where (id = $1 or code = $2) and device is null and expires_at > now()
-       and not pg_try_advisory_xact_lock_shared($3, host)
+       and coalesce(account_id, $4) = $4 and not pg_try_advisory_xact_lock_shared($3, host)
      for update`,
-    [pairingOf(qrOrCode), qrOrCode.replaceAll("-", "").toUpperCase(), HOST_LOCK],
+    [pairingOf(qrOrCode), qrOrCode.replaceAll("-", "").toUpperCase(), HOST_LOCK, account_id],
   );
   return rows[0];
 }
 
-async function pairWith(client: PoolClient, pairing: PairingRow, wanted: string | undefined): Promise<Scan> {
+async function pairWith(
+  network: AccountNetwork<PoolClient>,
+  pairing: PairingRow,
+  wanted: string | undefined,
+): Promise<Scan> {
   if (pairing.phone !== null && wanted !== undefined && wanted !== pairing.phone) {
     return { outcome: "refused", reason: "The pairing code was asked for by another number." };
   }
-  const phone = wanted ?? pairing.phone ?? (await uniqueNumber(client));
+  const { client, account_id } = network;
+  const phone = wanted ?? pairing.phone ?? (await freeNumber(network));
+  const { push_name } = await findOwner(network, phone);
   const { rows } = await client.query<{ id: number }>(
-    "insert into sandbox.device (phone, token, push_name) values ($1, $2, $3) returning id::float8 as id",
-    [phone, randomBytes(32).toString("base64url"), (await findOwner(client, phone)).push_name],
+    `insert into sandbox.device (account_id, phone, token, push_name) values ($1, $2, $3, $4)
+     returning id::float8 as id`,
+    [account_id, phone, randomBytes(32).toString("base64url"), push_name],
   );
   const device = rows[0]?.id ?? 0;
   await client.query("update sandbox.pairing set device = $2 where id = $1", [pairing.id, device]);
   return { outcome: "scanned", device, phone };
 }
 
-async function uniqueNumber(client: PoolClient): Promise<string> {
+// Random, so that it tells nothing of how many others there are.
+async function freeNumber({ client, account_id }: AccountNetwork): Promise<string> {
   for (;;) {
-    const { rows } = await client.query<{ n: number }>("select nextval('sandbox.number')::float8 as n");
-    const phone = numberGivenOut(rows[0]?.n ?? 0);
-    const taken = await client.query("select from sandbox.device where phone = $1 limit 1", [phone]);
+    const phone = numberGivenOut(randomInt(NUMBERS_TO_GIVE_OUT));
+    const taken = await client.query(
+      "select from sandbox.device where phone = $1 and account_id = $2 limit 1",
+      [phone, account_id],
+    );
     if (taken.rowCount === 0) return phone;
   }
 }

@@ -1,3 +1,4 @@
+import type { Pool } from "pg";
 import type { CallResult, ChatCalls, ContactCalls, GroupCalls, ProfileCalls } from "../calls.ts";
 import type {
   Content,
@@ -10,6 +11,7 @@ import type {
   Session,
 } from "../driver.ts";
 import { Lives } from "../lives.ts";
+import type { AccountNetwork } from "./account-network.ts";
 import { type Ask, createAsk, done } from "./acting.ts";
 import {
   type Arrival,
@@ -46,14 +48,16 @@ export class SandboxSession implements Session {
   readonly groups: GroupCalls;
   readonly #hub: Hub;
   readonly #options: OpenOptions;
+  readonly #network: AccountNetwork<Pool>;
   readonly #ask: Ask;
   readonly #lives: Lives<Life>;
 
   constructor(hub: Hub, options: OpenOptions, pictureUrl: PictureUrl) {
     this.#hub = hub;
     this.#options = options;
+    this.#network = { client: hub.pool, account_id: options.account_id };
     this.#lives = new Lives(options, (pairingPhone, after) => new Life(hub, options, pairingPhone, after));
-    this.#ask = createAsk(hub.pool, () => this.#connection);
+    this.#ask = createAsk(this.#network, () => this.#connection);
     this.contacts = contactCalls(this.#ask, pictureUrl);
     this.chats = chatCalls(this.#ask);
     this.profile = profileCalls(this.#ask, pictureUrl);
@@ -83,7 +87,7 @@ export class SandboxSession implements Session {
       throw new Error("A media message needs its bytes.");
     }
     try {
-      const kept = await storeMedia(this.#hub.pool, `${connection.me.phone}/${id}`, content);
+      const kept = await storeMedia(this.#network, `${connection.me.phone}/${id}`, content);
       const result = await connection.act(sendArrival(this.#way(connection, to), kept, id));
       const isFile = result.outcome === "accepted" && kept.kind === "media";
       return isFile ? { ...result, media_ref: kept.ref } : result;
@@ -131,7 +135,7 @@ export class SandboxSession implements Session {
     ref: unknown,
     onChunk: (chunk: Uint8Array) => Promise<void> | void,
   ): Promise<"done" | "gone"> {
-    return loadMedia(this.#hub.pool, ref, onChunk);
+    return loadMedia(this.#network, ref, onChunk);
   }
 
   rejectCall(call_id: string, from: Jid): Promise<CallResult<null>> {

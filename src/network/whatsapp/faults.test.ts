@@ -331,6 +331,7 @@ describe("a send", () => {
     const listener = await pair();
     const asked: string[] = [];
     const session = createDriver(stage.server, {}).open({
+      account_id: 1,
       credentials: listener.credentials,
       report: async () => undefined,
       findSent: async (chat, id) => {

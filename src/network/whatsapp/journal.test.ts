@@ -54,7 +54,11 @@ class Gateway {
       if (isInbound) await this.#reach("after");
       return isAlive() ? result : new Promise(() => undefined);
     };
-    this.session = driver.open({ credentials: { ...this.credentials, keys: { ...keys, commit } }, report });
+    this.session = driver.open({
+      account_id: 1,
+      credentials: { ...this.credentials, keys: { ...keys, commit } },
+      report,
+    });
     this.session.connect();
     return this.session;
   }
