@@ -31,6 +31,7 @@ export async function startInstanceGateway(): Promise<InstanceGateway> {
     WAYGATE_SECRET_KEY: SECRET_KEY,
     WAYGATE_BASE_URL: "https://gateway.example",
     WAYGATE_NETWORK: "sandbox",
+    WAYGATE_SANDBOX: "on",
   });
   const { database } = running;
   const call = createRawCall(() => running.url);

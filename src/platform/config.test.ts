@@ -74,6 +74,26 @@ describe("readConfig", () => {
     expect(readConfig(env).localTargets).toBe(expected);
   });
 
+  it("gives the sandbox network to every account only while the gateway is not reached from elsewhere", () => {
+    const sandboxAt = (WAYGATE_BASE_URL: string) => readConfig({ WAYGATE_BASE_URL }).sandbox;
+    expect(readConfig({}).sandbox).toBe("on");
+    expect(["http://localhost:3000", "http://127.0.0.1", "http://[::1]:80"].map(sandboxAt)).toEqual(
+      Array(3).fill("on"),
+    );
+    expect(["https://gate.test", "http://10.0.0.4:3000", "http://waygate.local"].map(sandboxAt)).toEqual(
+      Array(3).fill("owner"),
+    );
+    const given = { WAYGATE_BASE_URL: "https://gate.test", WAYGATE_SANDBOX: "on" };
+    expect(readConfig(given).sandbox).toBe("on");
+    expect(readConfig({ WAYGATE_SANDBOX: "off" }).sandbox).toBe("off");
+  });
+
+  it("does not start with a default network that is switched off", () => {
+    expect(problemsOf({ WAYGATE_NETWORK: "sandbox", WAYGATE_SANDBOX: "off" })).toEqual([
+      "WAYGATE_NETWORK must be whatsapp when WAYGATE_SANDBOX is off",
+    ]);
+  });
+
   it("makes a base URL that a browser can open from the listening address", () => {
     expect(readConfig({ WAYGATE_HOST: "0.0.0.0", WAYGATE_PORT: "8080" }).baseUrl).toBe(
       "http://localhost:8080",
@@ -153,6 +173,7 @@ describe("readConfig", () => {
     ["WAYGATE_ALLOW_ALWAYS_DENIED", "169.254.0.0/16"],
     ["WAYGATE_ALLOW_ALWAYS_DENIED", "metadata"],
     ["WAYGATE_NETWORK", "telegram"],
+    ["WAYGATE_SANDBOX", "true"],
     ["WAYGATE_WHATSAPP_URL", "https://127.0.0.1"],
     ["WAYGATE_WHATSAPP_VERSION", "2.3000"],
     ["WAYGATE_WHATSAPP_VERSION", "2.3000.latest"],

@@ -11,6 +11,7 @@ type Settings = z.output<typeof SETTINGS>;
 /** The settings of this process; durations in milliseconds unless the name says otherwise. */
 export interface Config extends Settings {
   baseUrl: string;
+  sandbox: "on" | "owner" | "off";
   allowedHosts: string[];
   /** `<name>:<nth>`: where to kill the process. Only with NODE_ENV=test. */
   faultPoint: string | undefined;
@@ -54,6 +55,7 @@ export function readConfig(env: Env): Config {
   return {
     ...settings,
     baseUrl: settings.baseUrl ?? defaultBaseUrl(settings),
+    sandbox: settings.sandbox ?? (isReachedFromElsewhere(settings.baseUrl) ? "owner" : "on"),
     allowedHosts: allowedHostsOf(settings),
     localTargets: localTargetsOf(settings),
     faultPoint: given(env, FAULT_POINT),
@@ -149,6 +151,9 @@ function contradictions(values: Partial<Settings>): string[] {
   if (isSame(values.backupKey, values.secretKey)) {
     problems.push("WAYGATE_BACKUP_KEY must not be the same as WAYGATE_SECRET_KEY");
   }
+  if (values.network === "sandbox" && values.sandbox === "off") {
+    problems.push("WAYGATE_NETWORK must be whatsapp when WAYGATE_SANDBOX is off");
+  }
   if (values.whatsappRootKey !== undefined && "whatsappUrl" in values && !isLoopbackUrl(values.whatsappUrl)) {
     problems.push(
       "WAYGATE_WHATSAPP_ROOT_KEY is honoured only when WAYGATE_WHATSAPP_URL is a loopback address",
@@ -175,6 +180,10 @@ function isSame(one: Secret | undefined, other: Secret | undefined): boolean {
 
 function isLoopbackUrl(url: string | undefined): boolean {
   return url !== undefined && isLoopbackHost(new URL(url).hostname.replace(/^\[|\]$/g, ""));
+}
+
+function isReachedFromElsewhere(baseUrl: string | undefined): boolean {
+  return baseUrl !== undefined && !isLoopbackUrl(baseUrl);
 }
 
 function isLoopbackHost(host: string): boolean {

@@ -197,6 +197,16 @@ export const SETTINGS = z.object({
     .prefault("whatsapp")
     .describe("Network of a new instance that names none.")
     .meta({ section: "Networks and sending", env: "WAYGATE_NETWORK" }),
+  sandbox: type
+    .oneOf(["on", "owner", "off"])
+    .optional()
+    .describe(
+      "Who may use the sandbox network: `on` every account, `owner` the account of the gateway's owner alone, `off` nobody. Sandbox instances that an account already has stay connected, but cannot be paired or controlled.",
+    )
+    .meta({
+      env: "WAYGATE_SANDBOX",
+      shown: "`on`; `owner` while `WAYGATE_BASE_URL` is set and is not a loopback address",
+    }),
   loginsPerSecond: type
     .wholeNumber(1, 10_000)
     .prefault("50")

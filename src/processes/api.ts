@@ -195,7 +195,7 @@ function customerHandlers(
       box,
       outgoing,
       baseUrl: config.baseUrl,
-      network: config.network,
+      ...{ network: config.network, sandbox: config.sandbox },
       forgetApiKeys: access.forgetApiKeys,
       createDefaultWebhook: async (trx, given) =>
         toWebhookRecord(await createDefaultWebhook(trx, box, given), box, { revealSecret: true }),
@@ -271,6 +271,7 @@ function publicHandlers(parts: ApiParts) {
 function sandboxDeps({ database: { db }, sandbox, engine, outgoing, config }: ApiParts) {
   return {
     db,
+    sandbox: config.sandbox,
     controlOf: (account_id: number) => createSandboxControl(sandbox.pool, account_id),
     findPicture: (id: string) => findPicture(sandbox.pool, id),
     connectInstance: async (id: number) => {

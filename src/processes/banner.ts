@@ -11,7 +11,7 @@ export function bannerLines(
     outgoingCalls,
     firstOwner,
   }: Pick<Gateway, "url" | "database" | "outgoingCalls" | "firstOwner">,
-  config: Pick<Config, "host" | "ownerEmail">,
+  config: Pick<Config, "host" | "ownerEmail" | "sandbox">,
 ): string[] {
   const isEverywhere = config.host === "0.0.0.0" || config.host === "::";
   const where = isEverywhere ? `${url} and every other address of this machine` : url;
@@ -21,11 +21,17 @@ export function bannerLines(
     `Database: ${database}.`,
     `Outgoing calls: ${outgoingCalls}.`,
     ...signInLines(firstOwner),
+    ...(config.sandbox === "off" ? [] : sandboxLines(url, firstOwner, config.ownerEmail)),
     "",
-    `Try it without a phone; paste these three lines into a shell${firstOwner?.password ? "" : " with your own sign-in"}:`,
+  ];
+}
+
+function sandboxLines(url: string, owner: Owner, ownerEmail: string | undefined): string[] {
+  return [
     "",
-    ...curlLines(url, firstOwner, config.ownerEmail),
+    `Try it without a phone; paste these three lines into a shell${owner?.password ? "" : " with your own sign-in"}:`,
     "",
+    ...curlLines(url, owner, ownerEmail),
   ];
 }
 

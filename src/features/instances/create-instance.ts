@@ -14,6 +14,7 @@ import type { InstanceRow } from "./instance-row.ts";
 import { readSettings } from "./instance-settings.ts";
 import { toWebhookPackage } from "./instance-view.ts";
 import { type OutgoingPolicy, requireAllowedProxy, requireAllowedWebhook } from "./outgoing-policy.ts";
+import { requireSandbox, type SandboxUse } from "./require-sandbox.ts";
 
 type CreateInput = InputOf<typeof instancesContract.createInstance>;
 export type CreatedInstance = OutputOf<typeof instancesContract.createInstance>;
@@ -25,6 +26,7 @@ export interface CreateDeps {
   baseUrl: string;
   /** Network of an instance that names none. */
   network: "whatsapp" | "sandbox";
+  sandbox: SandboxUse;
   /** Adds the first webhook, which signs with the instance's own secret, and answers it with the secret. */
   createDefaultWebhook(
     trx: Trx,
@@ -43,12 +45,13 @@ export async function createInstance(
   input: CreateInput,
   by: CreateBy,
 ): Promise<Creation> {
+  const network = input.network ?? deps.network;
+  if (network === "sandbox") await requireSandbox(deps, account_id);
   const webhook = readWebhook(input);
   await requireAllowedWebhook(deps.outgoing, webhook?.url);
   await requireAllowedProxy(deps.outgoing, input.proxy?.url);
   const columns = {
-    name: input.name,
-    network: input.network ?? deps.network,
+    ...{ name: input.name, network },
     metadata: JSON.stringify(input.metadata ?? {}),
     settings: JSON.stringify(readSettings({}, input)),
     proxy: input.proxy ? deps.box.seal(input.proxy.url) : null,

@@ -21,10 +21,21 @@ import { hasPairing, toConnection, toPairing } from "./instance-view.ts";
 import { getShownInstance, type ListedInstance, listInstances } from "./list-instances.ts";
 import { toPng } from "./qr-image.ts";
 import { requestRemoval } from "./remove-instance.ts";
+import { requireSandbox, type SandboxPolicy } from "./require-sandbox.ts";
 import { START_FAULTS } from "./session-status.ts";
 import { updateInstance } from "./update-instance.ts";
 
-export { answerOnce, claimAnswer, findAnswer, keepAnswer, type OnceRequest, repeated, START_FAULTS };
+export {
+  answerOnce,
+  claimAnswer,
+  findAnswer,
+  keepAnswer,
+  type OnceRequest,
+  repeated,
+  requireSandbox,
+  type SandboxPolicy,
+  START_FAULTS,
+};
 
 export interface InstancesDeps extends CreateDeps {
   engine: Pick<Engine, "wake" | "tell" | "hear">;

@@ -1,10 +1,9 @@
 import type { SandboxControl } from "../../network/sandbox-control.ts";
-import type { Db } from "../../platform/db.ts";
 import { GatewayError } from "../../platform/errors.ts";
 import type { InstanceStatus } from "../../tables.ts";
+import { requireSandbox, type SandboxPolicy } from "../instances/instances.ts";
 
-export interface SandboxAccess {
-  db: Db;
+export interface SandboxAccess extends SandboxPolicy {
   /** What can be done in the network of an account. */
   controlOf(account_id: number): SandboxControl;
 }
@@ -19,8 +18,11 @@ export interface SandboxInstance {
   pairing_code: string | null;
 }
 
-/** The instance, if it is one of the sandbox network. Throws NOT_FOUND, and CONFLICT on another network. */
-export async function getSandboxInstance(access: Pick<SandboxAccess, "db">, id: number): Promise<SandboxInstance> {
+/**
+ * The instance, if it is one of the sandbox network and its account may use that. Throws NOT_FOUND, CONFLICT on another
+ * network, and FORBIDDEN.
+ */
+export async function getSandboxInstance(access: SandboxPolicy, id: number): Promise<SandboxInstance> {
   const { network, ...instance } = await access.db
     .selectFrom("instance")
     .select(["account_id", "network", "status", "phone", "jid", "lid", "qr", "pairing_code"])
@@ -31,6 +33,7 @@ export async function getSandboxInstance(access: Pick<SandboxAccess, "db">, id: 
       details: { network },
     });
   }
+  await requireSandbox(access, instance.account_id);
   return instance;
 }
 

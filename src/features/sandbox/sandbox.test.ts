@@ -23,6 +23,7 @@ beforeAll(async () => {
     sandboxContract,
     sandboxHandlers({
       db: database.db,
+      sandbox: "on",
       controlOf: network.controlOf,
       findPicture: (id) => findPicture(network.pool, id),
       connectInstance,

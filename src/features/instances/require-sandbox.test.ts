@@ -1,0 +1,102 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { startTestGateway, type TestGateway, type TestInstance, waitUntil } from "../../../test/gateway.ts";
+import { createRawCall, type RawCall } from "../../../test/raw-call.ts";
+import { type Client, createClient } from "../../client.ts";
+import { contract } from "../../contract.ts";
+
+const PASSWORD = "correct horse battery staple";
+const LOGIN = { email: "boss@shop.example", password: PASSWORD };
+
+let test: TestGateway;
+let call: RawCall;
+let owned: TestInstance;
+/** Of a client account, made while it could use the sandbox. */
+let shops: { id: number; key: string };
+
+beforeAll(async () => {
+  test = await startTestGateway({ WAYGATE_SANDBOX: "on" });
+  call = createRawCall(() => test.url);
+  owned = await test.connectInstance();
+  await test.owner.createAccount({ name: "Shop", ...LOGIN, user_name: "Boss" });
+  const { data } = await (await shop()).createInstance({ name: "Shop", network: "sandbox" });
+  shops = { id: data.id, key: data.api_key };
+  await clientOf(shops).sandboxScan({ id: shops.id });
+});
+afterAll(() => test.stop());
+
+const shop = async (): Promise<Client> =>
+  createClient({ baseUrl: test.url, token: (await test.anonymous.login(LOGIN)).token });
+const clientOf = ({ key }: { key: string }) => createClient({ baseUrl: test.url, apiKey: key });
+
+const REFUSED = {
+  code: "FORBIDDEN",
+  status: 403,
+  message: expect.stringContaining("The sandbox network is switched off for this account."),
+};
+
+/** What each route of the sandbox answers to an empty body, or to one with everything in it. */
+async function answersOf({ id, key }: { id: number; key: string }): Promise<string[]> {
+  const from = "5511987651234";
+  const body = {
+    ...{ from, text: "x", message_id: "x", reaction: "x", subject: "x" },
+    ...{ group_jid: "120363111111111111@g.us", action: "add", participants: [from] },
+  };
+  const codes = new Set<string>();
+  for (const { http, access } of Object.values(contract)) {
+    if (!http.includes("/sandbox/") || access === "public") continue;
+    codes.add((await call(http.replace(":id", String(id)), body, { "x-api-key": key })).body.code);
+  }
+  return [...codes];
+}
+
+const isConnected = async ({ id, key }: { id: number; key: string }) =>
+  (await clientOf({ key }).getInstanceStatus({ id })).data.connected;
+
+async function send({ id, key }: { id: number; key: string }): Promise<string | undefined> {
+  const text = { number: "5511987651234", text: "Hello" };
+  return (await clientOf({ key }).sendText({ id, ...text })).data.status;
+}
+
+describe("a sandbox for the owner's account alone", () => {
+  beforeAll(() => test.restart({ WAYGATE_SANDBOX: "owner" }));
+
+  it("refuses new sandbox instances of other accounts, and takes the owner's", async () => {
+    const made = (await shop()).createInstance({ name: "Another", network: "sandbox" });
+    await expect(made).rejects.toMatchObject(REFUSED);
+    const { id } = await test.createInstance();
+    expect(id).toBeGreaterThan(0);
+  });
+
+  it("refuses what is asked of the sandbox for other accounts, and does it for the owner's", async () => {
+    expect(await answersOf(shops)).toEqual(["FORBIDDEN"]);
+    const { id, api_key } = owned;
+    await waitUntil(() => isConnected({ id, key: api_key }));
+    const receive = { from: "5511987651234", text: "Hello" };
+    const { body } = await call(`POST /api/v1/instances/${id}/sandbox/receive`, receive, {
+      "x-api-key": api_key,
+    });
+    expect(body.success).toBe(true);
+  });
+
+  it("leaves the sandbox instances that an account has connected and sending", async () => {
+    await waitUntil(() => isConnected(shops));
+    expect(await send(shops)).toBe("sent");
+  });
+});
+
+describe("a sandbox that is switched off", () => {
+  beforeAll(() => test.restart({ WAYGATE_SANDBOX: "off" }));
+
+  it("is refused to the owner's account too, whose instances go on", async () => {
+    await expect(test.createInstance()).rejects.toMatchObject(REFUSED);
+    const instance = { id: owned.id, key: owned.api_key };
+    expect(await answersOf(instance)).toEqual(["FORBIDDEN"]);
+    await waitUntil(() => isConnected(instance));
+    expect(await send(instance)).toBe("sent");
+  });
+
+  it("does not keep anybody from WhatsApp", async () => {
+    const { data } = await (await shop()).createInstance({ name: "Real", network: "whatsapp" });
+    expect(data.status).toBe("created");
+  });
+});
