@@ -31,9 +31,12 @@ export interface WhatsAppStory {
 /** With a way to the network other than the straight one, and outside of a test run a database server, if given. */
 export async function startWhatsAppStory({
   way = async (url: string) => url,
+  env = {},
   server,
 }: {
   way?: (url: string) => Promise<string>;
+  /** Further settings of the gateway. */
+  env?: Record<string, string>;
   server?: string;
 } = {}): Promise<WhatsAppStory> {
   const network = await spawnWhatsAppServer(join(packageRoot(), "dist/test/whatsapp-server/main.js"));
@@ -41,6 +44,7 @@ export async function startWhatsAppStory({
     WAYGATE_WHATSAPP_URL: await way(network.url),
     WAYGATE_WHATSAPP_ROOT_KEY: network.rootKeyHex,
     NODE_EXTRA_CA_CERTS: network.caFile,
+    ...env,
   };
   const story = await createE2eStory(settings, server);
   const { phone } = await network.control.addPerson({ phone: newPhone() });
