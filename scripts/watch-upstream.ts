@@ -1,0 +1,67 @@
+// Compares checkouts of other projects with what scripts/upstream-watch.json has recorded of them. Uses no network.
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { packageRoot } from "../src/platform/version.ts";
+import { compareProject, type ProjectName, readWatchList, UnreadableError } from "./upstream-watch.ts";
+
+const USAGE = `npm run watch:upstream -- [--baileys <folder>] [--whatsmeow <folder>] [--web <folder>] [--record]
+
+Lists what changed in pairing, passkeys, client version and reporting tokens since the recorded state.
+  --baileys    an unpacked npm package of Baileys, or a checkout that was built
+  --whatsmeow  a checkout of whatsmeow
+  --web        a folder with the scripts of web.whatsapp.com
+  --record     writes the state of these folders as the new recorded state
+  --list       another list than scripts/upstream-watch.json
+Exit status: 0 nothing changed, 1 something changed, 2 a folder or the command line is wrong.`;
+
+process.exitCode = run();
+
+function run(): number {
+  try {
+    return watch(readOptions());
+  } catch (error) {
+    if (!(error instanceof UnreadableError)) throw error;
+    console.error(error.message);
+    return 2;
+  }
+}
+
+type Options = ReturnType<typeof readOptions>;
+
+function readOptions() {
+  const folder = { type: "string" } as const;
+  try {
+    const { values } = parseArgs({
+      options: {
+        baileys: folder,
+        whatsmeow: folder,
+        web: folder,
+        list: folder,
+        record: { type: "boolean", default: false },
+      },
+    });
+    if (values.baileys ?? values.whatsmeow ?? values.web) return values;
+  } catch (error) {
+    throw new UnreadableError(`${(error as Error).message}\n\n${USAGE}`);
+  }
+  throw new UnreadableError(USAGE);
+}
+
+function watch(options: Options): number {
+  const path = options.list ?? join(packageRoot(), "scripts/upstream-watch.json");
+  const list = readWatchList(path);
+  let changed = 0;
+  for (const name of Object.keys(list) as ProjectName[]) {
+    const checkout = options[name];
+    if (checkout === undefined) continue;
+    const { changes, now } = compareProject(list[name], checkout);
+    const versions = `recorded ${list[name].version}, given ${now.version}`;
+    console.log(`${name} (${versions}): ${changes.length} of what is watched changed`);
+    for (const { what, why } of changes) console.log(`  ${what}\n    ${why}`);
+    changed += changes.length;
+    list[name] = now;
+  }
+  if (options.record) writeFileSync(path, `${JSON.stringify(list, null, 2)}\n`);
+  return changed > 0 && !options.record ? 1 : 0;
+}
