@@ -124,7 +124,7 @@ export function createClientOf<C extends Contract>(routes: C, options: ClientOpt
 async function ask(route: Route, input: Record<string, unknown>, call: CallOptions, options: ClientOptions) {
   const { method, path, rest } = addressOf(route, input);
   const hasBody = method === "POST" || method === "PUT" || method === "PATCH";
-  const url = `${options.baseUrl.replace(/\/+$/, "")}${path}${hasBody ? "" : toQuery(rest)}`;
+  const url = `${options.baseUrl.replace(/(?<!\/)\/+$/, "")}${path}${hasBody ? "" : toQuery(rest)}`;
   const headers = new Headers(credentialOf(route, options));
   const body = hasBody ? toBody(route, rest) : null;
   if (typeof body === "string") headers.set("content-type", "application/json");

@@ -187,7 +187,7 @@ function bare(host: string): string {
 
 function splitPort(text: string): { host: string; port: number | undefined } | undefined {
   // Brackets belong to IPv6; an IPv6 address without them has no port.
-  const match = /^\[([^\]]*:[^\]]*)\](?::(\d+))?$/.exec(text) ??
+  const match = /^\[([^\]:]*:[^\]]*)\](?::(\d+))?$/.exec(text) ??
     /^([^:]+)(?::(\d+))?$/.exec(text) ?? [text, text];
   const [, host = "", digits] = match;
   const port = digits === undefined ? undefined : Number(digits);
@@ -202,7 +202,7 @@ function parseName(text: string): string | undefined {
   const wildcard = text.startsWith("*.");
   const name = domainToASCII((wildcard ? text.slice(2) : text).replace(/\.$/, ""));
   // A last label of digits is a broken address, not a name.
-  const isName = /^([a-z0-9_]([a-z0-9_-]*[a-z0-9_])?\.)*[a-z0-9_-]*[a-z_][a-z0-9_-]*$/.test(name);
+  const isName = /^(?:[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?\.)*(?=[0-9-]*[a-z_])[a-z0-9_-]+$/.test(name);
   return isName ? (wildcard ? `*.${name}` : name) : undefined;
 }
 

@@ -3,19 +3,24 @@ import type { Contract } from "./route.ts";
 /** The methods that the contract knows at a path; none when the path is unknown. */
 export function createAllowedMethods(contract: Contract): (path: string) => string[] {
   const rows = Object.values(contract).map(({ http }) => {
-    const [method = "", pattern = ""] = http.split(" ");
-    return { method, pattern: new RegExp(`^${toPattern(pattern)}/?$`) };
+    const [method = "", path = ""] = http.split(" ");
+    return { method, parts: partsOf(path) };
   });
   return (path) => {
-    const methods = rows.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method);
+    const given = partsOf(path);
+    const methods = rows.filter(({ parts }) => isAt(parts, given)).map(({ method }) => method);
     return [...new Set(methods.includes("GET") ? [...methods, "HEAD"] : methods)];
   };
 }
 
-function toPattern(path: string): string {
-  if (path === "/") return "";
-  return path
-    .split("/")
-    .map((part) => (part.startsWith(":") ? "[^/]+" : part.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")))
-    .join("/");
+function partsOf(path: string): string[] {
+  return (path.endsWith("/") ? path.slice(0, -1) : path).split("/");
+}
+
+/** A part such as `:id` takes any text but none. */
+function isAt(parts: readonly string[], given: readonly string[]): boolean {
+  return (
+    parts.length === given.length &&
+    parts.every((part, at) => (part.startsWith(":") ? given[at] !== "" : part === given[at]))
+  );
 }

@@ -21,7 +21,7 @@ export class S3Store implements MediaStore {
     this.#s3 = s3;
     this.#client = new s3.S3Client(clientOptions(url));
     this.#bucket = url.hostname;
-    this.#prefix = decodeURIComponent(url.pathname).replace(/^\/+|\/+$/g, "");
+    this.#prefix = decodeURIComponent(url.pathname).replace(/^\/+|(?<!\/)\/+$/g, "");
     this.#scratch = scratch;
     this.words = `the bucket ${this.#bucket}${this.#prefix && `, below ${this.#prefix}`}`;
   }

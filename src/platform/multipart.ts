@@ -144,10 +144,14 @@ function parseHead(head: string): PartHead {
   return { name, ...(file_name !== undefined && { file_name }), ...(mime_type && { mime_type }) };
 }
 
+const PARAMETERS = {
+  name: /;\s*name=(?:"((?:[^"\\]|\\.)*)"|([^\s;"]+))/i,
+  filename: /;\s*filename=(?:"((?:[^"\\]|\\.)*)"|([^\s;"]+))/i,
+};
+
 /** Quotes and line ends inside stand as browsers write them. */
-function parameterOf(disposition: string, name: string): string | undefined {
-  const pattern = new RegExp(`;\\s*${name}=(?:"((?:[^"\\\\]|\\\\.)*)"|([^\\s;"]+))`, "i");
-  const [, quoted, bare] = pattern.exec(disposition) ?? [];
+function parameterOf(disposition: string, name: keyof typeof PARAMETERS): string | undefined {
+  const [, quoted, bare] = PARAMETERS[name].exec(disposition) ?? [];
   return (quoted ?? bare)
     ?.replace(/\\(["\\])/g, "$1")
     .replace(/%22|%0D|%0A/gi, (code) => decodeURIComponent(code));

@@ -59,7 +59,8 @@ function boundsOf(day: Date): RawBuilder<unknown> {
 }
 
 function dayOf(table: Partitioned, name: string): Date | undefined {
-  const [, year, month, day] = new RegExp(`^${table}_(\\d{4})(\\d{2})(\\d{2})$`).exec(name) ?? [];
+  if (!name.startsWith(`${table}_`)) return undefined;
+  const [, year, month, day] = /^(\d{4})(\d{2})(\d{2})$/.exec(name.slice(table.length + 1)) ?? [];
   return year === undefined ? undefined : new Date(`${year}-${month}-${day}T00:00:00Z`);
 }
 

@@ -73,7 +73,7 @@ abstract class CopyQuery {
   }
 
   handleCommandComplete({ text }: { text: string }): void {
-    this.#rows = Number(/\d+$/.exec(text)?.[0] ?? 0);
+    this.#rows = Number(/(?<!\d)\d+$/.exec(text)?.[0] ?? 0);
   }
 
   handleReadyForQuery(): void {

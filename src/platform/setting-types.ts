@@ -117,7 +117,7 @@ export function urlOf(...schemes: string[]) {
     .refine((text) => URL.canParse(text) && schemes.includes(new URL(text).protocol.slice(0, -1)), {
       error: `must be a URL that begins with ${example}`,
     })
-    .transform((text) => text.replace(/\/+$/, ""));
+    .transform((text) => text.replace(/(?<!\/)\/+$/, ""));
 }
 
 /** A secret of `least` characters or more. */

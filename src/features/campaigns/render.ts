@@ -1,4 +1,4 @@
-const VARIABLE = /\{\{\s*([\p{L}\p{N}_.\- ]{1,64}?)\s*\}\}/gu;
+const VARIABLE = /\{\{\s*([\p{L}\p{N}_.-](?:[\p{L}\p{N}_.\- ]{0,62}[\p{L}\p{N}_.-])?)\s*\}\}/gu;
 
 /** What a recipient's variables are made of, the first that has a value wins: own, the lead's, the contact's. */
 export interface RecipientFacts {

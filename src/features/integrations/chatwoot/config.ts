@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { Integration } from "../integration-row.ts";
 
+const TRAILING_SLASHES = /(?<!\/)\/+$/;
 const WEB_ADDRESS = /^https?:\/\/[^\s]+$/i;
 
 /** People paste what their browser shows: without the slash at the end and without the way to the API. */
@@ -10,7 +11,7 @@ const baseUrl = z
   .max(2048)
   .regex(WEB_ADDRESS, "must be an http or https address")
   .refine((url) => URL.canParse(url), "must be an http or https address")
-  .transform((url) => url.replace(/[?#].*$/, "").replace(/(\/api(\/v1)?|\/app(\/.*)?)?\/*$/, ""));
+  .transform((url) => withoutPath(url));
 
 const number = z.coerce.number().int().positive();
 
@@ -81,4 +82,9 @@ export const OUR_PREFIX = "WAID:";
 /** What a message of the instance is called in Chatwoot. */
 export function sourceId(instanceId: number, messageId: string): string {
   return `${OUR_PREFIX}${instanceId}:${messageId}`;
+}
+
+function withoutPath(url: string): string {
+  const bare = url.replace(/[?#].*/s, "").replace(TRAILING_SLASHES, "");
+  return bare.replace(/\/(?:api(?:\/v1)?|app(?:\/.*)?)$/s, "").replace(TRAILING_SLASHES, "");
 }

@@ -83,5 +83,5 @@ function said(message: string): Fault {
 }
 
 function maskToken(url: string): string {
-  return url.replace(/[^/]+$/, "****");
+  return `${url.slice(0, url.lastIndexOf("/") + 1)}****`;
 }

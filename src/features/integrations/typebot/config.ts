@@ -8,7 +8,7 @@ const waitMs = z.number().int().min(0).max(60_000);
 /** A configuration as it was saved, also under earlier rules. */
 export const savedTypebotConfig = z.object({
   /** The viewer, without the `/api` that users often paste along. */
-  base_url: httpUrl.transform((url) => url.replace(/\/+$/, "").replace(/\/api$/, "")),
+  base_url: httpUrl.transform((url) => url.replace(/(?<!\/)\/+$/, "").replace(/\/api$/, "")),
   public_id: z
     .string()
     .trim()

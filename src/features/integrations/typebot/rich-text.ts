@@ -1,5 +1,3 @@
-import { trimEndOf } from "../../../platform/trim-end.ts";
-
 /** A node of Typebot's rich text: a block, a link, a variable, or a leaf with marks. */
 export interface RichNode {
   type?: unknown;
@@ -28,7 +26,7 @@ const MAX_DEPTH = 50;
  */
 export function toWhatsAppText(blocks: unknown): string {
   const lines = nodesOf(blocks).map((block) => renderBlock(block, 0));
-  return trimEndOf(lines.join("\n"), "\n");
+  return lines.join("\n").replace(/(?<!\n)\n+$/, "");
 }
 
 function nodesOf(value: unknown): RichNode[] {

@@ -1,0 +1,75 @@
+import { describe, expect, test } from "vitest";
+import { findPatterns, readPatterns } from "./patterns.ts";
+import { type TimedPattern, timePattern } from "./time-patterns.ts";
+
+const MIB = 1_048_576;
+const BUDGET_MS = 50;
+const isFull = process.env.WAYGATE_SECURITY === "full";
+const CUT = { longest: MIB, budgetMs: BUDGET_MS, first: 1_024, prefixes: 4 };
+const FULL = { ...CUT, first: 4_096, prefixes: 24 };
+
+const { literals, constructors } = findPatterns();
+
+describe("regular expressions", () => {
+  test("stand in the sources as literals, where they can be checked", () => {
+    expect(constructors).toEqual([]);
+    expect(literals.length).toBeGreaterThan(250);
+  });
+
+  test(`each read 1 MB of its worst text within ${BUDGET_MS} ms of processor time`, () => {
+    const timed = literals.map((pattern) => timePattern(pattern, isFull ? FULL : CUT));
+    if (isFull) report(timed);
+    const slow = timed.filter(({ cpuMs }) => cpuMs > BUDGET_MS);
+    expect(slow.map(describePattern)).toEqual([]);
+  });
+});
+
+function report(timed: readonly TimedPattern[]): void {
+  const attacks = timed.reduce((sum, one) => sum + one.attacks, 0);
+  const slowest = timed.toSorted((a, b) => b.cpuMs - a.cpuMs).slice(0, 5);
+  const lines = [
+    `${timed.length} patterns, ${attacks} attacks. The slowest:`,
+    ...slowest.map(describePattern),
+  ];
+  process.stdout.write(`${lines.join("\n  ")}\n`);
+}
+
+function describePattern({ place, source, flags, attack, cpuMs, length }: TimedPattern): string {
+  return `${place} /${source}/${flags}: ${Math.round(cpuMs)} ms for ${length} characters of ${JSON.stringify(attack)}`;
+}
+
+describe("the check finds", () => {
+  test.each([
+    ["an exponential pattern", "(a+)+$", ""],
+    ["alternatives that fit alike", "^(?:\\w|\\d)*!$", ""],
+    ["words with optional spaces", "^(\\w+\\s?)*$", ""],
+    ["a trimmed end", "\\/+$", ""],
+    ["both ends trimmed at once", "^\\/+|\\/+$", "g"],
+    ["letters at an end", "^\\P{L}+|\\P{L}+$", "gu"],
+    ["the last part of a path", "[^/]+$", ""],
+    ["a search across lines", "^FN[^:]*:(.+)$", "m"],
+    ["a search across lines with a group", "^(?:item\\d+\\.)?TEL[^:]*:(.+)$", "m"],
+    ["two parts that fit the same", "^(?:data:([^;,]*)[^,]*,)?([\\s\\S]*)$", ""],
+    ["spaces around a name", "\\{\\{\\s*([\\p{L}\\p{N}_.\\- ]{1,64}?)\\s*\\}\\}", "gu"],
+    ["a mark that does not close", "\\*\\*(?=\\S)([^\\n]+?)(?<=\\S)\\*\\*", "g"],
+    ["a link that does not end", "\\[([^\\]\\n]+)\\]\\((https?:\\/\\/[^\\s)]+)\\)", "g"],
+    ["an address inside another", "\\[([^[\\]\\n]+)\\]\\((https?:\\/\\/[^\\s)]+)\\)", "g"],
+    ["an optional end of a path", "(\\/api(\\/v1)?|\\/app(\\/.*)?)?\\/*$", ""],
+    ["labels of a name", "^([a-z0-9_]([a-z0-9_-]*[a-z0-9_])?\\.)*[a-z0-9_-]*[a-z_][a-z0-9_-]*$", ""],
+  ])("%s", (_, source, flags) => {
+    expect(timePattern({ place: "here", source, flags }, CUT).cpuMs).toBeGreaterThan(BUDGET_MS);
+  });
+
+  test("patterns wherever they stand, and constructors", () => {
+    const found = { literals: [], constructors: [] };
+    readPatterns(
+      "a.ts",
+      "const a = <T>(b: T) => /x\\/y/gu;\nclass C { #d = new RegExp(`e`); f = RegExp('g') }",
+      found,
+    );
+    expect(found).toEqual({
+      literals: [{ place: "a.ts:1", source: "x\\/y", flags: "gu" }],
+      constructors: ["a.ts:2", "a.ts:2"],
+    });
+  });
+});

@@ -1,0 +1,86 @@
+import { leastCpuMs } from "../cpu-time.ts";
+import { type Attack, attacksOn } from "./hostile-units.ts";
+import type { Pattern } from "./patterns.ts";
+
+export interface TimedPattern extends Pattern {
+  /** Processor time of the worst attack, on a text of `length` characters. */
+  cpuMs: number;
+  length: number;
+  attack: Attack;
+  /** How many were tried. */
+  attacks: number;
+}
+
+export interface TimingOptions {
+  /** The longest text. */
+  longest: number;
+  budgetMs: number;
+  /** Length of the texts by which the worst attacks are chosen. */
+  first: number;
+  /** How many beginnings of a fitting text stand before the units. */
+  prefixes: number;
+}
+
+/** A pattern that doubles its time with each character is found here. */
+const SHORT_LENGTHS = [20, 24, 28];
+/** Where so short a text takes so long, one that is a few characters longer takes for ever. */
+const EXPONENTIAL_MS = 10;
+/** Attacks that go on to longer texts. */
+const WORST = 4;
+
+/**
+ * The worst attack on a pattern. What is over budget on a short text is not tried on a longer one: a pattern cannot be
+ * stopped, and could take hours.
+ */
+export function timePattern(pattern: Pattern, options: TimingOptions): TimedPattern {
+  const run = runOf(pattern);
+  const attacks = attacksOn(pattern, options.prefixes);
+  const timed: { attack: Attack; cpuMs: number }[] = [];
+  for (const attack of attacks) {
+    const length = SHORT_LENGTHS.find((one) => timeOnce(run, attack, one) > EXPONENTIAL_MS);
+    if (length !== undefined)
+      return { ...pattern, attack, cpuMs: Number.POSITIVE_INFINITY, length, attacks: attacks.length };
+    timed.push({ attack, cpuMs: timeOnce(run, attack, options.first) });
+  }
+  const worst = timed.sort((a, b) => b.cpuMs - a.cpuMs).slice(0, WORST);
+  let slowest: { attack: Attack; cpuMs: number; length: number } | undefined;
+  for (const { attack } of worst) {
+    const grown = { attack, ...grow(run, attack, options) };
+    if (!slowest || grown.cpuMs > slowest.cpuMs) slowest = grown;
+    if (slowest.cpuMs > options.budgetMs) break;
+  }
+  if (!slowest) throw new Error(`${pattern.place} has no attacks`);
+  return { ...pattern, ...slowest, attacks: attacks.length };
+}
+
+function runOf({ source, flags }: Pattern): (text: string) => void {
+  const pattern = new RegExp(source, flags);
+  if (!flags.includes("g")) return (text) => void pattern.test(text);
+  return (text) => {
+    pattern.lastIndex = 0;
+    for (let matches = 0; matches < text.length && pattern.test(text); matches++)
+      if (pattern.lastIndex === text.length) break;
+  };
+}
+
+function timeOnce(run: (text: string) => void, attack: Attack, length: number): number {
+  const text = textOf(attack, length);
+  return leastCpuMs(1, () => run(text));
+}
+
+function grow(run: (text: string) => void, attack: Attack, { first, longest, budgetMs }: TimingOptions) {
+  for (let length = first; ; length = Math.min(longest, length * 4)) {
+    const text = textOf(attack, length);
+    let cpuMs = leastCpuMs(1, () => run(text));
+    if (cpuMs > budgetMs && cpuMs < 4 * budgetMs) cpuMs = leastCpuMs(4, () => run(text));
+    if (length >= longest || cpuMs > budgetMs) return { length, cpuMs };
+  }
+}
+
+function textOf({ before, unit, after }: Attack, length: number): string {
+  const text =
+    (before + unit.repeat(Math.ceil(length / unit.length))).slice(0, length - after.length) + after;
+  // Node joins the pieces of a text when it is read first: that is not the pattern's time.
+  Buffer.byteLength(text);
+  return text;
+}
