@@ -68,6 +68,36 @@ const MAY_CALL_OUT = [
   "src/network/whatsapp/way.ts",
 ];
 
+/** Below HTTP: the database, the operator's bucket, and the proxies of sessions. */
+const SOCKET_MAKERS =
+  /^((node:)?(net|tls|dgram)|pg|ws|fetch-socks|(socks|https|http)-proxy-agent|@aws-sdk\/.*)$/;
+const NO_SOCKET = new Set(["isIP", "createServer"]);
+const MAY_OPEN_SOCKETS = [
+  "src/engine/beat-connection.ts",
+  "src/features/backups/write-backup.ts",
+  "src/features/health/examine.ts",
+  "src/network/whatsapp/way.ts",
+  "src/platform/db.ts",
+  "src/platform/embedded-postgres.ts",
+  "src/platform/media-s3.ts",
+];
+
+/** What of Baileys fetches an address that it is given, or finds in a message. */
+const FETCHING_EXPORTS =
+  /^(\*|getHttpStream|getStream|toBuffer|download\w+|extractSyncdPatches|decodePatches|getUrlInfo|fetchLatest\w+|generateWAMessage\w*|generateProfilePicture|generateThumbnail|encryptedStream|getRawMediaUploadData|getWAUploadToServer|uploadWithNodeHttp|updateMessageWithNewMedia)$/;
+const FETCHING_METHODS =
+  /\bsock\.(sendMessage|updateProfilePicture|updateMediaMessage|updateCoverPhoto|product(Create|Update)|newsletter\w+)\b/;
+/** Places of Baileys that open a connection; each of them gets a transport of `way.ts`, or is never called. */
+const OPENED_BY_BAILEYS = {
+  "Socket/Client/websocket.js": ["from 'ws'", "new WebSocket("],
+  // The latest versions, which nobody asks for.
+  "Utils/generics.js": ["fetch(", "fetch("],
+  // The picture of a group invitation, which only its own writer of messages fetches.
+  "Utils/messages.js": ["fetch("],
+  // Downloads with `options.dispatcher`; uploads with `fetchAgent`, and those of other runtimes than Node.
+  "Utils/messages-media.js": ["fetch(", "import('https')", "import('http')", ".request({", "fetch("],
+};
+
 const everything = ["src", "migrations", "scripts", "test"].flatMap(readSources);
 const sources = everything.filter(({ path }) => path.startsWith("src/") && !path.endsWith(".test.ts"));
 
@@ -200,6 +230,40 @@ describe("the world outside", () => {
       })
       .map(({ path }) => path);
     expect(callers).toEqual([]);
+  });
+
+  test("is reached by sockets of the allowed files only", () => {
+    const openers = sources.filter(
+      ({ path, imports }) =>
+        !MAY_OPEN_SOCKETS.includes(path) &&
+        imports.some(
+          ({ target, values }) => SOCKET_MAKERS.test(target) && values.some((name) => !NO_SOCKET.has(name)),
+        ),
+    );
+    expect(openers.map(({ path }) => path)).toEqual([]);
+  });
+
+  test("is not reached through what Baileys would fetch by itself", () => {
+    const callers = sources.filter(
+      ({ text, imports }) =>
+        FETCHING_METHODS.test(text) ||
+        imports.some(
+          ({ target, values }) => target === "baileys" && values.some((name) => FETCHING_EXPORTS.test(name)),
+        ),
+    );
+    expect(callers.map(({ path }) => path)).toEqual([]);
+  });
+
+  test("is reached by Baileys in the known places only", () => {
+    const opening =
+      /(?<![\w.$])fetch\(|new WebSocket\(|\.request\(\{|from '(?:node:)?(?:undici|https?|http2|net|tls|dgram|axios|ws)'|import\('(?:node:)?(?:https?|http2|net|tls)'\)/g;
+    const found = listFiles("node_modules/baileys/lib")
+      .filter((path) => path.endsWith(".js"))
+      .flatMap((path) => {
+        const places = readFileSync(join(ROOT, path), "utf8").match(opening);
+        return places ? [[path.replace("node_modules/baileys/lib/", ""), [...places]] as const] : [];
+      });
+    expect(Object.fromEntries(found)).toEqual(OPENED_BY_BAILEYS);
   });
 
   test("reaches the process through main.ts: nobody else reads the environment", () => {

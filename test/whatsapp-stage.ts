@@ -36,7 +36,7 @@ export interface WhatsAppStage extends CallStage {
 }
 
 export interface WhatsAppStageOptions
-  extends Pick<WhatsAppDriverOptions, "timing" | "socket" | "log" | "versions" | "load"> {
+  extends Pick<WhatsAppDriverOptions, "timing" | "socket" | "log" | "versions" | "load" | "egress"> {
   shortQr?: boolean;
 }
 
@@ -82,7 +82,7 @@ export async function startWhatsAppStage(options: WhatsAppStageOptions = {}): Pr
 
 export function createDriver(
   server: WhatsAppServer,
-  { shortQr, timing, socket, log, versions, load }: WhatsAppStageOptions,
+  { shortQr, timing, socket, log, versions, load, egress }: WhatsAppStageOptions,
 ) {
   trustAuthority(server.caFile);
   return createWhatsAppDriver({
@@ -93,6 +93,7 @@ export function createDriver(
     log,
     versions,
     load,
+    ...(egress && { egress }),
   });
 }
 

@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import http from "node:http";
 import net, { type AddressInfo } from "node:net";
+import { promisify } from "node:util";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { disguises, INTERNAL, INTERNAL_IPV6, spellings } from "../../test/internal-addresses.ts";
 import { BLOCKED } from "./fetch-failure.ts";
@@ -274,6 +275,26 @@ describe("whose URL it is", () => {
     expect(await outgoing.fetch({ ...call, whose: "operator" })).toMatchObject({ outcome: "response" });
     expect(await outgoing.fetch(call)).toMatchObject({ failure: "blocked" });
     expect(hits).toBe(1);
+  });
+});
+
+describe("an address that comes from the network", () => {
+  const everything = ["external", "private", "loopback"];
+
+  it.each(["127.0.0.1", "10.0.0.1", "169.254.169.254", "fd00::1"])(
+    "is never at %s, whatever the lists of customers and the operator allow",
+    async (address) => {
+      const lookup = answers(address);
+      const outgoing = open({ allowedHosts: everything, allowsLoopback: async () => true, lookup });
+      const found = promisify(outgoing.lookup("https://mmg.whatsapp.net/", "network"));
+      await expect(found("mmg.whatsapp.net", {})).rejects.toThrow("not allowed");
+    },
+  );
+
+  it("may be a public one", async () => {
+    const outgoing = open({ lookup: answers("157.240.1.60") });
+    const found = promisify(outgoing.lookup("https://mmg.whatsapp.net/", "network"));
+    expect(await found("mmg.whatsapp.net", {})).toBe("157.240.1.60");
   });
 });
 

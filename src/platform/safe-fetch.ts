@@ -14,8 +14,8 @@ import { type OutgoingTarget, readTarget, type TargetRules } from "./outgoing-ta
 const SAVE_LOOKUP_MS = 3000;
 
 export type FetchFailure = Failure;
-/** Under whose rules a call goes out: a customer gave the URL, or the operator did. */
-type Whose = "tenant" | "operator";
+/** Under whose rules a call goes out: a customer gave the URL, the operator did, or a stranger through the network. */
+type Whose = "tenant" | "operator" | "network";
 
 export interface OutgoingRequest {
   url: string;
@@ -132,11 +132,15 @@ function createRules(options: SafeFetchOptions): Tools["rulesOf"] {
     httpsOnly: options.httpsOnly ?? false,
     isProxied: options.egressProxy !== undefined,
   });
+  // What opens the inside to customers must not open it to people who write to them.
+  const network = rulesFor("network", ["external"]);
   const listed = {
+    network,
     tenant: rulesFor("tenant", allowedHosts),
     operator: rulesFor("operator", operatorAllowedHosts),
   };
   const local = {
+    network,
     tenant: rulesFor("tenant, local", [...allowedHosts, "loopback"]),
     operator: rulesFor("operator, local", [...operatorAllowedHosts, "loopback"]),
   };

@@ -137,7 +137,7 @@ async function startServing(on: Foundation): Promise<{ engine: Engine; url: stri
     version: readVersion(),
     log,
   };
-  const sessions = addSessions({ ...shared, drivers: createDrivers(on, shared.clientVersion) });
+  const sessions = addSessions({ ...shared, drivers: createDrivers(on, shared) });
   const nodes = createOtherNodes({ ...shared, sessions, store: media.store });
   undo.add(() => nodes.close());
   const files = { db, engine, store: media.store, readFromNode: nodes.readFile, log };
@@ -196,7 +196,10 @@ function listen(api: Api, { host, port }: Config) {
   return api.listen(host, port).catch((error: unknown) => refuseListening(error, host, port));
 }
 
-function createDrivers({ config, sandbox, log }: Foundation, versions: ClientVersions): Driver[] {
+function createDrivers(
+  { config, sandbox, log }: Foundation,
+  { clientVersion: versions, outgoing }: { clientVersion: ClientVersions; outgoing: SafeFetch },
+): Driver[] {
   const timing = { openPerSecond: config.loginsPerSecond };
   const pictureBase = `${config.baseUrl}/sandbox/pictures/`;
   return [
@@ -206,6 +209,10 @@ function createDrivers({ config, sandbox, log }: Foundation, versions: ClientVer
       url: config.whatsappUrl,
       rootKey: config.whatsappRootKey,
       versions,
+      egress: {
+        lookup: (host, ...rest) => outgoing.lookup(`https://${host}/`, "network")(host, ...rest),
+        ...(config.egressProxy !== undefined && { proxy: config.egressProxy }),
+      },
       log,
     }),
   ];

@@ -9,6 +9,9 @@ import {
   proto,
   type WAPatchName,
 } from "baileys";
+import type { Companion } from "./companion.ts";
+import type { FileAddress } from "./control.ts";
+import type { Network } from "./network.ts";
 import { type BinaryNode, bytes, child, childrenNamed, node, result, SERVER, seconds } from "./nodes.ts";
 import type { Person } from "./person.ts";
 import type { Answer } from "./queries.ts";
@@ -49,28 +52,40 @@ const getKeyOf = (person: Person) => async (id: string) => {
 
 /** Gives the patches that a device lacks, and takes its own. */
 export const appStateQuery: Answer = async ({ iq, companion, network }) => {
-  const { person } = companion;
   const answers: BinaryNode[] = [];
   for (const asked of childrenNamed(child(iq, "sync"), "collection")) {
-    const { name = "", version = "0" } = asked.attrs;
-    const collection = collectionOf(person, name);
-    const patch = child(asked, "patch");
-    if (patch && network.faults.take("setting_conflict", person.phone)) await touch(person, name);
-    if (patch && Number(version) !== collection.patches.length) {
-      answers.push(
-        node("collection", { name, type: "error" }, [node("error", { code: 409, text: "conflict" })]),
-      );
-      continue;
-    }
-    if (patch) await take(person, name as WAPatchName, bytes(patch));
-    const missing = patch ? [] : collection.patches.slice(Number(version));
-    const patches = missing.map((one) => node("patch", {}, Buffer.from(one)));
-    const content = missing.length > 0 ? [node("patches", {}, patches)] : [];
-    answers.push(node("collection", { name, version: collection.patches.length }, content));
-    if (patch) notify(person, name, companion.number);
+    const external = network.faults.take("external_snapshot", companion.person.phone);
+    if (external) answers.push(snapshotAt(asked.attrs.name ?? "", external.at));
+    else answers.push(await answerCollection(network, companion, asked));
   }
   return result(iq, [node("sync", {}, answers)]);
 };
+
+async function answerCollection(
+  network: Network,
+  { person, number }: Companion,
+  asked: BinaryNode,
+): Promise<BinaryNode> {
+  const { name = "", version = "0" } = asked.attrs;
+  const collection = collectionOf(person, name);
+  const patch = child(asked, "patch");
+  if (patch && network.faults.take("setting_conflict", person.phone)) await touch(person, name);
+  if (patch && Number(version) !== collection.patches.length) {
+    return node("collection", { name, type: "error" }, [node("error", { code: 409, text: "conflict" })]);
+  }
+  if (patch) await take(person, name as WAPatchName, bytes(patch));
+  const missing = patch ? [] : collection.patches.slice(Number(version));
+  const patches = missing.map((one) => node("patch", {}, Buffer.from(one)));
+  const content = missing.length > 0 ? [node("patches", {}, patches)] : [];
+  const answer = node("collection", { name, version: collection.patches.length }, content);
+  if (patch) notify(person, name, number);
+  return answer;
+}
+
+function snapshotAt(name: string, at: FileAddress): BinaryNode {
+  const blob = proto.ExternalBlobReference.encode({ mediaKey: randomBytes(32), ...at }).finish();
+  return node("collection", { name, version: 1 }, [node("snapshot", {}, Buffer.from(blob))]);
+}
 
 /** A device's patch: kept as it is, and read as the phone reads it. */
 async function take(person: Person, name: WAPatchName, raw: Buffer): Promise<void> {

@@ -165,12 +165,24 @@ export type Fault = {
   /** A person cannot read a message and asks for it again. */
   | { fault: "unreadable"; by: string }
   /** An upload or download over HTTPS is answered with this status. */
-  | { fault: "media"; method: "upload" | "download"; status: number }
+  | { fault: "media"; method: "upload" | "download"; status: number; location?: string }
+  /** The phone that is asked for a file again names this path for it. */
+  | { fault: "media_retry_path"; path: string }
+  /** Files are to be sent to this host. */
+  | { fault: "media_host"; host: string }
+  /** A collection of settings is answered with a snapshot that is said to lie there. */
+  | { fault: "external_snapshot"; at: FileAddress }
   /** The seal at the end of a download is another one. */
   | { fault: "broken_seal" }
   /** HTTPS connections get a certificate of another authority. */
   | { fault: "media_certificate" }
 );
+
+/** Where a file is said to lie. */
+export interface FileAddress {
+  url?: string;
+  directPath?: string;
+}
 
 /** A stanza as plain data, for what has no method of its own. */
 export interface RawNode {
@@ -248,6 +260,8 @@ export interface WhatsAppControl {
   restrictNewChats(phone: string, until: number | undefined): Promise<void>;
   /** The network forgets all files; the phones too, so that they cannot upload them again, when asked. */
   expireMedia(options?: { phones?: boolean }): Promise<void>;
+  /** The phone sends history as a file to its linked devices; `at`: it says that the file lies there. */
+  sendHistoryFile(phone: string, history: HistoryChat[], at?: FileAddress): Promise<void>;
   /** Any stanza to the linked devices of a phone, or to all unpaired connections. */
   push(phone: string | "unpaired", stanza: RawNode): Promise<void>;
   /** Off: new connections are refused by TCP; open ones stay. */

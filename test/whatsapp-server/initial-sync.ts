@@ -3,7 +3,7 @@ import { deflate } from "node:zlib";
 import { proto } from "baileys";
 import { appStateKeyOf } from "./app-state.ts";
 import type { Companion } from "./companion.ts";
-import type { HistoryChat } from "./control.ts";
+import type { FileAddress, HistoryChat } from "./control.ts";
 import type { Network } from "./network.ts";
 import { seconds } from "./nodes.ts";
 import type { Person } from "./person.ts";
@@ -40,15 +40,39 @@ async function sendHistory(
   companion: Companion,
   history: proto.IHistorySync,
 ): Promise<void> {
-  const packed = await promisify(deflate)(proto.HistorySync.encode(history).finish());
+  const packed = await pack(history);
+  await notifyOfHistory(network, companion, history, { initialHistBootstrapInlinePayload: packed });
+}
+
+const pack = (history: proto.IHistorySync): Promise<Buffer> =>
+  promisify(deflate)(proto.HistorySync.encode(history).finish());
+
+/** History too long for a message: it lies in a file, or is said to lie elsewhere. */
+export async function sendHistoryFile(
+  network: Network,
+  companion: Companion,
+  chats: HistoryChat[],
+  at: FileAddress | undefined,
+): Promise<void> {
+  const history = {
+    syncType: HistorySyncType.RECENT,
+    conversations: chats.map((chat) => conversation(network, companion.person, chat)),
+    progress: 100,
+  };
+  const { url, directPath, ...file } = await network.media.store(await pack(history), "md-msg-hist");
+  await notifyOfHistory(network, companion, history, { ...file, ...(at ?? { url, directPath }) });
+}
+
+async function notifyOfHistory(
+  network: Network,
+  companion: Companion,
+  { syncType }: proto.IHistorySync,
+  file: object,
+): Promise<void> {
+  const about = { syncType: syncType as number, chunkOrder: 1, progress: 100 };
   await peer(network, companion, {
     type: Type.HISTORY_SYNC_NOTIFICATION,
-    historySyncNotification: {
-      syncType: history.syncType as number,
-      chunkOrder: 1,
-      progress: 100,
-      initialHistBootstrapInlinePayload: packed,
-    },
+    historySyncNotification: { ...about, ...file },
   });
 }
 

@@ -5,8 +5,10 @@ import type {
   AppSetting,
   Ending,
   Fault,
+  FileAddress,
   GroupChange,
   GroupInfo,
+  HistoryChat,
   NewPerson,
   PersonInfo,
   PresenceState,
@@ -21,6 +23,7 @@ import type {
 import { reinstall, removeDevice } from "./device-news.ts";
 import { changeGroup } from "./group-changes.ts";
 import { Handset } from "./handset.ts";
+import { sendHistoryFile } from "./initial-sync.ts";
 import type { Addressing } from "./jid.ts";
 import type { Network } from "./network.ts";
 import type { Ledger } from "./records.ts";
@@ -228,6 +231,12 @@ export class LocalControl implements WhatsAppControl {
     this.#network.media.forget();
     if (!options.phones) return;
     for (const { handset } of this.#network.people.values()) handset.forgetFiles();
+  }
+
+  async sendHistoryFile(phone: string, history: HistoryChat[], at?: FileAddress): Promise<void> {
+    for (const companion of this.#network.person(phone).companions.values()) {
+      await sendHistoryFile(this.#network, companion, history, at);
+    }
   }
 
   async push(phone: string | "unpaired", stanza: RawNode): Promise<void> {

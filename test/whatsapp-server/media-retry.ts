@@ -29,7 +29,8 @@ export async function answerMediaRetry(
   }
   const asked = opened(mediaKey, id, child(stanza, "encrypt"));
   if (proto.ServerErrorReceipt.decode(asked).stanzaId !== id) throw new Error("a retry for another message");
-  const directPath = await uploadAgain(network, kept);
+  const ordered = network.faults.take("media_retry_path", companion.person.phone);
+  const directPath = ordered?.path ?? (await uploadAgain(network, kept));
   const answer = proto.MediaRetryNotification.encode({
     stanzaId: id,
     directPath,

@@ -45,11 +45,13 @@ async function answer(network: Network, request: IncomingMessage, response: Serv
     const parts: Buffer[] = [];
     for await (const part of request) parts.push(part as Buffer);
     const refused = fault?.status ?? refusalOf(pathname, searchParams, Buffer.concat(parts));
-    if (refused !== undefined) return void response.writeHead(refused).end();
+    const headers = fault?.location === undefined ? {} : { location: fault.location };
+    if (refused !== undefined) return void response.writeHead(refused, headers).end();
     return void response.end(JSON.stringify(network.media.put("up", Buffer.concat(parts))));
   }
   const blob = network.media.get(pathname);
-  if (fault || !blob) return void response.writeHead(fault?.status ?? 410).end();
+  const headers = fault?.location === undefined ? {} : { location: fault.location };
+  if (fault || !blob) return void response.writeHead(fault?.status ?? 410, headers).end();
   ranged(request, response, network.faults.take("broken_seal", undefined) ? broken(blob) : blob);
 }
 

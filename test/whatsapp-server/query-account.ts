@@ -94,12 +94,15 @@ const md: Answer = ({ iq, first, companion, connection, network }) => {
   return result(iq);
 };
 
-const media: Answer = ({ iq, network }) =>
-  result(iq, [
+const media: Answer = ({ iq, network, companion }) => {
+  const ordered = network.faults.take("media_host", companion.person.phone);
+  const hostname = ordered?.host ?? network.media.host;
+  return result(iq, [
     node("media_conn", { auth: UPLOAD_AUTH, ttl: 3600, auth_ttl: 3600, max_buckets: 12 }, [
-      node("host", { hostname: network.media.host, maxContentLengthBytes: 2 ** 31 }),
+      node("host", { hostname, maxContentLengthBytes: 2 ** 31 }),
     ]),
   ]);
+};
 
 const mex: Answer = ({ iq, first, companion }) => {
   const data = mexData(first?.attrs.query_id, companion);

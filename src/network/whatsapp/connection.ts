@@ -8,6 +8,7 @@ import { DeviceCache } from "./device-cache.ts";
 import { Directory } from "./directory.ts";
 import { download, type OnChunk } from "./download.ts";
 import { NOT_OURS } from "./endings.ts";
+import { FileHosts } from "./file-hosts.ts";
 import { Groups } from "./groups.ts";
 import { Hearing } from "./hearing.ts";
 import type { JournalEntry } from "./journal-entry.ts";
@@ -17,7 +18,7 @@ import { createRatchets } from "./ratchets.ts";
 import { findAgain } from "./resend.ts";
 import { type Ending, LOST, type OpenSocket, openSocket, SILENT } from "./socket.ts";
 import { keepTrustedTokens } from "./trusted-tokens.ts";
-import { wayOf } from "./way.ts";
+import { type Way, wayOf } from "./way.ts";
 
 export type ConnectionOptions = Omit<DeskOptions, "onLost" | "onPeer"> &
   Pick<OpenOptions, "findSent" | "proxy" | "lookup" | "markOnline">;
@@ -39,8 +40,8 @@ export class Connection {
   readonly #socket: OpenSocket;
   readonly #hearing: Hearing;
   readonly #watch: NodeJS.Timeout;
-  /** Of the requests for files. */
-  readonly #requests: RequestInit;
+  readonly #way: Way;
+  readonly #hosts: FileHosts;
   #settled: Promise<void> = Promise.resolve();
   #isAbandoned = false;
 
@@ -64,8 +65,12 @@ export class Connection {
 
   private constructor(options: ConnectionOptions, desk: Desk) {
     const { hub, caches, creds, markOnline } = options;
-    const way = wayOf(options);
-    this.#requests = way.options;
+    this.#hosts = new FileHosts({
+      ...(hub.url !== undefined && { networkUrl: hub.url }),
+      named: () => this.#socket?.sock.getMediaHost(),
+    });
+    const way = wayOf(options, hub.egress, this.#hosts);
+    this.#way = way;
     this.#options = options;
     this.#desk = desk;
     this.#groups = new Groups(caches.store("group"));
@@ -82,7 +87,14 @@ export class Connection {
     this.#hearing = new Hearing({ sock, desk, acks: this.#acks, groups: this.#groups, told });
     this.outbox = this.#openOutbox(sock);
     const ringing = caches.store<WACallEvent>("call");
-    this.calls = openCalls({ sock, people: desk.people, groups: this.#groups, ringing, told });
+    this.calls = openCalls({
+      sock,
+      hosts: this.#hosts,
+      people: desk.people,
+      groups: this.#groups,
+      ringing,
+      told,
+    });
     this.#watch = setInterval(() => this.#listenForLife(), hub.timing.deafMs / 4).unref();
     void closed.then(() => this.#drop());
   }
@@ -161,8 +173,9 @@ export class Connection {
     const { sock } = this.#socket;
     const { timing } = this.#options.hub;
     return download(ref, onChunk, {
-      host: () => sock.getMediaHost(),
-      requests: this.#requests,
+      hosts: this.#hosts,
+      learnHosts: () => sock.refreshMediaConn(false),
+      fetchFile: this.#way.fetchFile,
       askPhones: (lost) => askPhones(sock, lost, timing.phoneMs),
     });
   }
@@ -184,7 +197,7 @@ export class Connection {
   #openOutbox(sock: WASocket): Outbox {
     const { people } = this.#desk;
     const directory = new Directory({ sock, people, devices: this.#devices });
-    return new Outbox({ sock, acks: this.#acks, people, directory, requests: this.#requests });
+    return new Outbox({ sock, acks: this.#acks, people, directory, requests: this.#way.options });
   }
 
   /** A connection that brings nothing, not even answers to the pings of the client library, is deaf. */

@@ -61,7 +61,7 @@ async function info(desk: CallDesk, jid: Jid): Promise<ContactInfo> {
   const { person, verifiedName } = await findPerson(desk, jid);
   const [about, picture_url, business] = await Promise.all([
     aboutOf(sock, person.jid),
-    pictureOf(sock, person.jid),
+    pictureOf(desk, person.jid),
     businessOf(sock, person.jid),
   ]);
   const is_business = verifiedName !== null || business !== null;
@@ -95,10 +95,16 @@ export async function aboutOf(sock: WASocket, jid: Jid): Promise<string | null> 
   return status || null;
 }
 
-/** Null when there is none, or not for us. */
-export async function pictureOf(sock: WASocket, jid: Jid): Promise<string | null> {
+/** Null when there is none, or not for us, or it is not at WhatsApp's: others fetch it by this address. */
+export async function pictureOf(
+  { sock, hosts }: Pick<CallDesk, "sock" | "hosts">,
+  jid: Jid,
+): Promise<string | null> {
   try {
-    return (await sock.profilePictureUrl(jid, "image")) ?? null;
+    const url = await sock.profilePictureUrl(jid, "image");
+    if (url === undefined || !URL.canParse(url)) return null;
+    if (!hosts.allows(new URL(url))) await sock.refreshMediaConn(false);
+    return hosts.allows(new URL(url)) ? url : null;
   } catch (error) {
     if (NOT_SHOWN.includes(codeOf(error) ?? 0)) return null;
     throw error;

@@ -1,13 +1,16 @@
 import { createDecipheriv, createHash, createHmac } from "node:crypto";
-import { getHttpStream, getMediaKeys, getUrlFromDirectPath } from "baileys";
+import { getMediaKeys } from "baileys";
+import type { FileHosts } from "./file-hosts.ts";
 import { isMediaRef, libraryType, type MediaRef } from "./media-ref.ts";
+import type { Way } from "./way.ts";
 
 export type OnChunk = (chunk: Uint8Array) => Promise<void> | void;
 
 export interface DownloadOptions {
-  /** Where the network keeps files; known once something was asked of it. */
-  host(): string | undefined;
-  requests: RequestInit;
+  hosts: FileHosts;
+  /** Asks the network where it keeps files, unless that is known. */
+  learnHosts(): Promise<unknown>;
+  fetchFile: Way["fetchFile"];
   /** Asks the phones to put a file there once more; answers its new path, undefined when they have it no longer. */
   askPhones(ref: MediaRef): Promise<string | undefined>;
 }
@@ -23,7 +26,8 @@ export async function download(
   options: DownloadOptions,
 ): Promise<"done" | "gone"> {
   if (!isMediaRef(ref)) throw new Error("This is no file of this network.");
-  const sealed = (await fetchSealed(ref, ref.path, options)) ?? (await fetchAgain(ref, options));
+  await options.learnHosts();
+  const sealed = (await fetchSealed(ref.path, options)) ?? (await fetchAgain(ref, options));
   if (!sealed) return "gone";
   await unseal(sealed, ref, onChunk);
   return "done";
@@ -33,22 +37,18 @@ type Sealed = AsyncIterable<Uint8Array>;
 
 async function fetchAgain(ref: MediaRef, options: DownloadOptions): Promise<Sealed | undefined> {
   const path = await options.askPhones(ref);
-  return path === undefined ? undefined : fetchSealed(ref, path, options);
+  return path === undefined ? undefined : fetchSealed(path, options);
 }
 
-async function fetchSealed(
-  { url }: MediaRef,
-  path: string,
-  { host, requests }: DownloadOptions,
-): Promise<Sealed | undefined> {
-  const from = url === undefined ? host() : new URL(url).host;
-  try {
-    return await getHttpStream(getUrlFromDirectPath(path, from), requests);
-  } catch (error) {
-    const { output } = error as { output?: { statusCode?: number } };
-    if (GONE.has(output?.statusCode ?? 0)) return undefined;
-    throw error;
-  }
+/** Undefined when there is no such file, or its path, which a stranger has written, leads away from the network's hosts. */
+async function fetchSealed(path: string, { hosts, fetchFile }: DownloadOptions): Promise<Sealed | undefined> {
+  const url = hosts.urlOf(path);
+  if (!url) return undefined;
+  const { status, body } = await fetchFile(url);
+  if (status >= 200 && status < 300) return body;
+  body.destroy();
+  if (GONE.has(status)) return undefined;
+  throw new Error(`The file host answered with ${status}.`);
 }
 
 /** The client library checks neither the seal nor the hash, so a file is opened here. */

@@ -5,6 +5,7 @@ import { Hub, type WhatsAppLog } from "./hub.ts";
 import { loadLibrary } from "./load-library.ts";
 import { WhatsAppSession } from "./session.ts";
 import { WHATSAPP_TIMING, type WhatsAppTiming } from "./timing.ts";
+import type { FileEgress } from "./way.ts";
 
 export interface WhatsAppDriverOptions {
   /** Where the network is, in place of its own address. */
@@ -13,6 +14,8 @@ export interface WhatsAppDriverOptions {
   rootKey?: string;
   /** Of the network's web client that we say we are; the one built into Baileys when absent. */
   versions?: ClientVersions;
+  /** How files are reached by sessions without a proxy of their own; straight when absent. */
+  egress?: FileEgress;
   log?: WhatsAppLog;
   timing?: Partial<WhatsAppTiming>;
   /** Further options of the client library, for tests. */
@@ -28,9 +31,9 @@ export interface WhatsAppDriver extends Driver {
 
 /** WhatsApp, through its web clients' protocol; nothing is loaded before the first session connects. */
 export function createWhatsAppDriver(options: WhatsAppDriverOptions = {}): WhatsAppDriver {
-  const { url, rootKey, versions, log, socket = {}, load = loadLibrary } = options;
+  const { url, rootKey, versions, egress = {}, log, socket = {}, load = loadLibrary } = options;
   const timing = { ...WHATSAPP_TIMING, ...options.timing };
-  const hub = new Hub({ url, rootKey, versions, log, load, socket, timing });
+  const hub = new Hub({ url, rootKey, versions, egress, log, load, socket, timing });
   return {
     network: "whatsapp",
     open: (opened: OpenOptions) => new WhatsAppSession(hub, opened),

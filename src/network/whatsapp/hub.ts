@@ -4,6 +4,7 @@ import { OpeningQueue } from "../opening-queue.ts";
 import { SharedCaches } from "./key-cache.ts";
 import type { Library, loadLibrary } from "./load-library.ts";
 import type { WhatsAppTiming } from "./timing.ts";
+import type { FileEgress } from "./way.ts";
 
 export interface WhatsAppLog {
   warn(fields: object, message: string): void;
@@ -15,6 +16,7 @@ export interface HubOptions {
   rootKey: string | undefined;
   /** Of the network's web client; the one built into Baileys when absent. */
   versions: ClientVersions | undefined;
+  egress: FileEgress;
   timing: WhatsAppTiming;
   log: WhatsAppLog | undefined;
   load: typeof loadLibrary;
@@ -26,6 +28,7 @@ export class Hub {
   /** Of the network; its own when absent. */
   readonly url: string | undefined;
   readonly versions: ClientVersions | undefined;
+  readonly egress: FileEgress;
   readonly timing: WhatsAppTiming;
   readonly log: WhatsAppLog | undefined;
   readonly caches = new SharedCaches();
@@ -37,9 +40,10 @@ export class Hub {
   readonly #load: typeof loadLibrary;
   #library: Promise<Library> | undefined;
 
-  constructor({ url, rootKey, versions, timing, log, load, socket }: HubOptions) {
+  constructor({ url, rootKey, versions, egress, timing, log, load, socket }: HubOptions) {
     this.url = url;
     this.versions = versions;
+    this.egress = egress;
     this.#rootKey = rootKey;
     this.timing = timing;
     this.log = log;

@@ -12,6 +12,7 @@ export type MediaProto = Partial<
 /** Where a file is and how it is opened; plain data, so that it can be kept for later. */
 export interface MediaRef {
   type: MediaType;
+  /** Of a file that we have uploaded; never fetched. */
   url?: string;
   path: string;
   key: string;
@@ -34,7 +35,6 @@ export interface MessageName {
 export function toRef(file: MediaProto, type: MediaType): MediaRef {
   return {
     type,
-    ...(file.url && { url: file.url }),
     path: file.directPath ?? "",
     key: base64(file.mediaKey),
     sha256: base64(file.fileSha256),

@@ -21,5 +21,6 @@ export async function upload(
     { upload: sock.waUploadToServer, logger: libraryLog, options },
   );
   const file = prepared[`${kind}Message`] as MediaProto;
-  return { file, ref: toRef(file, content.media_type) };
+  const ref = toRef(file, content.media_type);
+  return { file, ref: { ...ref, ...(file.url && { url: file.url }) } };
 }

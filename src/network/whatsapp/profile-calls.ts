@@ -18,11 +18,12 @@ export function profileCalls(desk: CallDesk): ProfileCalls {
   };
 }
 
-async function profileOf({ sock, people }: CallDesk): Promise<OwnProfile> {
+async function profileOf(desk: CallDesk): Promise<OwnProfile> {
+  const { sock, people } = desk;
   const { me } = people;
   const [about, picture_url, business, privacy] = await Promise.all([
     aboutOf(sock, me.jid),
-    pictureOf(sock, me.jid),
+    pictureOf(desk, me.jid),
     businessOf(sock, me.jid),
     sock.fetchPrivacySettings(true),
   ]);

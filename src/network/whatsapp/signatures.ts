@@ -1,5 +1,6 @@
 import { createRequire } from "node:module";
 import { Curve, generateSignalPubKey, WA_CERT_DETAILS } from "baileys";
+import { isLoopback } from "./file-hosts.ts";
 
 interface LibsignalCurve {
   /** Answers whether it fits, and throws for what is no signature at all. */
@@ -23,10 +24,8 @@ export function repairSignatures(): void {
   Curve.verify = isSigned;
 }
 
-const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/;
-
 /** Another root (hex) for the certificates of the network, for test servers on this machine only. */
 export function trustRoot(url: string, rootKey: string): void {
-  if (!LOOPBACK.test(new URL(url).hostname)) return;
+  if (!isLoopback(new URL(url))) return;
   WA_CERT_DETAILS.PUBLIC_KEY = Buffer.from(rootKey, "hex");
 }

@@ -5,7 +5,7 @@ import type { Hub } from "./hub.ts";
 import { libraryLog } from "./library-log.ts";
 import { poolStorages } from "./pooled-storage.ts";
 import { takeListeners } from "./take-listeners.ts";
-import type { wayOf } from "./way.ts";
+import type { Way } from "./way.ts";
 
 /** Why a connection ended: the network's code, or one of ours for what it never said. */
 export interface Ending {
@@ -31,7 +31,7 @@ export interface SocketOptions {
   hub: Hub;
   creds: Credentials;
   keys: SignalKeyStore;
-  way: ReturnType<typeof wayOf>;
+  way: Way;
   markOnline?: boolean;
   config?: Partial<SocketConfig>;
 }
@@ -54,7 +54,7 @@ export function openSocket({ hub, creds, keys, way, markOnline, config }: Socket
       // The key store waits by itself, and what it gives up is over for good.
       transactionOpts: { maxCommitRetries: 1, delayBetweenTriesMs: 0 },
       ...(version && { version: [...version] }),
-      ...way,
+      ...libraryPart(way),
       ...hub.socket,
       ...config,
     }),
@@ -65,6 +65,10 @@ export function openSocket({ hub, creds, keys, way, markOnline, config }: Socket
     end({ code: LOST, detail: `HTTP ${response?.statusCode ?? "answer"} in place of a connection` }),
   );
   return { sock, closed, isClosed, end };
+}
+
+function libraryPart({ agent, fetchAgent, options }: Way): Partial<SocketConfig> {
+  return { ...(agent && { agent }), fetchAgent, options };
 }
 
 /** The client library leaves failures of its listeners to nobody, which would end the process. */

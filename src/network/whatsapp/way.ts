@@ -1,10 +1,13 @@
 import { once } from "node:events";
+import { Agent as HttpsAgent } from "node:https";
 import { connect, type LookupFunction } from "node:net";
 import type { SocketConfig } from "baileys";
 import { socksConnector } from "fetch-socks";
 import { HttpsProxyAgent } from "https-proxy-agent";
 import { SocksProxyAgent } from "socks-proxy-agent";
-import { Agent, type Dispatcher, ProxyAgent } from "undici";
+import { Agent, type Dispatcher, ProxyAgent, request } from "undici";
+import { BoundedAnswer } from "./bounded-answer.ts";
+import { FileHosts } from "./file-hosts.ts";
 
 export interface WayOptions {
   /** As in `OpenOptions`. */
@@ -12,23 +15,109 @@ export interface WayOptions {
   lookup?: LookupFunction;
 }
 
+/** How files are reached by a session that has no proxy of its own. */
+export interface FileEgress {
+  /** Finds the addresses of a host that the network names, and fails for one that may not be dialled. */
+  lookup?: LookupFunction;
+  /** HTTP proxy for all outgoing calls of the gateway. */
+  proxy?: string;
+}
+
+export interface FileAnswer {
+  status: number;
+  body: AsyncIterable<Uint8Array> & { destroy(): unknown };
+}
+
+export interface Way extends Required<Pick<SocketConfig, "fetchAgent" | "options">> {
+  /** Of the WebSocket. */
+  agent?: SocketConfig["agent"];
+  fetchFile(url: URL): Promise<FileAnswer>;
+}
+
 const SOCKS_PORT = 1080;
 /** The proxy asks for the names of the network, so that nobody sees them here. */
 const BY_NAME: Readonly<Record<string, string>> = { "socks4:": "socks4a:", "socks5:": "socks5h:" };
+/** Of a file that Baileys fetches by itself and holds in memory: history and settings. */
+const LIBRARY_BYTES = 128 * 1024 * 1024;
+const FILE_HEADERS_MS = 30_000;
 
-/** How a socket of the client library and its requests for files reach the network; empty: straight. */
-export function wayOf({ proxy, lookup }: WayOptions): Pick<SocketConfig, "agent" | "fetchAgent" | "options"> {
-  if (proxy === undefined) return { options: {} };
+/**
+ * How a session reaches the network: its WebSocket, and whatever Baileys or we fetch or upload. Each file goes through one
+ * of the two guarded transports here, which open no connection to a host that `hosts` does not allow and follow no redirect.
+ */
+export function wayOf(options: WayOptions, egress: FileEgress, hosts = new FileHosts()): Way {
+  const dispatcher = dispatcherOf(options, egress);
+  const guarded = (maxBytes: number): Dispatcher =>
+    dispatcher.compose((dispatch) => (call, handler) => {
+      requireAllowed(hosts, new URL(String(call.origin)));
+      return dispatch(call, new BoundedAnswer(handler, maxBytes));
+    });
+  const files = guarded(Number.POSITIVE_INFINITY);
+  const agent = options.proxy === undefined ? undefined : proxyAgentOf(options.proxy, options.lookup);
+  return {
+    ...(agent && { agent }),
+    fetchAgent: uploadAgentOf(options, egress, hosts),
+    // The types of Node's own `fetch` are of another version of undici.
+    options: { dispatcher: guarded(LIBRARY_BYTES) } as object,
+    async fetchFile(url) {
+      const answer = await request(url, { dispatcher: files, headersTimeout: FILE_HEADERS_MS });
+      // An answer that nobody reads is cut, which is no failure of the process.
+      return { status: answer.statusCode, body: answer.body.on("error", () => {}) };
+    },
+  };
+}
+
+function requireAllowed(hosts: FileHosts, url: URL): void {
+  if (!hosts.allows(url)) throw new Error(`WhatsApp keeps no files at ${url.host}.`);
+}
+
+function dispatcherOf({ proxy, lookup }: WayOptions, egress: FileEgress): Dispatcher {
+  if (proxy === undefined) {
+    return egress.proxy === undefined
+      ? new Agent({ connect: { lookup: egress.lookup } })
+      : new ProxyAgent({ uri: egress.proxy, proxyTunnel: true });
+  }
   const url = new URL(proxy);
-  const byName = BY_NAME[url.protocol];
-  const agent = byName
-    ? new SocksProxyAgent(proxy.replace(/^[^:]+:/, byName), { socketOptions: { lookup } })
-    : new HttpsProxyAgent(proxy, { lookup });
-  const dispatcher = byName
+  return Object.hasOwn(BY_NAME, url.protocol)
     ? new Agent({ connect: dialSocks(url, lookup) })
     : new ProxyAgent({ uri: proxy, proxyTunnel: true, proxyTls: { lookup } as object });
-  // The types of Node's own `fetch` are of another version of undici.
-  return { agent, fetchAgent: agent, options: { dispatcher: dispatcher as Dispatcher } as object };
+}
+
+function proxyAgentOf(proxy: string, lookup?: LookupFunction): SocksProxyAgent | HttpsProxyAgent<string> {
+  const byName = BY_NAME[new URL(proxy).protocol];
+  return byName
+    ? new SocksProxyAgent(proxy.replace(/^[^:]+:/, byName), { socketOptions: { lookup } })
+    : new HttpsProxyAgent(proxy, { lookup });
+}
+
+/** Baileys uploads through Node's own client, which asks its agent for the connection of each redirect too. */
+function uploadAgentOf(options: WayOptions, egress: FileEgress, hosts: FileHosts): HttpsAgent {
+  const proxy = options.proxy ?? egress.proxy;
+  if (proxy === undefined) return new UploadAgent(hosts, egress.lookup);
+  const agent = proxyAgentOf(proxy, options.lookup);
+  const dial = agent.connect.bind(agent) as (...args: Parameters<typeof agent.connect>) => Promise<never>;
+  agent.connect = async (call: Parameters<typeof dial>[0], target: Parameters<typeof dial>[1]) => {
+    const { host, port, secureEndpoint } = target;
+    requireAllowed(hosts, new URL(`${secureEndpoint ? "https" : "http"}://${host}:${port}`));
+    return dial(call, target);
+  };
+  return agent as unknown as HttpsAgent;
+}
+
+class UploadAgent extends HttpsAgent {
+  readonly #hosts: FileHosts;
+  readonly #lookup: LookupFunction | undefined;
+
+  constructor(hosts: FileHosts, lookup: LookupFunction | undefined) {
+    super();
+    this.#hosts = hosts;
+    this.#lookup = lookup;
+  }
+
+  override createConnection(...[options, done]: Parameters<HttpsAgent["createConnection"]>) {
+    requireAllowed(this.#hosts, new URL(`https://${options.host}:${options.port}`));
+    return super.createConnection({ ...options, ...(this.#lookup && { lookup: this.#lookup }) }, done);
+  }
 }
 
 function dialSocks(url: URL, lookup: LookupFunction | undefined): ReturnType<typeof socksConnector> {

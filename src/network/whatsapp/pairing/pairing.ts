@@ -89,7 +89,8 @@ class Pairing {
     const { hub } = options;
     const { timing } = hub;
     const config = { browser: BROWSER };
-    const socket = openSocket({ hub, creds: secret.creds, keys: NO_KEYS, way: wayOf(options), config });
+    const way = wayOf(options, hub.egress);
+    const socket = openSocket({ hub, creds: secret.creds, keys: NO_KEYS, way, config });
     this.#socket = socket;
     const onFailure = (error: unknown) =>
       socket.end({
