@@ -27,6 +27,7 @@ import * as clientVersion from "./0030-client-version.ts";
 import * as sendBreaker from "./0033-send-breaker.ts";
 import * as sandboxAccounts from "./0036-sandbox-accounts.ts";
 import * as keyScope from "./0040-key-scope.ts";
+import * as signIns from "./0041-sign-ins.ts";
 
 /** Every migration in order; forward only. */
 export const migrations: Record<string, Migration> = {
@@ -58,4 +59,5 @@ export const migrations: Record<string, Migration> = {
   "0033-send-breaker": sendBreaker,
   "0036-sandbox-accounts": sandboxAccounts,
   "0040-key-scope": keyScope,
+  "0041-sign-ins": signIns,
 };

@@ -119,9 +119,9 @@ program
     await printOpenApi(output);
   });
 
-program
-  .command("account")
-  .description("accounts from the command line")
+const account = program.command("account").description("accounts and users from the command line");
+
+account
   .command("create")
   .description("make an account; prints the password of its first user once")
   .requiredOption("--name <name>", "name of the account")
@@ -137,6 +137,17 @@ program
   .action(async (options: { name: string; email: string; type: string }) => {
     const { createAccountByCommand } = await import("./processes/commands.ts");
     await createAccountByCommand(process.env, options);
+  });
+
+account
+  .command("password")
+  .description("give a user a new password, print it once, and end the user's sign-ins")
+  .argument("<email>", "e-mail of the user")
+  .option("--account-id <id>", "where the e-mail signs in to several accounts")
+  .addHelpText("after", examples("waygate account password ana@shop.example"))
+  .action(async (email: string, options: { accountId?: string }) => {
+    const { recoverUserByCommand } = await import("./processes/commands.ts");
+    await recoverUserByCommand(process.env, email, options);
   });
 
 program

@@ -76,8 +76,18 @@ export interface AccountUserTable {
 export interface SignInTable {
   id: string;
   user_id: number;
+  /** When the password was given last. */
+  confirmed_at: Generated<Date>;
   created_at: Generated<Date>;
   expires_at: Date;
+}
+
+export interface SignInGuessTable {
+  kind: "network" | "pair" | "account" | "device";
+  key: Buffer;
+  failures: number;
+  started_at: Generated<Date>;
+  last_at: Generated<Date>;
 }
 
 export type InstanceStatus =
@@ -863,6 +873,7 @@ export interface Tables {
   account_user: AccountUserTable;
   sign_in: SignInTable;
   instance: InstanceTable;
+  sign_in_guess: SignInGuessTable;
   api_key: ApiKeyTable;
   credential: CredentialTable;
   pairing_key: PairingKeyTable;

@@ -47,6 +47,8 @@ export interface Route<Input extends z.ZodType = z.ZodType, Output extends z.Zod
   readonly access: Access;
   /** The least role of a signed-in user; absent: an agent may, too. */
   readonly role?: "admin";
+  /** A signed-in user must have given the password within the last ten minutes. */
+  readonly needsPassword?: true;
   /** What the plan of the caller's account must not have switched off. */
   readonly feature?: PlanFeature;
   readonly summary: string;

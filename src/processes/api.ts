@@ -178,12 +178,13 @@ function createAccess(
 
 /** Accounts and instances: who may do what with which. */
 function customerHandlers(
-  { config, database: { db }, engine, box, outgoing }: ApiParts,
+  { config, secretKey, database: { db }, engine, box, outgoing }: ApiParts,
   access: AccessControl,
   tokens: Tokens,
 ) {
+  const secondKey = config.secretKeySecond?.reveal();
   return {
-    ...accountHandlers({ db, tokens, access }),
+    ...accountHandlers({ db, tokens, access, secrets: secondKey ? [secretKey, secondKey] : [secretKey] }),
     ...planHandlers(db),
     ...adminHandlers({ db, engine }),
     ...instanceLogsHandlers(db),

@@ -1,7 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { startTestGateway, type TestGateway, waitUntil } from "../../test/gateway.ts";
 import { createClient } from "../client.ts";
-import { createAccountByCommand, rotateKeyByCommand, verifyAuditByCommand } from "./commands.ts";
+import {
+  createAccountByCommand,
+  recoverUserByCommand,
+  rotateKeyByCommand,
+  verifyAuditByCommand,
+} from "./commands.ts";
 
 const OLD = "8fJ2mQ7vXc4RtY9wLp3ZsB6nHd1KgA5e";
 const NEW = "Zp4Rk8Tn1Vx6Bq3Mw7Gj2Fd9Lc5Hs0Ye";
@@ -35,7 +40,6 @@ describe("account create", () => {
   });
 
   it.each([
-    [{ name: "x", email: "reseller@example.com", type: "client" }, /already in use/],
     [{ name: "x", email: "nobody", type: "client" }, /e-mail/],
     [{ name: "x", email: "x@example.com", type: "boss" }, /--type must be/],
   ])("refuses %j in words", async (given, words) => {
@@ -52,6 +56,33 @@ describe("account create", () => {
     await expect(createAccountByCommand({ ...env, WAYGATE_SECRET_KEY: NEW }, given)).rejects.toThrow(
       "not the one that the secrets in this database are sealed with",
     );
+  });
+});
+
+describe("account password", () => {
+  it("prints a new password, with which the user signs in and ends the sign-ins of before", async () => {
+    const email = "lost@example.com";
+    await print(createAccountByCommand(env, { name: "Lost", email, type: "client" }));
+    const said = await print(recoverUserByCommand(env, "LOST@example.com", {}));
+    const password = /^Password: (\S+)$/m.exec(said)?.[1] ?? "";
+    expect((await test.anonymous.login({ email, password })).data.user.email).toBe(email);
+    await print(recoverUserByCommand(env, email, {}));
+    await expect(test.anonymous.login({ email, password })).rejects.toMatchObject({
+      code: "INVALID_CREDENTIALS",
+    });
+  });
+
+  it("asks for the account where the e-mail signs in to several, and says when there is none", async () => {
+    const email = "twice@example.com";
+    for (const name of ["One", "Two"])
+      await print(createAccountByCommand(env, { name, email, type: "client" }));
+    const { message } = await recoverUserByCommand(env, email, {}).catch((error) => error);
+    const [first = ""] = message.match(/\d+/g) ?? [];
+    expect(message).toMatch(/signs in to the accounts \d+, \d+\. Name one with --account-id\.$/);
+    const said = await print(recoverUserByCommand(env, email, { accountId: first }));
+    expect(said).toContain(`Account: ${first}\n`);
+    await expect(recoverUserByCommand(env, "nobody@example.com", {})).rejects.toThrow("There is no user");
+    await expect(recoverUserByCommand(env, email, { accountId: "x" })).rejects.toThrow("must be a number");
   });
 });
 

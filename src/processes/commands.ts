@@ -5,6 +5,7 @@ import {
   requireSignIn,
 } from "../features/accounts/create-account.ts";
 import { hashPassword } from "../features/accounts/passwords.ts";
+import { findUsersToRecover, replacePassword } from "../features/accounts/recover-user.ts";
 import { recordAudit } from "../features/audit/audit.ts";
 import { verifyAudit } from "../features/audit/verify-audit.ts";
 import { rotateSecrets } from "../features/secrets/rotate-secrets.ts";
@@ -35,6 +36,40 @@ export async function createAccountByCommand(
     `Account ${account_id} (${account_type}) is made.\nE-mail: ${email}\nPassword: ${given.password}`,
   );
   console.log("The password is shown this once.");
+}
+
+/** Gives a user a new password and prints it, once. */
+export async function recoverUserByCommand(
+  env: Env,
+  email: string,
+  { accountId }: { accountId?: string },
+): Promise<void> {
+  const account_id = accountId === undefined ? undefined : Number(accountId);
+  if (account_id !== undefined && !Number.isSafeInteger(account_id))
+    throw new StartError("--account-id must be a number.");
+  const password = makePassword();
+  const user = await withStore(env, ({ database: { db } }) =>
+    recoverUser(db, { email, account_id, password }),
+  );
+  console.log(`Account: ${user.account_id}\nE-mail: ${user.email}\nPassword: ${password}`);
+  console.log("The password is shown this once. Every sign-in of the user has ended, within five seconds.");
+}
+
+async function recoverUser(
+  db: Db,
+  { password, ...who }: { email: string; account_id?: number; password: string },
+) {
+  const [found, ...others] = await findUsersToRecover(db, who);
+  if (!found) throw new StartError(`There is no user ${who.email}.`);
+  if (others.length > 0) {
+    const accounts = [found, ...others].map(({ account_id }) => account_id).join(", ");
+    throw new StartError(`${who.email} signs in to the accounts ${accounts}. Name one with --account-id.`);
+  }
+  const password_hash = await hashPassword(password);
+  const { user } = await db
+    .transaction()
+    .execute((trx) => replacePassword(trx, { id: found.id, password_hash, by: BY_COMMAND }));
+  return user;
 }
 
 async function writeAccount(db: Db, given: NewAccount): Promise<number> {

@@ -1,4 +1,3 @@
-import { type Clock, systemClock } from "../../platform/clock.ts";
 import type { Db } from "../../platform/db.ts";
 import type { Handlers } from "../../platform/handler.ts";
 import { recordAudit } from "../audit/audit.ts";
@@ -8,6 +7,7 @@ import type { accountsContract } from "./contract.ts";
 import { managedAccountHandlers } from "./managed-accounts.ts";
 import { ownAccountHandlers } from "./own-account.ts";
 import { createPasswords } from "./passwords.ts";
+import { recoverUserHandlers } from "./recover-user.ts";
 import { createSignIn, getUser, toShownUser } from "./sign-in.ts";
 import type { Tokens } from "./tokens.ts";
 import { userHandlers } from "./users.ts";
@@ -16,18 +16,20 @@ export interface AccountsOptions {
   db: Db;
   tokens: Tokens;
   access: Pick<AccessControl, "forgetSignIns">;
-  clock?: Clock;
+  /** The gateway's secret key, and the one that takes its place or is replaced by it. */
+  secrets: readonly [string, ...string[]];
 }
 
 export function accountHandlers(options: AccountsOptions): Handlers<typeof accountsContract> {
-  const { db, tokens, access, clock = systemClock } = options;
+  const { db, tokens, access, secrets } = options;
   const passwords = createPasswords();
-  const signIn = createSignIn({ db, tokens, clock, passwords });
+  const signIn = createSignIn({ db, tokens, passwords, secrets });
 
   return {
     ...userHandlers({ db, access, passwords }),
     ...ownAccountHandlers(db),
     ...managedAccountHandlers({ db, passwords }),
+    ...recoverUserHandlers({ db, passwords, access }),
 
     login: (call) => signIn.login(call.input, call),
 
@@ -48,6 +50,13 @@ export function accountHandlers(options: AccountsOptions): Handlers<typeof accou
 
     async me({ caller }) {
       return toShownUser(await getUser(db, requireUser(caller).user_id));
+    },
+
+    async confirmPassword(call) {
+      const caller = requireUser(call.caller);
+      await signIn.confirm(call.input, { ...call, caller });
+      access.forgetSignIns([caller.sign_in]);
+      return {};
     },
 
     async changePassword(call) {

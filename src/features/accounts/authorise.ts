@@ -156,10 +156,16 @@ async function checkToken(known: Credentials, tokens: Tokens, route: Route, valu
   const claims = await tokens.verify(value);
   const signIn = await known.findSignIn(claims.sign_in);
   if (!signIn || signIn.user_id !== claims.user_id) throw invalidToken();
-  const { account_status, features, rates, ...user } = signIn;
+  const { account_status, features, rates, is_fresh, ...user } = signIn;
   requireInService(account_status);
   requireFeature(route, features);
+  if (route.needsPassword && !is_fresh) throw passwordRequired();
   return { caller: { kind: "user", ...user, sign_in: claims.sign_in }, rates };
+}
+
+function passwordRequired(): GatewayError {
+  const words = "Give the password again first: POST /api/auth/confirm. It is good for ten minutes.";
+  return new GatewayError("PASSWORD_REQUIRED", words);
 }
 
 /** Whatever the token is: from elsewhere nobody learns whether it is right. */

@@ -47,10 +47,17 @@ const userName = z.string().trim().min(1).max(100);
 const email = z.string().trim().min(3).max(320);
 const newPassword = z.string().min(1).max(1024).describe("12 to 1024 characters, not a common one.");
 
+const deviceToken = z.string().max(200).optional().describe("What an earlier sign-in gave to this device.");
+
 const signedIn = z.object({
   token: z.string().describe("The JWT, for `Authorization: Bearer`."),
   token_type: z.literal("Bearer"),
   expires_in: z.number().int().describe("Seconds."),
+  device_token: z
+    .string()
+    .describe(
+      "Keep it on this device and send it with the next sign-in: then wrong sign-ins of others cannot delay it.",
+    ),
   account,
   user,
 });
@@ -87,13 +94,32 @@ export const accountsContract = {
     tag,
     summary: "Sign in and get the token of the account",
     message: "Signed in",
-    aliases: { email: ["username", "login"], password: ["senha"] },
+    aliases: {
+      email: ["username", "login"],
+      password: ["senha"],
+      account_id: ["accountId"],
+      device_token: ["deviceToken"],
+    },
     input: z.object({
       email: z.string().trim().min(1).max(320),
       password: z.string().min(1).max(1024),
+      account_id: rowId
+        .optional()
+        .describe("Where the e-mail address signs in to several accounts with the same password."),
+      device_token: deviceToken,
     }),
     output: signedIn,
     beside: besideSignedIn,
+  }),
+  confirmPassword: route({
+    http: "POST /api/auth/confirm",
+    access: "account",
+    tag,
+    summary: "Give the password once more; for ten minutes routes that answer `PASSWORD_REQUIRED` are open",
+    message: "Password confirmed",
+    aliases: { password: ["senha"], device_token: ["deviceToken"] },
+    input: z.object({ password: z.string().min(1).max(1024), device_token: deviceToken }),
+    output: z.object({}),
   }),
   logout: route({
     http: "POST /api/auth/logout",
@@ -168,6 +194,7 @@ export const accountsContract = {
     http: "POST /api/users",
     access: "account",
     role: "admin",
+    needsPassword: true,
     tag,
     summary: "Add a user to the account",
     message: "User created",
@@ -178,6 +205,7 @@ export const accountsContract = {
     http: "PATCH /api/users/:id",
     access: "account",
     role: "admin",
+    needsPassword: true,
     tag,
     summary: "Change another user; a new password or role ends that user's sign-ins",
     message: "User updated",
@@ -190,10 +218,24 @@ export const accountsContract = {
     }),
     output: userRow,
   }),
+  recoverUser: route({
+    http: "POST /api/admin/users/:id/recover",
+    access: "owner",
+    needsPassword: true,
+    tag,
+    summary: "Give a user of any account a new password, shown this once, and end the user's sign-ins",
+    message: "Password replaced",
+    input: z.object({ id: rowId }),
+    output: z.object({
+      user: user.extend({ account_id: z.number() }),
+      password: z.string().describe("Shown this once."),
+    }),
+  }),
   deleteUser: route({
     http: "DELETE /api/users/:id",
     access: "account",
     role: "admin",
+    needsPassword: true,
     tag,
     summary: "Remove another user and end that user's sign-ins",
     message: "User removed",

@@ -29,6 +29,8 @@ export interface KnownSignIn {
   account_id: number;
   account_type: AccountTable["account_type"];
   role: AccountUserTable["role"];
+  /** The password was given within the last ten minutes. */
+  is_fresh: boolean;
   account_status: string;
   features: Readonly<Record<string, unknown>>;
   rates: PlanRates;
@@ -110,6 +112,7 @@ const ratesOfPlan = sql<PlanRates>`json_build_object(
   'api_rate_limit_per_minute', plan.api_rate_limit_per_minute,
   'instance_rate_limit_per_minute', plan.instance_rate_limit_per_minute,
   'message_rate_limit_per_minute', plan.message_rate_limit_per_minute)`;
+const isFresh = sql<boolean>`sign_in.confirmed_at > now() - interval '10 minutes'`;
 const mayManage = sql<boolean>`coalesce((account.settings ->> 'keys_manage_instances')::boolean, true)`;
 const isUseStale = sql<boolean>`api_key.last_used_at is null or api_key.last_used_at < now() - interval '1 minute'`;
 
@@ -132,7 +135,7 @@ async function loadSignIn(db: Db, id: string): Promise<KnownSignIn | undefined> 
     .innerJoin("plan", "plan.id", "account.plan_id")
     .select(["account_user.id as user_id", "account_user.account_id", "account_user.role"])
     .select(["account.account_type", accountState.as("account_status"), "plan.features"])
-    .select(ratesOfPlan.as("rates"))
+    .select([ratesOfPlan.as("rates"), isFresh.as("is_fresh")])
     .where("sign_in.id", "=", id)
     .where("sign_in.expires_at", ">", now)
     .executeTakeFirst();

@@ -3,7 +3,7 @@ import { GatewayError } from "../../platform/errors.ts";
 import type { AuthoriseRequest, Caller } from "../../platform/handler.ts";
 import { createRateLimiter, type RateClaim, type RateStanding } from "../../platform/rate-limiter.ts";
 import type { Route } from "../../platform/route.ts";
-import { networkOf } from "./throttle.ts";
+import { networkOf } from "./sign-in-throttle.ts";
 
 /** What the plan of an account allows in a minute; null: no limit. */
 export interface PlanRates {

@@ -1,5 +1,4 @@
 import { sql } from "kysely";
-import type { Clock } from "../../platform/clock.ts";
 import type { Db, Trx } from "../../platform/db.ts";
 import { GatewayError, invalidField } from "../../platform/errors.ts";
 import { type Caller, Reply } from "../../platform/handler.ts";
@@ -9,9 +8,10 @@ import { recordAudit } from "../audit/audit.ts";
 import { accountState } from "./account-state.ts";
 import { requireInService } from "./authorise.ts";
 import type { accountsContract } from "./contract.ts";
+import { createKnownDevices, type KnownDevices } from "./known-devices.ts";
 import { findPasswordFault } from "./password-rules.ts";
 import { isOutdated, type Passwords } from "./passwords.ts";
-import { createThrottle, type Throttle } from "./throttle.ts";
+import { type AttemptFrom, createSignInThrottle, type SignInThrottle } from "./sign-in-throttle.ts";
 import type { Tokens } from "./tokens.ts";
 
 type SignedIn = Reply<OutputOf<typeof accountsContract.login>>;
@@ -19,15 +19,17 @@ type SignedIn = Reply<OutputOf<typeof accountsContract.login>>;
 export interface SignInOptions {
   db: Db;
   tokens: Tokens;
-  clock: Clock;
   passwords: Passwords;
+  /** The gateway's secret key, and the one that takes its place or is replaced by it. */
+  secrets: readonly [string, ...string[]];
 }
 
 interface Parts {
   db: Db;
   tokens: Tokens;
   passwords: Passwords;
-  throttle: Throttle;
+  devices: KnownDevices;
+  throttle: SignInThrottle;
 }
 
 /** Where a request comes from. */
@@ -38,11 +40,16 @@ interface From {
 
 type SignedInUser = Extract<Caller, { kind: "user" }>;
 
-/** Signing in and changing the password: both judge one, so both share the throttle. */
-export function createSignIn({ db, tokens, clock, passwords }: SignInOptions) {
-  const parts = { db, tokens, passwords, throttle: createThrottle(clock) };
+/** Signing in, confirming and changing the password: all of them judge one, so all share the throttle. */
+export function createSignIn({ db, tokens, passwords, secrets }: SignInOptions) {
+  const devices = createKnownDevices(secrets);
+  const throttle = createSignInThrottle({ db, devices, digestKey: secrets[0] });
+  const parts = { db, tokens, passwords, devices, throttle };
   return {
     login: (input: InputOf<typeof accountsContract.login>, from: From) => login(parts, input, from),
+    /** Says once more who is there: sensitive routes ask for it. */
+    confirm: (input: InputOf<typeof accountsContract.confirmPassword>, by: From & { caller: SignedInUser }) =>
+      confirm(parts, input, by),
     /** `ended`: the sign-ins that the change has ended. */
     changePassword: (
       input: InputOf<typeof accountsContract.changePassword>,
@@ -51,8 +58,10 @@ export function createSignIn({ db, tokens, clock, passwords }: SignInOptions) {
   };
 }
 
-async function login(parts: Parts, { email, password }: { email: string; password: string }, from: From) {
-  const user = await judge(parts, email, from, password, () => findUserByEmail(parts.db, email));
+async function login(parts: Parts, input: InputOf<typeof accountsContract.login>, from: From) {
+  const { email, password, account_id, device_token } = input;
+  const find = () => findUsersByEmail(parts.db, email, account_id);
+  const user = await judge(parts, email, { ...from, device_token }, password, find);
   requireInService(user.status);
   const password_hash = await refreshHash(parts, user, password);
   const sign_in = await parts.db.transaction().execute(async (trx) => {
@@ -60,7 +69,33 @@ async function login(parts: Parts, { email, password }: { email: string; passwor
     await recordAudit(trx, { ...entryOf(user, from, id), action: "auth.login" });
     return id;
   });
-  return signedIn(parts.tokens, user, sign_in);
+  return signedIn(parts, user, sign_in);
+}
+
+async function confirm(
+  parts: Parts,
+  { password, device_token }: InputOf<typeof accountsContract.confirmPassword>,
+  by: From & { caller: SignedInUser },
+): Promise<void> {
+  const user = await judgeOwn(parts, { ...by, device_token }, password);
+  await parts.db.transaction().execute(async (trx) => {
+    await trx
+      .updateTable("sign_in")
+      .set({ confirmed_at: sql<Date>`now()` })
+      .where("id", "=", by.caller.sign_in)
+      .execute();
+    await recordAudit(trx, { ...entryOf(user, by, by.caller.sign_in), action: "auth.confirm" });
+  });
+}
+
+/** The signed-in user, whose password has proved right. */
+async function judgeOwn(
+  parts: Parts,
+  by: From & AttemptFrom & { caller: SignedInUser },
+  password: string,
+): Promise<User> {
+  const known = await findUser(parts.db, by.caller.user_id);
+  return judge(parts, known?.email ?? "", by, password, async () => (known ? [known] : []));
 }
 
 async function changePassword(
@@ -68,8 +103,7 @@ async function changePassword(
   { current_password, new_password }: { current_password: string; new_password: string },
   by: From & { caller: SignedInUser },
 ): Promise<{ answer: SignedIn; ended: string[] }> {
-  const known = await findUser(parts.db, by.caller.user_id);
-  const user = await judge(parts, known?.email ?? "", by, current_password, async () => known);
+  const user = await judgeOwn(parts, by, current_password);
   const fault =
     new_password === current_password
       ? "is the current one"
@@ -82,7 +116,7 @@ async function changePassword(
     await recordAudit(trx, { ...entryOf(user, by, by.caller.sign_in), action: "auth.password" });
     return { ended, sign_in: await insertSignIn(trx, parts.tokens, { ...user, password_hash }) };
   });
-  return { answer: await signedIn(parts.tokens, user, sign_in), ended: ended.map(({ id }) => id) };
+  return { answer: await signedIn(parts, user, sign_in), ended: ended.map(({ id }) => id) };
 }
 
 function entryOf(user: User, { ip, request_id }: From, sign_in: string) {
@@ -95,21 +129,36 @@ function entryOf(user: User, { ip, request_id }: From, sign_in: string) {
 async function judge(
   parts: Parts,
   email: string,
-  from: From,
+  from: From & AttemptFrom,
   password: string,
-  find: () => Promise<User | undefined>,
+  find: () => Promise<User[]>,
 ): Promise<User> {
-  const attempt = await parts.throttle.begin(email.toLowerCase(), from.ip);
+  const attempt = await parts.throttle.begin(email.toLowerCase(), from);
   let how: "right" | "wrong" | "cancelled" = "cancelled";
   try {
-    const user = await find();
-    how = (await parts.passwords.verify(user?.password_hash, password)) ? "right" : "wrong";
-    if (how === "right" && user) return user;
-    if (user) void noteRefusal(parts.db, user, from);
+    const users = await find();
+    const right = await findByPassword(parts.passwords, users, password);
+    how = right ? "right" : "wrong";
+    if (right) return right;
+    for (const user of users) void noteRefusal(parts.db, user, from);
     throw wrongCredentials();
   } finally {
-    attempt.end(how);
+    await attempt.end(how);
   }
+}
+
+/** As many accounts as one e-mail address signs in to without naming the account. */
+const MOST_USERS = 2;
+
+/** Always the same number of hashes, so that the time does not tell in how many accounts an address is known. */
+async function findByPassword(
+  passwords: Passwords,
+  users: User[],
+  password: string,
+): Promise<User | undefined> {
+  const places = Array.from({ length: MOST_USERS }, (_, place) => users[place]);
+  const verdicts = await Promise.all(places.map((user) => passwords.verify(user?.password_hash, password)));
+  return places.find((_, place) => verdicts[place]);
 }
 
 /** Not awaited: the answer must take the same time for a user who does not exist. */
@@ -139,10 +188,14 @@ function selectUser(db: Db) {
     .select(accountState.as("status"));
 }
 
-function findUserByEmail(db: Db, email: string) {
-  return selectUser(db)
+/** The oldest first; of one account where it is named. */
+function findUsersByEmail(db: Db, email: string, account_id: number | undefined): Promise<User[]> {
+  let query = selectUser(db)
     .where(sql<string>`lower(account_user.email)`, "=", sql<string>`lower(${email})`)
-    .executeTakeFirst();
+    .orderBy("account_user.id")
+    .limit(MOST_USERS);
+  if (account_id !== undefined) query = query.where("account_user.account_id", "=", account_id);
+  return query.execute();
 }
 
 function findUser(db: Db, user_id: number) {
@@ -181,11 +234,12 @@ async function insertSignIn(
   return rows[0].id;
 }
 
-async function signedIn(tokens: Tokens, user: User, sign_in: string): Promise<SignedIn> {
+async function signedIn({ tokens, devices }: Parts, user: User, sign_in: string): Promise<SignedIn> {
   const token = await tokens.sign({ user_id: user.id, sign_in });
+  const device_token = devices.issue(user.email.toLowerCase());
   const shown = toShownUser(user);
   return new Reply(
-    { token, token_type: "Bearer" as const, expires_in: tokens.lifetimeSeconds, ...shown },
+    { token, token_type: "Bearer" as const, expires_in: tokens.lifetimeSeconds, device_token, ...shown },
     { beside: { token, accountId: user.account_id } },
   );
 }

@@ -62,6 +62,7 @@ export const backupsContract = {
   }),
   downloadBackup: route({
     http: "GET /api/admin/backups/:id/download",
+    needsPassword: true,
     ...shared,
     summary: "Download the encrypted file of a backup",
     input: z.object({ id: z.string().max(64) }),

@@ -379,6 +379,7 @@ export const instancesContract = {
     http: "POST /api/v1/instances/:id/api-key/regenerate",
     access: "instance",
     role: "admin",
+    needsPassword: true,
     tag,
     summary: "Give the instance a new API key; the old one dies at once, or after `grace_seconds`",
     message: "API key regenerated",
@@ -400,6 +401,7 @@ export const instancesContract = {
     http: "PATCH /api/v1/instances/:id/api-key",
     access: "account",
     role: "admin",
+    needsPassword: true,
     tag,
     summary:
       "Let the API key of an instance read the chats of the whole account, or of its own instance only",

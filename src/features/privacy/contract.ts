@@ -12,6 +12,7 @@ export const privacyContract = {
     http: "POST /api/data/export",
     access: "account",
     role: "admin",
+    needsPassword: true,
     tag,
     summary: "Export everything that the account holds, as one JSON document",
     description:
@@ -25,6 +26,7 @@ export const privacyContract = {
     http: "POST /api/data/anonymize",
     access: "account",
     role: "admin",
+    needsPassword: true,
     tag,
     summary: "Anonymise data of the account, for good",
     description:

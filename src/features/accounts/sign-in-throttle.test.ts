@@ -1,0 +1,168 @@
+import { sql } from "kysely";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { createTestDatabase, type TestDatabase } from "../../../test/database.ts";
+import { createKnownDevices } from "./known-devices.ts";
+import { createSignInThrottle, type SignInThrottle } from "./sign-in-throttle.ts";
+
+const SECRET = "s".repeat(43);
+const BIA = "bia@example.com";
+const REFUSED = { code: "RATE_LIMITED" };
+
+let test: TestDatabase;
+let throttle: SignInThrottle;
+const devices = createKnownDevices([SECRET]);
+let networks = 0;
+
+beforeAll(async () => {
+  test = await createTestDatabase();
+  throttle = node();
+});
+afterAll(() => test.drop());
+beforeEach(() => sql`delete from sign_in_guess`.execute(test.database.db));
+
+/** Another process on the same database. */
+const node = () => createSignInThrottle({ db: test.database.db, devices, digestKey: SECRET });
+
+interface Try {
+  email?: string;
+  ip?: string;
+  device_token?: string;
+  on?: SignInThrottle;
+}
+
+async function attempt(
+  how: "right" | "wrong" | "cancelled",
+  { email = BIA, on = throttle, ...from }: Try = {},
+) {
+  const begun = await on.begin(email, { ip: "192.0.2.1", ...from });
+  await begun.end(how);
+}
+
+async function failTimes(times: number, options: Try = {}): Promise<void> {
+  for (let i = 0; i < times; i++) await attempt("wrong", options);
+}
+
+const elsewhere = () => `10.${networks++ >> 8}.${networks & 255}.1`;
+
+/** Fails five times, and lets the wait that follows begin in an hour, so that it cannot be over by accident. */
+async function useUp(options: Try = {}): Promise<void> {
+  await failTimes(5, options);
+  await pass(-3_600);
+}
+
+async function pass(seconds: number): Promise<void> {
+  const by = sql`make_interval(secs => ${seconds})`;
+  await sql`update sign_in_guess set started_at = started_at - ${by}, last_at = last_at - ${by}`.execute(
+    test.database.db,
+  );
+}
+
+describe("wrong sign-ins at one e-mail address from one network", () => {
+  it("are free for five failures, and each further one doubles the wait, up to 15 minutes", async () => {
+    await failTimes(5);
+    for (const [failures, seconds] of [
+      [11, 64],
+      [12, 128],
+      [14, 512],
+      [15, 900],
+      [1_000, 900],
+    ] as const) {
+      await sql`update sign_in_guess set failures = ${failures}, last_at = now() where kind = 'pair'`.execute(
+        test.database.db,
+      );
+      const { retryAfterSeconds: told } = await attempt("right").catch((refusal) => refusal);
+      // However long this test had to wait for the processor.
+      expect(told).toBeLessThanOrEqual(seconds);
+      expect(told).toBeGreaterThan(seconds / 2);
+    }
+    await pass(900);
+    await attempt("right");
+  });
+
+  it("are forgotten after a right one, and after a quarter of an hour without any", async () => {
+    await failTimes(4);
+    await attempt("right");
+    await failTimes(4);
+    await pass(15 * 60 + 2);
+    await failTimes(5);
+  });
+
+  it("are counted by all nodes together", async () => {
+    const other = node();
+    for (let i = 0; i < 5; i++) await attempt("wrong", { on: i % 2 === 0 ? throttle : other });
+    await pass(-3_600);
+    for (const on of [throttle, other]) await expect(attempt("right", { on })).rejects.toMatchObject(REFUSED);
+  });
+
+  it("do not slow down another e-mail address, nor the same one in another network", async () => {
+    await useUp();
+    await attempt("right", { email: "caio@example.com" });
+    await attempt("right", { ip: "198.51.100.7" });
+  });
+
+  it("count although the process died before it knew the outcome", async () => {
+    for (let i = 0; i < 5; i++) await node().begin(BIA, { ip: "192.0.2.1" });
+    await pass(-3_600);
+    await expect(attempt("right", { on: node() })).rejects.toMatchObject(REFUSED);
+  });
+
+  it("do not count while they were not judged, and right ones at the same moment all pass", async () => {
+    for (let i = 0; i < 30; i++) await attempt("cancelled");
+    await Promise.all(Array.from({ length: 15 }, () => attempt("right")));
+  });
+});
+
+describe("wrong sign-ins from one network", () => {
+  it("are refused after twenty failures in 15 minutes, whatever the e-mail address", async () => {
+    for (let i = 0; i < 20; i++) await attempt("wrong", { email: `user${i}` });
+    await expect(attempt("right")).rejects.toMatchObject(REFUSED);
+    await attempt("right", { ip: "192.0.2.8" });
+    await pass(900);
+    await attempt("right");
+  });
+
+  it("are of one network for a whole IPv6 /64", async () => {
+    for (let i = 0; i < 20; i++) await attempt("wrong", { email: `user${i}`, ip: `2001:db8:1:2::${i + 1}` });
+    await expect(attempt("right", { ip: "2001:db8:1:2:ffff::9" })).rejects.toMatchObject(REFUSED);
+    await attempt("right", { ip: "2001:db8:1:3::1" });
+  });
+});
+
+describe("a known device", () => {
+  it("signs in while its network and its e-mail address are flooded with wrong passwords", async () => {
+    const device_token = devices.issue(BIA);
+    for (let i = 0; i < 100; i++) await attempt("wrong", { ip: elsewhere() });
+    await expect(attempt("right", { ip: elsewhere() })).rejects.toMatchObject(REFUSED);
+    for (let i = 0; i < 20; i++) await attempt("wrong", { email: `user${i}` });
+    await expect(attempt("right")).rejects.toMatchObject(REFUSED);
+    await attempt("right", { device_token });
+  });
+
+  it("is slowed down by its own failures", async () => {
+    const device_token = devices.issue(BIA);
+    await useUp({ device_token });
+    await expect(attempt("right", { device_token })).rejects.toMatchObject(REFUSED);
+  });
+
+  it.each([
+    ["is that of another e-mail address", () => devices.issue("caio@example.com")],
+    ["was signed with another key", () => createKnownDevices(["t".repeat(43)]).issue(BIA)],
+    [
+      "is half a year old",
+      () => createKnownDevices([SECRET], () => Date.now() - 181 * 86_400_000).issue(BIA),
+    ],
+    ["is of tomorrow", () => createKnownDevices([SECRET], () => Date.now() + 86_400_000).issue(BIA)],
+    ["is nonsense", () => "x".repeat(100_000)],
+    ["is empty", () => ""],
+  ])("is none when its token %s", async (_, make) => {
+    const device_token = make();
+    await useUp({ device_token });
+    await expect(attempt("right")).rejects.toMatchObject(REFUSED);
+  });
+
+  it("is still known while the secret key is being changed", () => {
+    const token = devices.issue(BIA);
+    const changed = createKnownDevices(["n".repeat(43), SECRET]);
+    expect(changed.find(token, BIA)).toBeDefined();
+  });
+});

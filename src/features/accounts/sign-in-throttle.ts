@@ -1,0 +1,167 @@
+import { createHmac } from "node:crypto";
+import { sql } from "kysely";
+import type { Db, Trx } from "../../platform/db.ts";
+import { GatewayError } from "../../platform/errors.ts";
+import { parseIp } from "../../platform/ip-address.ts";
+import type { KnownDevices } from "./known-devices.ts";
+
+/** One attempt to sign in that was let through; its end is reported once. `cancelled`: neither right nor wrong. */
+export interface Attempt {
+  end(how: "right" | "wrong" | "cancelled"): Promise<void>;
+}
+
+export interface AttemptFrom {
+  ip: string;
+  /** What an earlier sign-in gave to this device. */
+  device_token?: string;
+}
+
+/**
+ * Slows down guessing on all nodes together. Per e-mail address and network: five failures, then a wait of 1 s that
+ * doubles up to 15 minutes. In 15 minutes: 20 failures per network, 100 per e-mail address. A known device of the e-mail
+ * address has its own count, so that nobody can lock out its owner.
+ */
+export interface SignInThrottle {
+  /** Throws RATE_LIMITED with the seconds to wait. Attempts at one pair on one node wait for each other. */
+  begin(email: string, from: AttemptFrom): Promise<Attempt>;
+}
+
+type Kind = "network" | "pair" | "account" | "device";
+
+interface Counter {
+  kind: Kind;
+  key: Buffer;
+}
+
+/** Counts within 15 minutes; the others double a wait. */
+const MOST_IN_WINDOW: Partial<Record<Kind, number>> = { network: 20, account: 100 };
+const FREE_FAILURES = 5;
+const WINDOW_SECONDS = 900;
+const MOST_WAITING = 20;
+
+export interface SignInThrottleOptions {
+  db: Db;
+  devices: KnownDevices;
+  /** Keeps addresses out of the table: only their keyed digests are stored. */
+  digestKey: string;
+}
+
+export function createSignInThrottle({ db, devices, digestKey }: SignInThrottleOptions): SignInThrottle {
+  const turns = new Map<string, (() => void)[]>();
+  const counter = (kind: Kind, text: string): Counter => ({
+    kind,
+    key: createHmac("sha256", digestKey).update(`${kind}|${text}`).digest(),
+  });
+
+  function countersOf(email: string, { ip, device_token }: AttemptFrom): Counter[] {
+    const device = devices.find(device_token, email);
+    if (device) return [counter("device", device)];
+    const network = networkOf(ip);
+    return [counter("network", network), counter("pair", `${email}|${network}`), counter("account", email)];
+  }
+
+  return {
+    async begin(email, from) {
+      const counters = countersOf(email, from);
+      const name = counters.map(({ key }) => key.toString("base64")).join();
+      await takeTurn(turns, name);
+      try {
+        await reserve(db, counters);
+      } catch (refusal) {
+        passTurn(turns, name);
+        throw refusal;
+      }
+      return {
+        async end(how) {
+          try {
+            if (how !== "wrong") await release(db, counters, how);
+          } finally {
+            passTurn(turns, name);
+          }
+        },
+      };
+    },
+  };
+}
+
+/** One after the other, so that right attempts at the same moment do not count as failures of each other. */
+async function takeTurn(turns: Map<string, (() => void)[]>, name: string): Promise<void> {
+  const waiting = turns.get(name);
+  if (!waiting) {
+    turns.set(name, []);
+    return;
+  }
+  if (waiting.length >= MOST_WAITING) throw tooMany(1);
+  await new Promise<void>((resolve) => waiting.push(resolve));
+}
+
+function passTurn(turns: Map<string, (() => void)[]>, name: string): void {
+  const next = turns.get(name)?.shift();
+  if (next) next();
+  else turns.delete(name);
+}
+
+/** An attempt counts as a failure until it has ended: a process that dies in between gives nothing away. */
+async function reserve(db: Db, counters: readonly Counter[]): Promise<void> {
+  await db.transaction().execute(async (trx) => {
+    for (const counter of counters) await count(trx, counter);
+  });
+}
+
+async function count(trx: Trx, { kind, key }: Counter): Promise<void> {
+  const most = MOST_IN_WINDOW[kind];
+  const wait = most === undefined ? waitAfter : waitOfWindow(most);
+  const age = most === undefined ? sql`g.last_at` : sql`g.started_at`;
+  const isOver = sql`${age} + make_interval(secs => ${WINDOW_SECONDS} + ${most === undefined ? waitAfter : sql`0`}) < now()`;
+  const { rows } = await sql`
+    insert into sign_in_guess as g (kind, key, failures) values (${kind}, ${key}, 1)
+    on conflict (kind, key) do update set
+      failures = case when ${isOver} then 1 else g.failures + 1 end,
+      started_at = case when ${isOver} then now() else g.started_at end,
+      last_at = now()
+    where ${isOver} or ${wait} = 0 or ${age} + make_interval(secs => ${wait}) <= now()
+    returning 1`.execute(trx);
+  if (rows.length > 0) return;
+  const { rows: refused } = await sql<{ seconds: number }>`
+    select extract(epoch from ${age} + make_interval(secs => ${wait}) - now())::float8 as seconds
+    from sign_in_guess g where kind = ${kind} and key = ${key}`.execute(trx);
+  throw tooMany(refused[0]?.seconds ?? 1);
+}
+
+/** Seconds from the last failure to the next attempt. */
+const waitAfter = sql`case when g.failures < ${FREE_FAILURES}::int then 0
+  else least(2 ^ least(g.failures - ${FREE_FAILURES}::int, 20), ${WINDOW_SECONDS}) end`;
+
+/** Seconds from the first failure of a window to the next attempt. */
+function waitOfWindow(most: number) {
+  return sql`case when g.failures < ${most}::int then 0 else ${WINDOW_SECONDS} end`;
+}
+
+/** A right password ends the waits of its pair or device; what else failed in the network or at the account stays. */
+async function release(db: Db, counters: readonly Counter[], how: "right" | "cancelled"): Promise<void> {
+  await db.transaction().execute(async (trx) => {
+    for (const { kind, key } of counters) {
+      const left = how === "right" && MOST_IN_WINDOW[kind] === undefined ? sql`0` : sql`failures - 1`;
+      await sql`update sign_in_guess set failures = ${left} where kind = ${kind} and key = ${key}`.execute(
+        trx,
+      );
+    }
+    // What nobody asks for any more goes a little at a time.
+    await sql`
+      delete from sign_in_guess where (kind, key) in (
+        select kind, key from sign_in_guess where last_at < now() - interval '1 hour'
+        limit 20 for update skip locked)`.execute(trx);
+  });
+}
+
+/** What an address counts for: one person easily has a whole /64 of IPv6 addresses. */
+export function networkOf(text: string): string {
+  const ip = parseIp(text);
+  return ip?.kind() === "ipv6" ? ip.toByteArray().slice(0, 8).join(".") : text;
+}
+
+function tooMany(seconds: number): GatewayError {
+  return new GatewayError("RATE_LIMITED", "Too many wrong sign-ins. Wait before the next one.", {
+    retryAfterSeconds: Math.max(1, Math.ceil(seconds)),
+  });
+}
