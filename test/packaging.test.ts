@@ -1,9 +1,10 @@
 import { existsSync, readFileSync } from "node:fs";
+import { BlockList } from "node:net";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { findOpenEntries } from "../src/platform/address-policy.ts";
-import { listSettings } from "../src/platform/config.ts";
+import { listSettings, readConfig } from "../src/platform/config.ts";
 import { listFiles, ROOT } from "./source-files.ts";
 
 const read = (path: string) => readFileSync(join(ROOT, path), "utf8");
@@ -96,6 +97,37 @@ describe.each(["docker-compose.yml", "docker-compose.nodes.yml"])("%s", (file) =
     expect(read(file)).not.toMatch(/(PASSWORD|SECRET\w*|TOKEN|KEY): [^$\s]/);
   });
 
+  test("lets no service gain rights, and the gateway and the databases run without what they do not need", () => {
+    for (const [name, service] of services) {
+      expect(service.security_opt, name).toEqual(["no-new-privileges:true"]);
+      const { image = "", build } = service;
+      if (!build && !/^(postgres|pgvector\/pgvector|redis|nginx):/.test(image)) continue;
+      expect(service, name).toMatchObject({ cap_drop: ["ALL"], read_only: true });
+      const places = [
+        ...(service.tmpfs ?? []),
+        ...service.volumes.map((volume: string) => volume.split(":")[1]),
+      ];
+      expect(places, name).toContain("/tmp");
+      if (build) expect(service.cap_add, name).toBeUndefined();
+    }
+  });
+
+  test("lets the network's gateway and the proxy name the client, at fixed addresses, and no other container", () => {
+    const [{ subnet, gateway, ip_range: range = subnet }] = compose.networks.default.ipam.config;
+    const given = new BlockList();
+    given.addSubnet(range.split("/")[0], Number(range.split("/")[1]));
+    const fixed: string[] = services
+      .map(([, { networks }]) => networks?.default.ipv4_address)
+      .filter(Boolean);
+    // An address that the engine may give away by itself could be another container's.
+    expect(fixed.filter((address) => given.check(address))).toEqual([]);
+    for (const [, { environment }] of services.filter(([, { build }]) => build)) {
+      const trusted = /^\$\{WAYGATE_TRUSTED_PROXIES:-(.*)\}$/.exec(environment.WAYGATE_TRUSTED_PROXIES)?.[1];
+      expect(trusted?.split(",")).toEqual([gateway, ...fixed]);
+    }
+    expect(fixed).toHaveLength(services.some(([name]) => name === "proxy") ? 1 : 0);
+  });
+
   test("opens ports to this machine only", () => {
     const ports = services.flatMap(([, service]) => service.ports ?? []);
     expect(ports.every((port) => port.startsWith("127.0.0.1:"))).toBe(true);
@@ -124,6 +156,7 @@ test("three nodes know their own addresses, and the proxy knows all of them", ()
     // Else the proxy ends at its start while that node is away.
     expect(proxy).toContain(`server ${name}:3000 resolve `);
   }
+  expect(proxy).toContain("proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;");
   expect(proxy).toMatch(/^resolver /m);
   expect(proxy).toMatch(/^ {2}zone /m);
   expect(proxy).toMatch(/location \/internal\/ \{\s+return 404;/);
@@ -139,10 +172,14 @@ test("the systemd unit has sections, directives that systemd knows, and a progra
   const program = /^ExecStart=\/usr\/bin\/node \/opt\/waygate\/(\S+) serve$/m.exec(text)?.[1] ?? "";
   expect(existsSync(join(ROOT, program))).toBe(true);
   expect(text).toContain("TimeoutStopSec=40s");
+  for (const name of ["ProtectKernelLogs", "ProtectClock", "ProtectHostname", "RestrictSUIDSGID"]) {
+    expect(text).toMatch(new RegExp(`^${name}=yes$`, "m"));
+  }
+  expect(text).toMatch(/^SystemCallFilter=@system-service$/m);
 });
 
 const SYSTEMD =
-  /^(Description|After|Wants|Type|User|Group|WorkingDirectory|EnvironmentFile|Environment|StateDirectory|StateDirectoryMode|ExecStart|Restart|RestartSec|KillSignal|KillMode|TimeoutStopSec|LimitNOFILE|UMask|NoNewPrivileges|ProtectSystem|ProtectHome|PrivateTmp|PrivateDevices|ProtectKernelTunables|ProtectKernelModules|ProtectControlGroups|RestrictAddressFamilies|RestrictNamespaces|LockPersonality|CapabilityBoundingSet|WantedBy)=/;
+  /^(Description|After|Wants|Type|User|Group|WorkingDirectory|EnvironmentFile|Environment|StateDirectory|StateDirectoryMode|ExecStart|Restart|RestartSec|KillSignal|KillMode|TimeoutStopSec|LimitNOFILE|UMask|NoNewPrivileges|ProtectSystem|ProtectHome|PrivateTmp|PrivateDevices|ProtectKernelTunables|ProtectKernelModules|ProtectKernelLogs|ProtectControlGroups|ProtectClock|ProtectHostname|RestrictAddressFamilies|RestrictNamespaces|RestrictRealtime|RestrictSUIDSGID|SystemCallArchitectures|SystemCallFilter|SystemCallErrorNumber|LockPersonality|CapabilityBoundingSet|WantedBy)=/;
 
 describe("the Helm chart", () => {
   const values: Json = parse(read("deploy/helm/values.yaml"));
@@ -198,6 +235,34 @@ describe("the Helm chart", () => {
     expect(text).toContain("terminationGracePeriodSeconds: 40");
     expect(text).toContain("runAsNonRoot: true");
     expect(text).toContain("enableServiceLinks: false");
+  });
+
+  test("lets the proxies of an ingress name the client, with addresses that the gateway takes", () => {
+    const text = read("deploy/helm/templates/statefulset.yaml");
+    expect(text).toMatch(
+      /if \.Values\.ingress\.enabled \}\}\n\s+- name: WAYGATE_TRUSTED_PROXIES\n\s+value: .*\.Values\.trustedProxies /,
+    );
+    const cidrs: string[] = values.trustedProxies;
+    expect(readConfig({ WAYGATE_TRUSTED_PROXIES: cidrs.join(",") }).trustedProxies).toEqual(cidrs);
+  });
+
+  test("leads /internal of its ingress to a service without pods", () => {
+    const text = read("deploy/helm/templates/ingress.yaml");
+    const [first = ""] = text.match(/- path: \/internal\n[\s\S]*?(?=- path: \/\n)/) ?? [];
+    expect(first).toMatch(/pathType: Prefix\n[\s\S]*name: .*-closed\n/);
+    const service = text.slice(text.indexOf("kind: Service"));
+    expect(service).toMatch(/name: .*-closed\n/);
+    expect(service).not.toContain("selector:");
+  });
+
+  test("lets nobody reach the nodes but themselves and named peers, and closes the cloud's metadata", () => {
+    const text = read("deploy/helm/templates/network-policy.yaml");
+    expect(values.networkPolicy.enabled).toBe(true);
+    expect(values.networkPolicy.from).toEqual([
+      { namespaceSelector: { matchLabels: { "kubernetes.io/metadata.name": "ingress-nginx" } } },
+    ]);
+    expect(text).toMatch(/policyTypes: \[Ingress, Egress\]/);
+    expect(text).toMatch(/except: \[169\.254\.0\.0\/16\]/);
   });
 });
 
