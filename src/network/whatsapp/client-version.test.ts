@@ -76,6 +76,15 @@ async function later(ms: number): Promise<void> {
       changed_at = changed_at - ${by}, wanted_at = wanted_at - ${by}`.execute(db);
 }
 
+/** The run of the schedule has ended, and what it was to connect again is on its way. */
+const searchIsOver = () =>
+  waitUntil(async () => {
+    const { rows } = await running.database.pool.query(
+      "select 1 from job where grp = 'client-version' and run_at > now()",
+    );
+    return rows.length === 1;
+  });
+
 /** The network takes no client that is older, and ends what is open. */
 async function raiseFloor(revision: number, { phone }: TestInstance): Promise<void> {
   await network.control.settings({ oldestRevision: revision });
@@ -216,6 +225,7 @@ describe("A gateway", () => {
     await later(24 * HOUR_MS);
     await running.advance(HOUR_MS);
     await isFetched(THIRD);
+    await searchIsOver();
     expect((await statusOf(instance)).status).toBe("error");
     const { data } = await client.connectInstance({ id, wait_seconds: 30 });
     expect(data.qr_code).toContain("https://wa.me/");
