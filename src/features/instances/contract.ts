@@ -88,6 +88,7 @@ const instance = z.object({
     max_messages: limit,
     max_campaigns: limit,
     max_leads: limit,
+    max_storage_mb: limit,
     api_rate_limit_per_minute: limit,
     instance_rate_limit_per_minute: limit,
     message_rate_limit_per_minute: limit,

@@ -236,7 +236,14 @@ describe("reading instances", () => {
         ...{ send_delay_min_ms: 0, send_delay_max_ms: 0, media_retention_days: null, on_unknown: "resend" },
       },
       limits: {
-        ...{ max_instances: null, max_users: null, max_messages: null, max_campaigns: null, max_leads: null },
+        ...{
+          max_instances: null,
+          max_users: null,
+          max_messages: null,
+          max_campaigns: null,
+          max_leads: null,
+          max_storage_mb: null,
+        },
         ...{
           api_rate_limit_per_minute: 600,
           instance_rate_limit_per_minute: 300,
