@@ -28,11 +28,14 @@ export class PairingSecret {
   /** The registration, whose `advSecretKey` is the current secret in base64. */
   readonly creds: Credentials;
   readonly #options: PairingSecretOptions;
+  readonly #end = new AbortController();
+  readonly #signal: AbortSignal;
   #isRotationDue: boolean;
   #changes: Promise<void> = Promise.resolve();
 
   private constructor(options: PairingSecretOptions, { creds, rotation_due }: StoredRegistration) {
     this.#options = options;
+    this.#signal = AbortSignal.any([options.signal, this.#end.signal]);
     this.creds = creds;
     this.#isRotationDue = rotation_due;
   }
@@ -72,6 +75,12 @@ export class PairingSecret {
     if (this.#isRotationDue) await this.rotate();
   }
 
+  /** Nothing is written any more: what follows reads what was stored. */
+  async close(): Promise<void> {
+    this.#end.abort();
+    await this.#changes;
+  }
+
   #change(advSecretKey: string, rotation_due: boolean): Promise<void> {
     const change = this.#changes.then(async () => {
       await this.#save({ creds: { ...this.creds, advSecretKey }, rotation_due });
@@ -83,7 +92,8 @@ export class PairingSecret {
   }
 
   async #save(registration: StoredRegistration): Promise<void> {
-    const { store, retryMs, signal, onFailure } = this.#options;
+    const { store, retryMs, onFailure } = this.#options;
+    const signal = this.#signal;
     const bytes = write(registration);
     while (!signal.aborted) {
       try {
