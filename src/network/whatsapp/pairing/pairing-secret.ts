@@ -40,13 +40,15 @@ export class PairingSecret {
     this.#isRotationDue = rotation_due;
   }
 
-  /** Of the registration under way, or of a new one, which is stored first. */
+  /** Of the registration under way, or of a new one, which is stored first. Rejects when the store fails. */
   static async open(options: PairingSecretOptions): Promise<PairingSecret> {
-    const stored = read(await options.store.loadRegistration());
-    const secret = new PairingSecret(options, stored ?? { creds: newCredentials(), rotation_due: false });
-    if (!stored) await secret.replace(secret.current);
-    else if (stored.rotation_due) await secret.rotate();
-    return secret;
+    const { store } = options;
+    const stored = read(await store.loadRegistration());
+    if (stored && !stored.rotation_due) return new PairingSecret(options, stored);
+    const creds = stored?.creds ?? newCredentials();
+    const fresh = { creds: { ...creds, advSecretKey: newSecret().toString("base64") }, rotation_due: false };
+    await store.saveRegistration(write(fresh));
+    return new PairingSecret(options, fresh);
   }
 
   get current(): Buffer {
@@ -55,7 +57,7 @@ export class PairingSecret {
 
   /** Resolves once a new random secret is stored. Rejects when the pairing ends before. */
   rotate(): Promise<void> {
-    return this.replace(randomBytes(SECRET_LENGTH));
+    return this.replace(newSecret());
   }
 
   /** As `rotate`, with a secret that was agreed with the phone. */
@@ -105,6 +107,10 @@ export class PairingSecret {
     }
     throw new Error("The pairing has ended.");
   }
+}
+
+function newSecret(): Buffer {
+  return randomBytes(SECRET_LENGTH);
 }
 
 function write({ creds, rotation_due }: StoredRegistration): Uint8Array {
