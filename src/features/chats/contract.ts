@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { pointInTime } from "../../platform/point-in-time.ts";
 import { page, pagination, route, rowId, time } from "../../platform/route.ts";
 import { queryFlag, target, targetAliases } from "../contacts/contract.ts";
 import { instanceId } from "../events/contract.ts";
@@ -48,15 +49,13 @@ const STATUSES = [
   "received",
 ] as const;
 
-const moment = z.coerce.date<string | Date>("is not a time (ISO 8601)");
-
 const messageFilter = {
   ...page,
   direction: z.enum(["inbound", "outbound"]).optional(),
   type: z.enum(MESSAGE_TYPES).optional(),
   status: z.enum(STATUSES).optional(),
-  from: moment.optional().describe("Not earlier than this time (ISO 8601)."),
-  until: moment.optional().describe("Earlier than this time."),
+  from: pointInTime.optional().describe("Not earlier than this time (ISO 8601)."),
+  until: pointInTime.optional().describe("Earlier than this time."),
   q: z
     .string()
     .trim()

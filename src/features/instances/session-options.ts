@@ -22,11 +22,9 @@ export async function readSessionOptions(
     .select(["account_id", "proxy", "settings", newestMessage(id).as("active_at")])
     .where("id", "=", id)
     .executeTakeFirstOrThrow();
-  const { mark_online, device_name } = { ...DEFAULT_SETTINGS, ...settings };
   const options = {
     account_id,
-    markOnline: mark_online,
-    ...(device_name !== null && { deviceName: device_name }),
+    markOnline: { ...DEFAULT_SETTINGS, ...settings }.mark_online,
     ...(active_at && { activeAt: active_at }),
   };
   if (!proxy) return options;

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { pointInTime } from "../../platform/point-in-time.ts";
 import { route, time } from "../../platform/route.ts";
 import { instanceId } from "../events/contract.ts";
 
@@ -115,7 +116,7 @@ const person = {
 const chatState = {
   archived: z.boolean().optional(),
   pinned: z.boolean().optional(),
-  muted_until: z.coerce.date().nullable().optional().describe("null: not muted."),
+  muted_until: pointInTime.nullable().optional().describe("null: not muted."),
   unread: z.boolean().optional(),
 };
 
