@@ -1,0 +1,34 @@
+import { expect, test } from "vitest";
+import { fuzzOperations, judge } from "./fuzz.ts";
+import { readOperations } from "./operations.ts";
+import { isFullRun, printFigures } from "./run-size.ts";
+
+const SEED = Number(process.env.WAYGATE_SECURITY_SEED ?? Date.now() % 1_000_000_000);
+const REQUESTS = isFullRun ? 5_000 : 200;
+
+test(`${REQUESTS} requests to the operations of our own OpenAPI get valid answers and no status 500 (seed ${SEED})`, {
+  timeout: 1_800_000,
+}, async () => {
+  const { findings, ...figures } = await fuzzOperations({ requests: REQUESTS, seed: SEED });
+  printFigures("Fuzzing", { ...figures, findings: findings.length });
+  expect(findings).toEqual([]);
+  // Most of the requests must get past the credentials, and some past the validation.
+  expect(figures.statuses[200]).toBeGreaterThan(REQUESTS / 10);
+});
+
+test("fuzzing finds an answer that its schema does not take, a status 500 and an answer that is not there", () => {
+  const operation = readOperations().find(({ id }) => id === "me");
+  if (!operation) throw new Error("There is no operation me.");
+  const type = "application/json";
+  const refusal = { success: false, code: "NOT_FOUND", message: "No", error: "No", request_id: "1" };
+  expect(judge(operation, { status: 404, type, body: refusal })).toBeUndefined();
+  expect(judge(operation, { status: 404, type, body: { ...refusal, code: "UNKNOWN" } })).toMatch(
+    /its schema/,
+  );
+  expect(judge(operation, { status: 200, type, body: { success: true, message: "OK" } })).toMatch(
+    /its schema/,
+  );
+  expect(judge(operation, { status: 200, type: "text/html", body: "" })).toMatch(/not in the document/);
+  expect(judge(operation, { status: 500, type, body: refusal })).toMatch(/status 500/);
+  expect(judge(operation, { status: 0, type: "", body: "reset" })).toMatch(/no answer/);
+});

@@ -1,0 +1,110 @@
+import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
+import { contract } from "../../src/contract.ts";
+import { openApiDocument } from "../../src/platform/openapi.ts";
+
+export interface JsonSchema {
+  $ref?: string;
+  type?: string | string[];
+  properties?: Record<string, JsonSchema>;
+  required?: string[];
+  additionalProperties?: boolean | JsonSchema;
+  items?: JsonSchema;
+  anyOf?: JsonSchema[];
+  oneOf?: JsonSchema[];
+  allOf?: JsonSchema[];
+  enum?: unknown[];
+  const?: unknown;
+  format?: string;
+  minimum?: number;
+  maximum?: number;
+  exclusiveMinimum?: number;
+  minLength?: number;
+  maxLength?: number;
+  minItems?: number;
+  maxItems?: number;
+}
+
+interface Parameter {
+  name: string;
+  in: "path" | "query";
+  required?: boolean;
+  schema: JsonSchema;
+}
+
+interface Content {
+  [type: string]: { schema: JsonSchema };
+}
+
+interface OperationObject {
+  operationId: string;
+  security: Record<string, unknown>[];
+  parameters: (Parameter | { $ref: string })[];
+  requestBody?: { content: Content };
+  responses: Record<string, { content?: Content } | { $ref: string }>;
+}
+
+/** One operation of our own OpenAPI document. */
+export interface Operation {
+  id: string;
+  method: string;
+  path: string;
+  /** Names of the security schemes that open it; empty: anybody. */
+  credentials: string[];
+  parameters: Parameter[];
+  body?: JsonSchema;
+  /** What is wrong with an answer, by the document; undefined: nothing. */
+  misfit(status: number, type: string, body: unknown): string | undefined;
+}
+
+const DOCUMENT = openApiDocument(contract) as { paths: Record<string, Record<string, OperationObject>> };
+const KEY = "openapi";
+
+export function readOperations(): Operation[] {
+  const ajv = new Ajv2020({ strict: false, validateFormats: false });
+  ajv.addSchema(DOCUMENT, KEY);
+  return Object.entries(DOCUMENT.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({
+      id: operation.operationId,
+      method: method.toUpperCase(),
+      path,
+      credentials: operation.security.flatMap((one) => Object.keys(one)),
+      parameters: operation.parameters.filter((one): one is Parameter => "name" in one),
+      body: operation.requestBody?.content["application/json"]?.schema,
+      misfit: checkerOf(ajv, path, method, operation),
+    })),
+  );
+}
+
+function checkerOf(ajv: Ajv2020, path: string, method: string, operation: OperationObject) {
+  const pointer = `${KEY}#/paths/${escaped(path)}/${method}/responses`;
+  const refusal = ajv.getSchema(`${KEY}#/components/schemas/Refusal`) as ValidateFunction;
+  return (status: number, type: string, body: unknown): string | undefined => {
+    const declared = operation.responses[status];
+    if (declared === undefined) return misfitOf(refusal, body);
+    const content = ("content" in declared && declared.content) || {};
+    const found = [type, "*/*"].find((one) => one in content);
+    if (found === undefined) return `answers ${status} with ${type}, which is not in the document`;
+    if (found !== "application/json") return undefined;
+    return misfitOf(ajv.getSchema(`${pointer}/${status}/content/${escaped(found)}/schema`), body);
+  };
+}
+
+function misfitOf(validate: ValidateFunction | undefined, body: unknown): string | undefined {
+  if (validate === undefined) throw new Error("The document has no schema for this answer.");
+  return validate(body) ? undefined : JSON.stringify(validate.errors?.slice(0, 3));
+}
+
+/** As part of a JSON pointer in the fragment of a URI. */
+function escaped(key: string): string {
+  return encodeURIComponent(key.replaceAll("~", "~0").replaceAll("/", "~1"));
+}
+
+/** What a reference means; the schema itself when it is none. */
+export function resolveSchema(schema: JsonSchema): JsonSchema {
+  if (schema.$ref === undefined) return schema;
+  const found = schema.$ref
+    .slice(2)
+    .split("/")
+    .reduce<unknown>((node, key) => (node as Record<string, unknown>)[key], DOCUMENT);
+  return found as JsonSchema;
+}
