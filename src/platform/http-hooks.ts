@@ -2,9 +2,11 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { errorBody } from "./envelope.ts";
 import { GatewayError } from "./errors.ts";
 import type { Caller } from "./handler.ts";
+import { anonymiseIp } from "./ip-address.ts";
 import type { Log } from "./log.ts";
 import type { AnsweredRequest } from "./metrics.ts";
 import { type Pressure, tooMuchToDo } from "./pressure.ts";
+import { createRefusalLog, type NoteRefusal } from "./refusal-log.ts";
 import { toGatewayError } from "./to-gateway-error.ts";
 
 declare module "fastify" {
@@ -45,9 +47,10 @@ export function addHooks(app: FastifyInstance, options: HookOptions): void {
   app.decorateRequest("databaseAway", undefined);
   app.decorateRequest("refusal", undefined);
   app.decorateRequest("bytes", undefined);
+  const noteRefusal = createRefusalLog({ log: options.log });
   app.addHook("onRequest", async (request, reply) => {
     setCommonHeaders(request, reply);
-    reportAnswer(request, reply, options);
+    reportAnswer(request, reply, options, noteRefusal);
     if (options.isClosing())
       throw new GatewayError("UNAVAILABLE", "The gateway is stopping.", { retryAfterSeconds: 5 });
     if (request.is404) refuseUnknown(request, reply, options.allowedMethods);
@@ -74,7 +77,12 @@ function setCommonHeaders(request: FastifyRequest, reply: FastifyReply): void {
   });
 }
 
-function reportAnswer(request: FastifyRequest, reply: FastifyReply, { log, onAnswer }: HookOptions): void {
+function reportAnswer(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { log, onAnswer }: HookOptions,
+  noteRefusal: NoteRefusal,
+): void {
   const startedAt = performance.now();
   reply.raw.once("close", () => {
     const { method, caller, id: request_id } = request;
@@ -82,8 +90,10 @@ function reportAnswer(request: FastifyRequest, reply: FastifyReply, { log, onAns
     const status = reply.raw.writableFinished ? reply.statusCode : GONE;
     const duration_ms = Math.round((performance.now() - startedAt) * 10) / 10;
     const account_id = caller && "account_id" in caller ? caller.account_id : undefined;
-    log.info({ method, route, status, duration_ms, request_id, account_id }, "request");
     const { ip, refusal: code } = request;
+    const asked = { method, route, status, code, request_id, account_id, ip: anonymiseIp(ip) };
+    log.info({ ...asked, duration_ms }, "request");
+    if (isRefusedCaller(status, caller)) noteRefusal(asked);
     const instance_id = instanceOf(request, route);
     onAnswer({
       method,
@@ -97,6 +107,11 @@ function reportAnswer(request: FastifyRequest, reply: FastifyReply, { log, onAns
       instance_id,
     });
   });
+}
+
+/** Nobody knows who it was, or who it claims to be may not do this here. */
+function isRefusedCaller(status: number, caller: Caller | undefined): boolean {
+  return (status === 401 || status === 403) && (caller === undefined || caller.kind === "public");
 }
 
 const OF_INSTANCE = "/api/v1/instances/:id";

@@ -730,9 +730,36 @@ describe("every request", () => {
       route: "/pets/:id",
       status: 200,
       account_id: 3,
+      ip: "127.0.0.0",
     });
     expect(line?.duration_ms).toEqual(expect.any(Number));
     expect(JSON.stringify(lines)).not.toMatch(/marker-in-body|5551|wg_good/);
+  });
+
+  test("leaves a warning with its network where the credential is refused, and none where it is right", async () => {
+    // Its own: the bound on these warnings is used up by the other tests.
+    const one = await createHttpServer({
+      ...{ contract, handlers, log, authorise, strictOutput: true, bodyLimitBytes: 1000 },
+      trustProxy: "127.0.0.1",
+    });
+    const { url: to } = await one.listen("127.0.0.1", 0);
+    const knock = (key: string, id: string) =>
+      fetch(`${to}/pets/7`, {
+        headers: { "x-api-key": key, "x-request-id": id, "x-forwarded-for": "203.0.113.9" },
+      });
+    expect((await knock("wg_bad", "refused")).status).toBe(401);
+    expect((await knock("wg_good", "admitted")).status).toBe(200);
+    await one.close();
+    const warnings = lines.filter(({ level }) => level === "warn");
+    expect(warnings.find(({ request_id }) => request_id === "refused")).toMatchObject({
+      ip: "203.0.113.0",
+      route: "/pets/:id",
+      status: 401,
+      code: "INVALID_API_KEY",
+    });
+    expect(warnings.some(({ request_id }) => request_id === "admitted")).toBe(false);
+    expect(lines.some(({ request_id }) => request_id === "admitted")).toBe(true);
+    expect(JSON.stringify(lines)).not.toContain("203.0.113.9");
   });
 
   test("counts in the metrics, which only the metrics token opens", async () => {

@@ -104,6 +104,19 @@ export function reachedIps(ip: Ip): Ip[] {
   return FORMS.find(({ cidr }) => inCidr(ip, cidr))?.unwrap(ip.toByteArray(), ip) ?? [ip];
 }
 
+/** The /24 or /48 of an address: enough to see where a caller sits, too little to know who it is. */
+export function anonymiseIp(text: string): string | undefined {
+  const ip = parseIp(text);
+  if (!ip) return undefined;
+  const bytes = ip.toByteArray();
+  if (ip.kind() === "ipv4") return `${bytes.slice(0, 3).join(".")}.0`;
+  if (inCidr(ip, MAPPED)) return `${bytes.slice(12, 15).join(".")}.0`;
+  const groups = [0, 2, 4].map((at) => (((bytes[at] ?? 0) << 8) | (bytes[at + 1] ?? 0)).toString(16));
+  return `${groups.join(":")}::`;
+}
+
+const MAPPED = ipaddr.parseCIDR("::ffff:0:0/96");
+
 function ipv4(bytes: number[]): Ip {
   return new ipaddr.IPv4(bytes);
 }

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import type { Db } from "../../platform/db.ts";
-import { parseIp } from "../../platform/ip-address.ts";
+import { anonymiseIp } from "../../platform/ip-address.ts";
 import { KEPT_PLAN } from "../../platform/kept-plans.ts";
 import type { Log } from "../../platform/log.ts";
 import type { AnsweredRequest } from "../../platform/metrics.ts";
@@ -77,19 +77,9 @@ function toRow({ caller, ...answered }: AnsweredRequest): LoggedRequest | undefi
     ...{ method, route, status, request_id },
     code: code ?? null,
     duration_ms: Math.round(seconds * 10_000) / 10,
-    ip: withoutEnd(ip),
+    ip: anonymiseIp(ip) ?? null,
     created_at: new Date().toISOString(),
   };
-}
-
-/** The network of an address: enough to see where a caller sits, too little to know who it is. */
-function withoutEnd(text: string): string | null {
-  const ip = parseIp(text);
-  if (!ip) return null;
-  const bytes = ip.toByteArray();
-  if (ip.kind() === "ipv4") return `${bytes.slice(0, 3).join(".")}.0`;
-  const groups = [0, 2, 4].map((at) => (((bytes[at] ?? 0) << 8) | (bytes[at + 1] ?? 0)).toString(16));
-  return `${groups.join(":")}::`;
 }
 
 /** A key is known by its end; one that is gone by now by nothing. */
