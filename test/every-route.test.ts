@@ -326,6 +326,7 @@ describe.each<NetworkName>(["sandbox", "whatsapp"])("on the network %s", (networ
     expect(await Promise.all(asked.map(refusal))).toEqual(Array(3).fill("INSTANCE_NOT_CONNECTED"));
     await side.pair(shop);
     expect((await client.getInstance({ id })).data).toMatchObject({ phone: side.phone, status: "connected" });
+    expect((await client.getApiKey({ id })).data).toMatchObject({ id, scope: "instance" });
     const { data: renewed } = await client.regenerateApiKey({ id, grace_seconds: 60 });
     expect(renewed.api_key).toMatch(/^wg_/);
     expect((await client.deleteInstance({ id })).data).toEqual({ id });
