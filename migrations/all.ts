@@ -26,6 +26,7 @@ import * as registration from "./0026-registration.ts";
 import * as clientVersion from "./0030-client-version.ts";
 import * as sendBreaker from "./0033-send-breaker.ts";
 import * as sandboxAccounts from "./0036-sandbox-accounts.ts";
+import * as storageQuota from "./0038-storage-quota.ts";
 import * as keyScope from "./0040-key-scope.ts";
 import * as signIns from "./0041-sign-ins.ts";
 
@@ -58,6 +59,7 @@ export const migrations: Record<string, Migration> = {
   "0030-client-version": clientVersion,
   "0033-send-breaker": sendBreaker,
   "0036-sandbox-accounts": sandboxAccounts,
+  "0038-storage-quota": storageQuota,
   "0040-key-scope": keyScope,
   "0041-sign-ins": signIns,
 };

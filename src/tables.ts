@@ -41,6 +41,8 @@ export interface PlanTable {
   max_messages: number | null;
   max_campaigns: number | null;
   max_leads: number | null;
+  /** Of stored files, in units of 1,048,576 bytes. */
+  max_storage_mb: number | null;
   api_rate_limit_per_minute: number | null;
   instance_rate_limit_per_minute: number | null;
   message_rate_limit_per_minute: number | null;
@@ -334,6 +336,21 @@ export interface BlobTable {
   node: string | null;
   status: Generated<"arriving" | "kept" | "doomed">;
   created_at: Generated<Date>;
+}
+
+/** A file in the store, as an account has it; triggers keep it. */
+export interface StoredFileTable {
+  account_id: number;
+  blob: number;
+  size: number;
+  /** Media rows of the account that name it. */
+  names: number;
+}
+
+/** What the files of an account take up; triggers keep it. */
+export interface StorageUsageTable {
+  account_id: number;
+  bytes: number;
 }
 
 export interface ActionTable {
@@ -887,6 +904,8 @@ export interface Tables {
   outgoing_media: OutgoingMediaTable;
   media: MediaTable;
   blob: BlobTable;
+  stored_file: StoredFileTable;
+  storage_usage: StorageUsageTable;
   action: ActionTable;
   idempotency: IdempotencyTable;
   account_idempotency: AccountIdempotencyTable;

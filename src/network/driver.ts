@@ -66,7 +66,7 @@ export type PairingErrorCode =
   | "code_forbidden"
   | "rate_limited"
   | "pairing_unavailable"
-  | "device_limit"
+  | "link_not_completed"
   | "phone_refused"
   | "passkey_required"
   | "client_outdated"
@@ -260,6 +260,8 @@ export interface OpenOptions {
   lookup?: LookupFunction;
   /** Whether the paired account is shown as online while it is connected. */
   markOnline?: boolean;
+  /** What the phone shows the session as under its linked devices, where it is linked by QR. */
+  deviceName?: string;
   /** Which instance of the gateway it is, for the log. */
   instance_id?: number;
   /** When it was used last: where many connect at once, the most recent goes first. */

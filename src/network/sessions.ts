@@ -21,7 +21,10 @@ export interface SessionsOptions {
 }
 
 /** What is of this session alone. */
-export type SessionOptions = Pick<OpenOptions, "account_id" | "proxy" | "lookup" | "markOnline" | "activeAt">;
+export type SessionOptions = Pick<
+  OpenOptions,
+  "account_id" | "proxy" | "lookup" | "markOnline" | "deviceName" | "activeAt"
+>;
 
 /** The sessions that this process has open, one per instance at most. */
 export interface Sessions {

@@ -7,6 +7,7 @@ import { benchDeliveries } from "./deliveries.ts";
 import { benchExport } from "./export.ts";
 import { benchLists } from "./lists.ts";
 import { benchMedia } from "./media.ts";
+import { benchPairing } from "./pairing.ts";
 import { benchStart } from "./start.ts";
 import { benchTiming } from "./timing.ts";
 import { benchWhatsAppInbound } from "./whatsapp-inbound.ts";
@@ -24,6 +25,7 @@ const BENCHES: Record<string, () => Promise<void>> = {
   backup: benchBackup,
   export: benchExport,
   timing: benchTiming,
+  pairing: benchPairing,
   "whatsapp-sends": benchWhatsAppSends,
   "whatsapp-sessions": benchWhatsAppSessions,
   "whatsapp-inbound": benchWhatsAppInbound,

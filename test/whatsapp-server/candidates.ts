@@ -1,7 +1,7 @@
 import type { Connection } from "./connection.ts";
 import type { RawNode, RefreshChild } from "./control.ts";
 import type { Network } from "./network.ts";
-import { type BinaryNode, node, SERVER, seconds } from "./nodes.ts";
+import { type BinaryNode, child, node, SERVER, seconds } from "./nodes.ts";
 import type { ClientHello } from "./noise.ts";
 import {
   type Candidate,
@@ -62,7 +62,7 @@ export class Candidates {
     return this.#codes;
   }
 
-  /** All that clients have sent before they were linked, without content. */
+  /** All that clients have sent before they were linked, without content but with the stage of a pairing by code. */
   get stanzas(): readonly RawNode[] {
     return this.#stanzas;
   }
@@ -88,7 +88,8 @@ export class Candidates {
   async stanza(connection: Connection, stanza: BinaryNode): Promise<void> {
     const candidate = this.#byConnection.get(connection);
     if (!candidate) return;
-    this.#stanzas.push({ tag: stanza.tag, attrs: { ...stanza.attrs } });
+    const stage = child(stanza, "link_code_companion_reg")?.attrs.stage;
+    this.#stanzas.push({ tag: stanza.tag, attrs: { ...stanza.attrs, ...(stage && { stage }) } });
     if (stanza.tag === "ack") return;
     if (stanza.tag === "iq" && stanza.attrs.type === "result") {
       finishLink(this.#network, candidate, stanza);

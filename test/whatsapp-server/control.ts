@@ -160,6 +160,8 @@ export type Fault = {
   | { fault: "code_delayed"; ms: number }
   /** The answer to the code's last step is an error. */
   | { fault: "finish_refused"; code: number; text: string }
+  /** After the pairing the client is told to log in so much later. */
+  | { fault: "restart_delayed"; ms: number }
   /** The phone has the keys and does not consent until it is told to. */
   | { fault: "consent_held" }
   /** A person cannot read a message and asks for it again. */
@@ -209,13 +211,15 @@ export interface WhatsAppControl {
   scan(phone: string, qr: string, options?: { forge?: "hmac" | "signature" }): Promise<number>;
   /** The code is typed into the phone; with a `ref` of another pairing, which a client must not answer to. */
   enterCode(phone: string, code: string, options?: { ref?: string }): Promise<number>;
+  /** What the network knows of the code that a client asked for. */
+  pairingCode(phone: string): Promise<{ ref: string }>;
   /** The phone consents to the pairing by code that the fault `consent_held` held up. */
   giveConsent(phone: string): Promise<number>;
   /** The network wants another code: the client draws one, or with `manual` the user has to ask for it. */
   refreshCode(phone: string, options?: { manual?: boolean; ref?: string }): Promise<void>;
   /** The network retires the secret of every QR and code on show; resolves with the id of its notification. */
   refreshRegistration(options?: { child?: RefreshChild; id?: string }): Promise<string>;
-  /** All that clients have sent before they were linked, without content. */
+  /** All that clients have sent before they were linked, without content but with the stage of a pairing by code. */
   registrationStanzas(): Promise<RawNode[]>;
   /** No QR on show can be scanned any more. */
   expireReferences(): Promise<void>;

@@ -107,7 +107,7 @@ export class LocalControl implements WhatsAppControl {
     return this.group(jid);
   }
 
-  scan(phone: string, qr: string, options: { forge?: "hmac" | "signature" } = {}): Promise<number> {
+  async scan(phone: string, qr: string, options: { forge?: "hmac" | "signature" } = {}): Promise<number> {
     return this.#candidates.scan(this.#network.person(phone), qr, options.forge);
   }
 
@@ -129,6 +129,10 @@ export class LocalControl implements WhatsAppControl {
 
   async endRegistrations(): Promise<void> {
     this.#candidates.end();
+  }
+
+  async pairingCode(phone: string): Promise<{ ref: string }> {
+    return this.#candidates.codes.find(phone);
   }
 
   async giveConsent(phone: string): Promise<number> {

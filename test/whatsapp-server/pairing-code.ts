@@ -76,17 +76,27 @@ export class CodePairings {
     return entered;
   }
 
+  find(phone: string): { ref: string } {
+    const { ref } = this.#attempt(phone);
+    return { ref };
+  }
+
   refresh(phone: string, { manual, ref }: { manual?: boolean; ref?: string }): void {
-    const attempt = this.#attempts.get(phone);
-    if (!attempt) throw new Error(`nobody asks to link with ${phone}`);
+    const attempt = this.#attempt(phone);
     const attrs = { stage: "refresh_code", force_manual_refresh: manual ? "true" : undefined };
     notify(attempt.candidate, attrs, ref ?? attempt.ref);
   }
 
   giveConsent(phone: string): Promise<number> {
-    const consent = this.#attempts.get(phone)?.consent;
+    const { consent } = this.#attempt(phone);
     if (!consent) throw new Error(`no consent of ${phone} is held up`);
     return consent();
+  }
+
+  #attempt(phone: string): Attempt {
+    const attempt = this.#attempts.get(phone);
+    if (!attempt) throw new Error(`nobody asks to link with ${phone}`);
+    return attempt;
   }
 
   /** A client shows its code before the network has heard of it; a person types slower than that. */

@@ -146,7 +146,10 @@ export function finishLink(network: Network, candidate: Candidate, reply: Binary
   companion.confirmed = true;
   companion.person.companions.set(companion.number, companion);
   tellOfDevice(network, companion, "add");
-  connection.end(streamError(515), "restart after pairing");
+  const restart = () => connection.end(streamError(515), "restart after pairing");
+  const delay = network.faults.take("restart_delayed", companion.person.phone)?.ms;
+  if (delay === undefined) restart();
+  else setTimeout(restart, delay);
   signing.signed();
   return true;
 }

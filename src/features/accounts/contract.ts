@@ -36,7 +36,14 @@ export const accountSettings = z.object({
 const ownAccount = account.extend({
   settings: accountSettings,
   plan: planLimits.extend({ id: z.number(), name: z.string(), features }),
-  used: z.object({ instances: z.number().int(), users: z.number().int() }),
+  used: z.object({
+    instances: z.number().int(),
+    users: z.number().int(),
+    storage_bytes: z
+      .number()
+      .int()
+      .describe("Stored files; the plan allows `max_storage_mb` times 1,048,576."),
+  }),
   trial_ends_at: time.nullable(),
   created_at: time,
 });
@@ -74,6 +81,7 @@ const accountRow = account.extend({
   instances: count,
   connected_instances: count,
   messages_month: count,
+  storage_bytes: count.describe("Stored files."),
   created_at: time,
 });
 

@@ -5,7 +5,7 @@ import { type Handlers, Reply } from "../../platform/handler.ts";
 import { readCursor, toPage } from "../../platform/paging.ts";
 import type { InputOf } from "../../platform/route.ts";
 import { type AuditActor, namesOf, recordAudit } from "../audit/audit.ts";
-import { accountState } from "./account-state.ts";
+import { accountState, storageOf } from "./account-state.ts";
 import { resellerOf } from "./accounts.ts";
 import type { accountsContract } from "./contract.ts";
 import { insertAccount, makePassword, requireSignIn } from "./create-account.ts";
@@ -147,6 +147,7 @@ function selectAccounts(db: Db | Trx, reseller: number | undefined) {
       ),
       sql<number>`coalesce((select sent from message_tally m where m.account_id = account.id
         and m.month = date_trunc('month', now() at time zone 'utc')::date), 0)`.as("messages_month"),
+      storageOf.as("storage_bytes"),
     ]);
   return reseller === undefined ? query : query.where("account.parent_id", "=", reseller);
 }

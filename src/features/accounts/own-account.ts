@@ -4,7 +4,7 @@ import { GatewayError } from "../../platform/errors.ts";
 import type { Handlers } from "../../platform/handler.ts";
 import type { OutputOf } from "../../platform/route.ts";
 import { namesOf, recordAudit } from "../audit/audit.ts";
-import { accountState } from "./account-state.ts";
+import { accountState, storageOf } from "./account-state.ts";
 import { requireUser } from "./accounts.ts";
 import { type accountsContract, DEFAULT_ACCOUNT_SETTINGS } from "./contract.ts";
 
@@ -49,15 +49,16 @@ async function getOwnAccount(db: Db, id: number): Promise<OutputOf<typeof accoun
         "instances",
       ),
       sql<number>`(select count(*) from account_user u where u.account_id = account.id)`.as("users"),
+      storageOf.as("storage_bytes"),
     ])
     .where("account.id", "=", id)
     .executeTakeFirst();
   if (!row) throw new GatewayError("NOT_FOUND", "There is no such account.");
-  const { account_id, account_name, account_type, status, instances, users, ...rest } = row;
+  const { account_id, account_name, account_type, status, instances, users, storage_bytes, ...rest } = row;
   const { settings, trial_ends_at, created_at, ...plan } = rest;
   return {
     ...{ id: account_id, name: account_name, account_type, status, plan, trial_ends_at, created_at },
     settings: { ...DEFAULT_ACCOUNT_SETTINGS, ...settings },
-    used: { instances, users },
+    used: { instances, users, storage_bytes },
   };
 }

@@ -84,6 +84,22 @@ export function alertsOfWebhooks(webhooks: readonly FailingWebhook[]): Alert[] {
   }));
 }
 
+/** Accounts that have used nine tenths of their storage or more; then files that come in are soon not kept. */
+export async function findFullStorage(db: Db, scope: Scope): Promise<Alert[]> {
+  const { rows } = await sql<{ account_id: number; name: string; percent: number; limit: number }>`
+    select a.id as account_id, a.name, floor(u.bytes * 100.0 / greatest(p.max_storage_mb * 1048576.0, 1))::int as percent,
+      p.max_storage_mb as limit
+    from storage_usage u join account a on a.id = u.account_id join plan p on p.id = a.plan_id
+    where u.bytes >= p.max_storage_mb * 1048576::bigint * 0.9 and ${isSeen(scope, sql`a.id`)}
+    order by u.bytes desc limit ${MOST_OF_A_KIND}`.execute(db);
+  return rows.map(({ account_id, name, percent, limit }) => ({
+    ...{ ...NOTHING, key: "storage_nearly_full", account_id },
+    severity: percent >= 100 ? "critical" : "warning",
+    message: `Account ${account_id} (${name}) uses ${percent} % of its ${limit} MB of stored files.`,
+    recommended_action: "Shorten its media_retention_days, or give it a plan with more max_storage_mb.",
+  }));
+}
+
 /** Queues in which something is due for longer than it should be. */
 export function alertsOfQueues(queues: readonly Queue[]): Alert[] {
   return queues.flatMap(({ name, due, oldest_due_seconds }) => {

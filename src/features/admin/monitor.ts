@@ -8,6 +8,7 @@ import {
   alertsOfQueues,
   alertsOfWebhooks,
   findFailingWebhooks,
+  findFullStorage,
   findLostInstances,
 } from "./alerts.ts";
 import { type Queue, readQueues } from "./queues.ts";
@@ -31,6 +32,7 @@ export async function readMonitor({ db, engine }: MonitorDeps, scope: Scope, opt
     ...alertsOfQueues(queues),
     ...(await findLostInstances(db, scope)),
     ...alertsOfWebhooks(webhooks),
+    ...(await findFullStorage(db, scope)),
   ].sort((a, b) => Number(b.severity === "critical") - Number(a.severity === "critical"));
   const metrics = await readMetrics(db, scope, queues);
   return {

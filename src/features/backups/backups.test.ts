@@ -164,6 +164,10 @@ describe("a backup", () => {
 
   test("is made by a command too, into a file that is not there yet", async () => {
     const output = join(dataDir, "by-hand.backup");
+    await gateway.database.db
+      .updateTable("credential")
+      .set({ registration: Buffer.of(0) })
+      .execute();
     expect(await quietly(() => backupByCommand(env, output))).toContain("every table is as it was written");
     await expect(backupByCommand(env, output)).rejects.toThrow("exists already");
     expect(await quietly(() => backupByCommand(env, undefined))).toContain(join(dataDir, "backups"));
@@ -194,6 +198,7 @@ describe("a restore", () => {
     const target = await emptyDatabase();
     const delivered = good.received.map(({ body }) => body.event_id);
     expect(await restore(file, target)).toContain("Held back: 1 sends, 2 deliveries");
+    expect(await count(target.database, "credential where registration is not null")).toBe(0);
     await expect(restore(file, target)).rejects.toThrow("not empty");
     broken.answer(200);
     const [gotGood, gotBroken] = [good.received.length, broken.received.length];

@@ -5,9 +5,12 @@ import { RowDigest } from "./row-digest.ts";
 
 /**
  * Of this deployment and not of its data: who is alive, which files lie here, and the book of the migrations; and the
- * names of an anonymisation under way, which must not outlive it.
+ * names of an anonymisation under way, which must not outlive it. What triggers count is counted again by the restore.
  */
-const NOT_COPIED = ["node", "backup", "surrogate", "kysely_migration", "kysely_migration_lock"];
+const NOT_COPIED = [
+  ...["node", "backup", "surrogate", "kysely_migration", "kysely_migration_lock"],
+  ...["stored_file", "storage_usage"],
+];
 
 export interface CopiedTable {
   /** As a statement names it from inside the gateway's own schema. */

@@ -42,7 +42,7 @@ export function saveHandlers(options: SaveDeps): SaveHandlers {
       if (settings.message_template.trim() === "" && !media && !file) throw missingTemplate();
       await requireInstance(db, account_id, settings.instance_id);
       const once = onceOf("campaigns", account_id, input, idempotencyKey);
-      return withFile(options, { media, file }, (stored) =>
+      return withFile({ ...options, account_id }, { media, file }, (stored) =>
         answerOnce(options, once, (trx) => create(trx, account_id, settings, stored)),
       );
     },
@@ -52,7 +52,7 @@ export function saveHandlers(options: SaveDeps): SaveHandlers {
       // What can be refused without the file is refused before it is fetched.
       requireOpen(await getCampaign(db, account_id, id));
       if (settings.instance_id !== undefined) await requireInstance(db, account_id, settings.instance_id);
-      return withFile(options, { media, file }, (stored) =>
+      return withFile({ ...options, account_id }, { media, file }, (stored) =>
         db.transaction().execute(async (trx) => {
           const campaign = await lockCampaign(trx, account_id, id);
           return toCampaignView(await update(trx, campaign, settings, stored));
@@ -104,7 +104,7 @@ async function countCampaigns(trx: Trx, accountId: number): Promise<number> {
 
 /** Takes the file of a campaign in, once for all its recipients; nothing of it stays when the campaign is refused. */
 async function withFile<Answer>(
-  options: MediaOptions,
+  options: MediaOptions & { account_id: number },
   { media, file }: File,
   save: (media: Media) => Promise<Answer>,
 ): Promise<Answer> {

@@ -7,7 +7,7 @@ import { changeStatus } from "./change-status.ts";
 import { addControlJob, hasControlJob } from "./control-jobs.ts";
 import { entryOf } from "./instance-audit.ts";
 import { getInstance, type InstanceRow, lockInstance } from "./instance-row.ts";
-import { hasPairing } from "./instance-view.ts";
+import { hasPairing, type ShownPairingError, toPairingError } from "./instance-view.ts";
 import { LIVE } from "./session-status.ts";
 import { waitForInstance } from "./wait-for-instance.ts";
 
@@ -147,8 +147,28 @@ function notConnected({ status }: InstanceRow, message: string): GatewayError {
   return new GatewayError("INSTANCE_NOT_CONNECTED", message, { details: { status } });
 }
 
-function connectFailed({ status, last_disconnect_reason: reason }: InstanceRow): GatewayError {
+function connectFailed(row: InstanceRow): GatewayError {
+  const { status, last_disconnect_reason: reason } = row;
+  const pairing_error = toPairingError(row);
+  if (pairing_error) return pairingFailed(pairing_error, { status, reason, pairing_error });
   return new GatewayError("CONNECT_FAILED", "The instance could not be connected.", {
     details: { status, reason },
   });
+}
+
+function pairingFailed(
+  { code, message, action, retry_at }: ShownPairingError,
+  details: Record<string, unknown>,
+): GatewayError {
+  const words = `${message} ${action}`;
+  if (code === "rate_limited") {
+    const ms = Date.parse(retry_at ?? "") - Date.now();
+    const retryAfterSeconds = Math.max(1, Math.ceil(ms / 1000) || 1);
+    return new GatewayError("RATE_LIMITED", words, { details, retryAfterSeconds });
+  }
+  if (code === "number_refused") {
+    const fields = [{ field: "phone", issue: message }];
+    return new GatewayError("VALIDATION_ERROR", words, { details: { ...details, fields } });
+  }
+  return new GatewayError("CONNECT_FAILED", words, { details });
 }

@@ -32,6 +32,7 @@ export const DEFAULT_SETTINGS = {
   send_delay_max_ms: 0,
   media_retention_days: null,
   on_unknown: "resend",
+  device_name: null,
 } as const satisfies z.output<typeof settings>;
 
 const delayMs = z.number().int().min(0).max(3_600_000);
@@ -54,6 +55,16 @@ export const settings = z.object({
   on_unknown: z
     .enum(["resend", "fail"])
     .describe("A send whose outcome is unknown after a crash is sent again with the same id, or fails."),
+  device_name: z
+    .string()
+    .trim()
+    .min(1)
+    .max(40)
+    .regex(/^\P{C}+$/u, "must have no control characters")
+    .nullable()
+    .describe(
+      "Name of the session under Linked devices on the phone, from the next pairing by QR on; null: Mac OS. With a pairing code WhatsApp takes only names of systems that it knows, so such a session is shown as Chrome (Mac OS).",
+    ),
 });
 
 const webhookPackage = z.object({
@@ -88,6 +99,7 @@ const instance = z.object({
     max_messages: limit,
     max_campaigns: limit,
     max_leads: limit,
+    max_storage_mb: limit,
     api_rate_limit_per_minute: limit,
     instance_rate_limit_per_minute: limit,
     message_rate_limit_per_minute: limit,
@@ -207,6 +219,7 @@ export const flatSettings = settings
     ignore_groups: true,
     mark_online: true,
     read_messages: true,
+    device_name: true,
   })
   .partial();
 
@@ -246,6 +259,7 @@ const flatAliases = {
   ignore_groups: ["groupsIgnore", "settings.groupsIgnore"],
   mark_online: ["alwaysOnline", "settings.alwaysOnline"],
   read_messages: ["readMessages", "settings.readMessages"],
+  device_name: ["deviceName", "settings.deviceName"],
 };
 
 const aliases = { name: ["instanceName"], webhook_url: ["webhookUrl"], ...flatAliases };

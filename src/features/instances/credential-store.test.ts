@@ -136,6 +136,15 @@ describe("the pairing of an instance", () => {
     expect(await one.loadRegistration()).toBeUndefined();
   });
 
+  it("knows of no registration that was sealed with a lost key", async () => {
+    await store().saveRegistration(bytes("old"));
+    const box = createSecretBox("x".repeat(43));
+    const other = createCredentialStore({ db: test.database.db, box, node: "a", lane });
+    expect(await other.loadRegistration()).toBeUndefined();
+    await other.saveRegistration(bytes("new"));
+    expect(await text(other.loadRegistration())).toBe("new");
+  });
+
   it("takes no registration from a process that does not own the lane any more", async () => {
     const old = store();
     await old.saveRegistration(bytes("old"));

@@ -90,7 +90,16 @@ async function loadRegistration(db: Db, box: SecretBox, instance: number): Promi
     .select("registration")
     .where("instance_id", "=", instance)
     .executeTakeFirst();
-  return row?.registration ? Buffer.from(box.open(row.registration), "base64") : undefined;
+  return row?.registration ? openRegistration(box, row.registration) : undefined;
+}
+
+/** Sealed with a key that is lost it is of no use, and another takes its place. */
+function openRegistration(box: SecretBox, sealed: Buffer): Uint8Array | undefined {
+  try {
+    return Buffer.from(box.open(sealed), "base64");
+  } catch {
+    return undefined;
+  }
 }
 
 /** Never beside a pairing: that one is kept. */

@@ -7,7 +7,9 @@ import { DEFAULT_SETTINGS, type instancesContract } from "./contract.ts";
 import type { InstanceRow } from "./instance-row.ts";
 import { toDataUrl } from "./qr-image.ts";
 
-type ShownPairingError = NonNullable<OutputOf<typeof instancesContract.getInstanceQr>["pairing_error"]>;
+export type ShownPairingError = NonNullable<
+  OutputOf<typeof instancesContract.getInstanceQr>["pairing_error"]
+>;
 export type ShownInstance = OutputOf<typeof instancesContract.getInstance>;
 export type Limits = Omit<Selectable<PlanTable>, "id" | "name" | "price" | "features">;
 

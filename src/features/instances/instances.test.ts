@@ -112,6 +112,8 @@ describe("creating an instance", () => {
     ["proxy.url", { name: "x", proxy: { url: "http://proxy.example:99999" } }],
     ["settings.send_delay_min_ms", { name: "x", settings: { send_delay_min_ms: -1 } }],
     ["settings.send_delay_min_ms", { name: "x", settings: { send_delay_min_ms: 5 } }],
+    ["settings.device_name", { name: "x", settings: { device_name: "two\nlines" } }],
+    ["settings.device_name", { name: "x", settings: { device_name: "x".repeat(41) } }],
     ["settings.on_unknown", { name: "x", settings: { on_unknown: "maybe" } }],
   ])("refuses a wrong %s and makes nothing (%#)", async (field, body) => {
     const { user } = await gateway.account();
@@ -234,9 +236,17 @@ describe("reading instances", () => {
           read_messages: false,
         },
         ...{ send_delay_min_ms: 0, send_delay_max_ms: 0, media_retention_days: null, on_unknown: "resend" },
+        device_name: null,
       },
       limits: {
-        ...{ max_instances: null, max_users: null, max_messages: null, max_campaigns: null, max_leads: null },
+        ...{
+          max_instances: null,
+          max_users: null,
+          max_messages: null,
+          max_campaigns: null,
+          max_leads: null,
+          max_storage_mb: null,
+        },
         ...{
           api_rate_limit_per_minute: 600,
           instance_rate_limit_per_minute: 300,
@@ -263,6 +273,7 @@ describe("reading instances", () => {
       ...{ phone: null, phone_connected: null, phoneConnected: null, jid: null, lid: null },
       ...{ profile_name: null, profileName: null, profile_picture_url: null, profilePictureUrl: null },
       ...{ platform: null, updated_at: stamp, updatedAt: stamp, reason: null, new_chats_locked_until: null },
+      ...{ pairing_error: null, qr_reason: null, hint: null },
       ...{ seconds_since_last_inbound: null, messages_24h: 0, failures_24h: 0, last_errors: [] },
     });
   });
@@ -278,6 +289,9 @@ describe("reading instances", () => {
       expires_at: null,
       attempt: null,
       max_attempts: null,
+      qr_reason: null,
+      hint: null,
+      pairing_error: null,
     };
     expect(body.data).toEqual({ id, status: "created", ...none });
     const image = await gateway.call(`GET /api/v1/instances/${id}/qr?format=png`, undefined, key);

@@ -46,6 +46,7 @@ function toListed({ last4, messages_used, ...row }: ShownRow, baseUrl: string): 
     max_messages: row.max_messages,
     max_campaigns: row.max_campaigns,
     max_leads: row.max_leads,
+    max_storage_mb: row.max_storage_mb,
     api_rate_limit_per_minute: row.api_rate_limit_per_minute,
     instance_rate_limit_per_minute: row.instance_rate_limit_per_minute,
     message_rate_limit_per_minute: row.message_rate_limit_per_minute,
@@ -66,6 +67,7 @@ function selectShown(db: Db) {
       "plan.max_messages",
       "plan.max_campaigns",
       "plan.max_leads",
+      "plan.max_storage_mb",
     ])
     .select(["plan.api_rate_limit_per_minute", "plan.instance_rate_limit_per_minute"])
     .select("plan.message_rate_limit_per_minute")

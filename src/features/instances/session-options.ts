@@ -22,9 +22,11 @@ export async function readSessionOptions(
     .select(["account_id", "proxy", "settings", newestMessage(id).as("active_at")])
     .where("id", "=", id)
     .executeTakeFirstOrThrow();
+  const { mark_online, device_name } = { ...DEFAULT_SETTINGS, ...settings };
   const options = {
     account_id,
-    markOnline: { ...DEFAULT_SETTINGS, ...settings }.mark_online,
+    markOnline: mark_online,
+    ...(device_name !== null && { deviceName: device_name }),
     ...(active_at && { activeAt: active_at }),
   };
   if (!proxy) return options;

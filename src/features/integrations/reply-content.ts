@@ -24,6 +24,7 @@ const FILE_MS = 20_000;
  */
 export async function toReplies(
   deps: IntegrationDeps,
+  account_id: number,
   parts: readonly ReplyPart[],
 ): Promise<{ replies: Reply[]; failures: string[] }> {
   const replies: Reply[] = [];
@@ -37,7 +38,7 @@ export async function toReplies(
       continue;
     }
     const leftMs = Math.min(FILE_MS, giveUpAt - performance.now());
-    const content = await fetchFile(deps, part, leftMs).catch((error: unknown) => {
+    const content = await fetchFile({ ...deps, account_id }, part, leftMs).catch((error: unknown) => {
       if (!(error instanceof GatewayError)) throw error;
       failures.push(error.message);
       return { kind: "text" as const, text: inWords(part) };
@@ -48,13 +49,13 @@ export async function toReplies(
 }
 
 async function fetchFile(
-  { db, outgoing, maxBytes, voiceNotes }: IntegrationDeps,
+  { db, outgoing, maxBytes, voiceNotes, account_id }: IntegrationDeps & { account_id: number },
   { url, type, caption, file_name }: MediaPart,
   leftMs: number,
 ) {
   const named = { url, ...(type && { type }), ...(caption && { caption }), ...(file_name && { file_name }) };
   if (leftMs <= 0) throw new GatewayError("MEDIA_DOWNLOAD_FAILED", "The files of the reply took too long.");
-  return readMedia(named, { db, outgoing, maxBytes, voiceNotes, downloadMs: leftMs });
+  return readMedia(named, { db, outgoing, maxBytes, voiceNotes, account_id, downloadMs: leftMs });
 }
 
 /** The address of a file, below what was to stand under it. */

@@ -2,6 +2,8 @@ import { sql } from "kysely";
 import type { MediaContent } from "../../network/driver.ts";
 import type { Db, Trx } from "../../platform/db.ts";
 
+export { requireStorage } from "./storage-quota.ts";
+
 /** Of a media row that is joined as `f`; what `toMediaView` needs beside the message. */
 export const MEDIA_COLUMNS = [
   "f.id as media_id",

@@ -9,6 +9,7 @@ import type { Log } from "../../platform/log.ts";
 import type { ByteRange, MediaStore } from "../../platform/media-store.ts";
 import type { InstanceStatus, MessageTable } from "../../tables.ts";
 import { MEDIA_COLUMNS, type MediaFacts, readParts, wantFile } from "./media.ts";
+import { NO_STORAGE_LEFT } from "./storage-quota.ts";
 
 export interface OpenFileDeps {
   db: Db;
@@ -216,6 +217,10 @@ function mayStillCome({ origin, status, outcome_at }: FileRow): boolean {
 
 const REFUSALS: Record<string, [ErrorCode, string]> = {
   not_supported: ["NOT_SUPPORTED", "The session cannot fetch files."],
+  [NO_STORAGE_LEFT]: [
+    "STORAGE_QUOTA_EXCEEDED",
+    "The file was not kept: the account's plan has no room left for files (max_storage_mb).",
+  ],
   too_large: ["MEDIA_DOWNLOAD_FAILED", "The file is larger than this gateway keeps (WAYGATE_MEDIA_MAX_MB)."],
 };
 

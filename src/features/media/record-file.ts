@@ -4,6 +4,7 @@ import { isGroupJid } from "../../network/ids.ts";
 import type { Db, Trx } from "../../platform/db.ts";
 import { type EventTrait, recordEvents } from "../events/events.ts";
 import { MEDIA_COLUMNS, type MediaFacts, toMediaView } from "./media.ts";
+import { isOverStorage } from "./storage-quota.ts";
 
 export interface ReadyFile {
   id: string;
@@ -13,12 +14,18 @@ export interface ReadyFile {
   mime_type: string;
 }
 
+class NoStorageLeft extends Error {}
+
 /**
- * Says that a file is in the store, and ends its job. Answers the lanes to wake; undefined when the stored file is about
- * to be removed, and must be stored anew.
+ * Says that a file is in the store, and ends its job. Answers the lanes to wake; `over_quota` when the account has no
+ * room for it, and nothing was done; undefined when the stored file is about to be removed, and must be stored anew.
  */
-export async function recordReady(db: Db, job: number, file: ReadyFile): Promise<number[] | undefined> {
-  return db.transaction().execute(async (trx) => {
+export async function recordReady(
+  db: Db,
+  job: number,
+  file: ReadyFile,
+): Promise<number[] | "over_quota" | undefined> {
+  const recorded = db.transaction().execute(async (trx) => {
     // Whoever removes files cannot take this one from here on.
     const { rows: kept } = await sql`
       select from blob where id = ${file.blob} and status = 'kept' for key share`.execute(trx);
@@ -32,9 +39,14 @@ export async function recordReady(db: Db, job: number, file: ReadyFile): Promise
       .where("id", "=", file.id)
       .where("status", "=", "pending")
       .execute();
+    if (await isOverStorage(trx, file.id)) throw new NoStorageLeft();
     if (upload !== null) await dropWaiting(trx, upload);
     await trx.deleteFrom("job").where("id", "=", job).execute();
     return upload === null ? tellReady(trx, file.id) : [];
+  });
+  return recorded.catch((error: unknown) => {
+    if (error instanceof NoStorageLeft) return "over_quota";
+    throw error;
   });
 }
 

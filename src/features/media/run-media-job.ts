@@ -12,6 +12,7 @@ import { type Fetched, fetchFile } from "./fetch-file.ts";
 import type { FileKeeper } from "./file-keeper.ts";
 import { AGAIN_GROUP, type MediaRef, readParts } from "./media.ts";
 import { endWithoutFile, recordReady } from "./record-file.ts";
+import { findStorageLeft, NO_STORAGE_LEFT } from "./storage-quota.ts";
 
 export interface MediaRunnerOptions {
   db: Db;
@@ -42,6 +43,7 @@ const AT_ONCE = 8;
 
 interface MediaJobRow {
   id: string;
+  account_id: number;
   instance_id: number;
   status: string;
   upload: string | null;
@@ -78,7 +80,16 @@ class MediaRunner {
     return this.#options.db
       .selectFrom("media as f")
       .innerJoin("message as m", "m.id", "f.message")
-      .select(["f.id", "f.instance_id", "f.status", "f.upload", "f.sha256", "f.size", "f.mime_type"])
+      .select([
+        "f.id",
+        "f.account_id",
+        "f.instance_id",
+        "f.status",
+        "f.upload",
+        "f.sha256",
+        "f.size",
+        "f.mime_type",
+      ])
       .select(sql<unknown>`m.content -> 'ref'`.as("ref"))
       .where("f.id", "=", id)
       .executeTakeFirst();
@@ -87,6 +98,8 @@ class MediaRunner {
   async #fetch(job: Job, media: MediaJobRow): Promise<JobEnd> {
     const { connectedSession, files, maxBytes } = this.#options;
     if ((media.size ?? 0) > maxBytes) return this.#end(job, media, "too_large");
+    const left = await findStorageLeft(this.#options.db, media.account_id);
+    if (left !== null && left < Math.max(1, media.size ?? 0)) return this.#end(job, media, NO_STORAGE_LEFT);
     const session = connectedSession(media.instance_id);
     if (!session) return this.#again(job, AWAY_MS, { isCounted: false });
     let fetched: Fetched = "unreachable";
@@ -135,11 +148,16 @@ class MediaRunner {
     const { db, engine } = this.#options;
     const lanes = await untilWritten(engine, job.lane, () => recordReady(db, job.id, file));
     if (!lanes) return { end: "retry", at: new Date(Date.now() + AWAY_MS) };
+    if (lanes === "over_quota") return this.#end(job, file, NO_STORAGE_LEFT);
     engine.wake(lanes);
     return { end: "settled", deleted: true };
   }
 
-  async #end(job: Job, { id }: MediaJobRow, reason: Fetched | "lost"): Promise<JobEnd> {
+  async #end(
+    job: Job,
+    { id }: { id: string },
+    reason: Fetched | "lost" | typeof NO_STORAGE_LEFT,
+  ): Promise<JobEnd> {
     const { db, engine } = this.#options;
     await untilWritten(engine, job.lane, () => endWithoutFile(db, job.id, id, reason));
     return { end: "settled", deleted: true };

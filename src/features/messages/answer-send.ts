@@ -127,7 +127,12 @@ async function readRequest(options: SenderDeps & TakeOptions, order: Order): Pro
   return {
     instance,
     recipient,
-    content: await readContent(options, said.kind, said.input, quoted),
+    content: await readContent(
+      { ...options, account_id: instance.account_id },
+      said.kind,
+      said.input,
+      quoted,
+    ),
     mode,
     origin,
     client_message_id: input.client_message_id ?? null,

@@ -213,7 +213,7 @@ describe("a file that is", () => {
     const began = performance.now();
     const reading = readMedia(
       { url: files.serve("/drip", drip()) },
-      { db, outgoing, voiceNotes, maxBytes: MIB, downloadMs: 300 },
+      { db, outgoing, voiceNotes, maxBytes: MIB, downloadMs: 300, account_id: 1 },
     );
     await expect(reading).rejects.toMatchObject({ code: "MEDIA_DOWNLOAD_FAILED" });
     expect(performance.now() - began).toBeLessThan(20_000);

@@ -5,7 +5,7 @@ import { GatewayError, invalidField } from "../../platform/errors.ts";
 import { type Recipient, readAddress, readPhone, resolveTarget } from "../contacts/contacts.ts";
 import { cardName, type messagesContract } from "./contract.ts";
 import { type MessageRow, type StoredContent, selectMessages } from "./message-view.ts";
-import { type MediaOptions, readMedia } from "./read-media.ts";
+import { type MediaOptions, type Owner, readMedia } from "./read-media.ts";
 import { readWholeVcard } from "./whole-vcard.ts";
 
 /** Everything that a send may say, whatever its route. */
@@ -72,7 +72,7 @@ export function readRecipient(
 
 /** Reads what a send says. A file is taken in last, when nothing else can be refused any more. */
 export async function readContent(
-  options: ReadContentOptions,
+  options: ReadContentOptions & Owner,
   kind: ContentKind,
   input: SendInput,
   quoted: MessageRow | undefined,
@@ -85,7 +85,7 @@ export async function readContent(
 }
 
 async function readBody(
-  options: ReadContentOptions,
+  options: ReadContentOptions & Owner,
   kind: ContentKind,
   input: SendInput,
 ): Promise<StoredContent> {

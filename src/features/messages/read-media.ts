@@ -5,6 +5,7 @@ import { type MediaClaims, tellMediaType } from "../../platform/media-type.ts";
 import type { ArrivedFile, UploadedFile } from "../../platform/route.ts";
 import type { DownloadOutcome, SafeFetch } from "../../platform/safe-fetch.ts";
 import { mimeType } from "../media/contract.ts";
+import { requireStorage } from "../media/media.ts";
 import { type FitOptions, fitMedia, type ToldFile } from "./fit-media.ts";
 import type { StoredMedia } from "./message-view.ts";
 import { OutgoingFile } from "./outgoing-media.ts";
@@ -19,6 +20,11 @@ export interface MediaInput extends Omit<MediaClaims, "source_mime_type"> {
 }
 
 export interface MediaOptions extends TakeOptions, FitOptions {}
+
+/** Whose storage a file takes up. */
+export interface Owner {
+  account_id: number;
+}
 
 export interface TakeOptions {
   outgoing: SafeFetch;
@@ -35,13 +41,16 @@ const DOWNLOAD_MS = 60_000;
  * Takes the file in to where it waits for its send, and tells what it is: its type goes by the content, not by what is
  * claimed. Nothing of a file that is refused stays behind.
  */
-export async function readMedia(input: MediaInput, options: MediaOptions): Promise<StoredMedia> {
-  const file = new OutgoingFile(options.db);
+export async function readMedia(input: MediaInput, options: MediaOptions & Owner): Promise<StoredMedia> {
+  const { db, account_id } = options;
+  const file = new OutgoingFile(db);
   try {
+    await requireStorage(db, account_id, 1);
     const source = await takeIn(file, input, options);
     const sha256 = await file.end();
     if (file.size === 0) throw invalidField(source.field, "is empty");
     const told = await tellMediaType(file.head, { ...input, source_mime_type: source.mime_type });
+    await requireStorage(db, account_id, file.size);
     const fitted = await fitMedia({ file, sha256, ...told }, options);
     return toStored(fitted, input, source);
   } catch (error) {

@@ -4,7 +4,8 @@ import { GatewayError } from "../../platform/errors.ts";
 import { PLAN_FEATURES } from "../../platform/route.ts";
 import type { PlanTable } from "../../tables.ts";
 
-export type PlanLimit = Extract<keyof PlanTable, `max_${string}`>;
+/** What a plan counts in pieces. */
+export type PlanLimit = Exclude<Extract<keyof PlanTable, `max_${string}`>, "max_storage_mb">;
 
 const THINGS: Record<PlanLimit, string> = {
   max_instances: "instances",
@@ -20,6 +21,7 @@ const LIMITS = [
   "max_messages",
   "max_campaigns",
   "max_leads",
+  "max_storage_mb",
   "api_rate_limit_per_minute",
   "instance_rate_limit_per_minute",
   "message_rate_limit_per_minute",

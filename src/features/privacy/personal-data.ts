@@ -29,7 +29,7 @@ export const PERSONAL_DATA = {
   },
   plan: {
     plain:
-      "id name price max_instances max_users max_messages max_campaigns max_leads api_rate_limit_per_minute instance_rate_limit_per_minute message_rate_limit_per_minute features",
+      "id name price max_instances max_users max_messages max_campaigns max_leads max_storage_mb api_rate_limit_per_minute instance_rate_limit_per_minute message_rate_limit_per_minute features",
   },
   account: {
     plain:
@@ -124,6 +124,8 @@ export const PERSONAL_DATA = {
     plain: "id size node status created_at",
     gone: { columns: "name sha256", parts: ["messages"] },
   },
+  stored_file: { plain: "account_id blob size names" },
+  storage_usage: { plain: "account_id bytes" },
   action: {
     plain: "id account_id instance_id message_id action deadline outcome_at created_at",
     gone: { columns: "jid target body error", parts: ["messages"] },

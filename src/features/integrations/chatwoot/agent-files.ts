@@ -36,7 +36,9 @@ export async function takeAgentFile(
   const url = await findFile(desk, addressOf(desk, attachment));
   const file_name = nameIn(attachment.data_url ?? "");
   const input = { url, ...(file_name && { file_name }), ...(caption && { caption }) };
-  const read = (type: MediaType) => readMedia({ ...input, type }, { db, outgoing, maxBytes, voiceNotes });
+  const { account_id } = desk.integration;
+  const options = { db, outgoing, maxBytes, voiceNotes, account_id };
+  const read = (type: MediaType) => readMedia({ ...input, type }, options);
   try {
     const type = kindOf(attachment);
     // What is not the picture or the sound that it is said to be can still be handed over.

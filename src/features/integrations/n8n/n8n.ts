@@ -137,7 +137,7 @@ async function answer(
   if (said.length === 0) return { end: "done" };
   const { jid, phone, lid, chat_type: type } = message;
   const route = await findRoute(deps, integration, { jid, phone, lid, type });
-  const { replies, failures } = await toReplies(deps, said);
+  const { replies, failures } = await toReplies(deps, integration.account_id, said);
   for (const failure of failures) await health.warn(integration, failure);
   try {
     return await settleJob(deps, job, async (trx) => {

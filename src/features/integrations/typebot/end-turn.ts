@@ -44,7 +44,7 @@ export async function speak(
 ): Promise<JobEnd> {
   const { db, sendHoldMs, health } = deps;
   const route = await findRoute(deps, integration, chat);
-  const { replies, failures } = await toReplies(deps, parts);
+  const { replies, failures } = await toReplies(deps, integration.account_id, parts);
   for (const failure of failures) await health.warn(integration, failure);
   const key = `typebot:${integration.id}:${job.id}`;
   const settle = async (said: typeof replies) => {

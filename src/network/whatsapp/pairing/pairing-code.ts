@@ -36,7 +36,10 @@ interface AcceptedCode {
   code: string;
   ephemeral: KeyPair;
   ref: Buffer;
+  expiresAt: Date;
   entries: number;
+  /** Why the last entry failed. */
+  error?: PairingError;
 }
 
 /** Links by a code that a person types into the phone; the code ends with the connection. */
@@ -81,7 +84,7 @@ export class PairingCode {
           MOST_REF_BYTES,
         );
         if (!ref) throw new Error("The answer has no reference.");
-        stream.inOrder(() => this.#accept({ code, ephemeral, ref, entries: 0 }, expiresAt));
+        stream.inOrder(() => this.#accept({ code, ephemeral, ref, expiresAt, entries: 0 }));
       })
       .catch((error) => this.#fail(failureOfHello(error)));
   }
@@ -106,43 +109,44 @@ export class PairingCode {
     clearTimeout(this.#consent);
   }
 
-  async #accept(accepted: AcceptedCode, expiresAt: Date): Promise<void> {
+  async #accept(accepted: AcceptedCode): Promise<void> {
     if (this.#isStopped) return;
     this.#accepted = accepted;
     this.#shown++;
     const { stream, show } = this.#options;
+    const { code, expiresAt } = accepted;
     clearTimeout(this.#expiry);
     const expire = async () => {
-      if (this.#accepted === accepted && !this.#isAwaitingConsent) this.#fail(pairingError("code_expired"));
+      // The phone has the code, and the wait for its consent ends by itself.
+      if (this.#accepted !== accepted || this.#isAwaitingConsent) return;
+      this.#fail(accepted.error ?? pairingError("code_expired"));
     };
     this.#expiry = setTimeout(() => stream.inOrder(expire), expiresAt.getTime() - Date.now());
-    await show(accepted.code, expiresAt);
+    await show(code, expiresAt);
   }
 
   /** Each entry on the phone brings a new key, so each has a derivation and a `companion_finish` of its own. */
   async #answer(accepted: AcceptedCode, registration: BinaryNode): Promise<void> {
     const { secret, phone, stream, timing } = this.#options;
-    if (accepted.entries >= timing.codeEntries) return this.#fail(pairingError("wrong_code"));
-    accepted.entries++;
     const agreed = await this.#agree(accepted, registration);
-    if (!agreed) return this.#refused(accepted);
+    if (!agreed) return;
+    if (accepted.entries >= timing.codeEntries) return this.#fail(pairingError("wrong_code"));
+    const entry = ++accepted.entries;
     await secret.replace(agreed.secret);
     this.#isAwaitingConsent = true;
+    const failEntry = async (error: PairingError) => {
+      const isLatest = this.#accepted === accepted && accepted.entries === entry;
+      if (isLatest && this.#isAwaitingConsent) await this.#failEntry(accepted, error);
+    };
     clearTimeout(this.#consent);
-    const entry = accepted.entries;
-    const isLatest = () => !this.#isStopped && this.#accepted === accepted && accepted.entries === entry;
-    const giveUp = async () => {
-      if (isLatest()) this.#fail(pairingError("device_limit"));
-    };
-    this.#consent = setTimeout(() => stream.inOrder(giveUp), timing.consentMs);
-    const refuse = async () => {
-      if (isLatest()) await this.#refused(accepted);
-    };
+    // A phone that cannot open the bundle tells its user, and nobody else.
+    const onSilence = () => stream.inOrder(() => failEntry(pairingError("link_not_completed")));
+    this.#consent = setTimeout(onSilence, timing.consentMs);
     stream
       .query(finishOf(phone, accepted.ref, agreed.bundle, secret.creds.signedIdentityKey.public))
       .catch((error) => {
         // Without an answer the consent may still come.
-        if (error instanceof QueryRefused) stream.inOrder(refuse);
+        if (error instanceof QueryRefused) stream.inOrder(() => failEntry(pairingError("wrong_code")));
       });
   }
 
@@ -163,13 +167,16 @@ export class PairingCode {
     }
   }
 
-  async #refused({ entries }: AcceptedCode): Promise<void> {
+  /** The code stays as long as it has time and entries left. */
+  async #failEntry(accepted: AcceptedCode, error: PairingError): Promise<void> {
     const { secret, timing, warn } = this.#options;
     this.#isAwaitingConsent = false;
     clearTimeout(this.#consent);
+    accepted.error = error;
     await secret.rotateIfDue();
-    if (entries >= timing.codeEntries) this.#fail(pairingError("wrong_code"));
-    else await warn(pairingError("wrong_code"));
+    const isOver = accepted.entries >= timing.codeEntries || accepted.expiresAt.getTime() <= Date.now();
+    if (isOver) this.#fail(error);
+    else await warn(error);
   }
 
   async #replace(isManual: boolean): Promise<void> {

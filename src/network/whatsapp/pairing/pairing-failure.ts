@@ -28,7 +28,7 @@ const WORDS: Readonly<Record<PairingErrorCode, { message: string; action: string
   },
   code_forbidden: {
     message: "WhatsApp does not allow this number to link by a pairing code.",
-    action: "Link by QR.",
+    action: "Link by QR instead.",
   },
   rate_limited: {
     message:
@@ -39,10 +39,11 @@ const WORDS: Readonly<Record<PairingErrorCode, { message: string; action: string
     message: "WhatsApp did not give a pairing code.",
     action: "Try again in a few minutes, or link by QR.",
   },
-  device_limit: {
+  link_not_completed: {
     message:
-      "The phone accepted the code and did not complete the link. It may have its maximum of linked devices.",
-    action: "On the phone, remove a device under Linked devices, then connect again.",
+      "The phone took the code and did not complete the link: the code was mistyped, or the phone has reached its limit of linked devices.",
+    action:
+      "Look at the phone. If it calls the code wrong, enter it again; otherwise remove a device under Linked devices. Connect again when no code is shown.",
   },
   phone_refused: {
     message: "A phone scanned a QR code that is not valid any more, so the link was refused.",
@@ -61,6 +62,8 @@ const WORDS: Readonly<Record<PairingErrorCode, { message: string; action: string
     action: "Check the network and the proxy of the instance, then connect again.",
   },
 };
+
+export const PAIRING_ERROR_CODES = Object.keys(WORDS) as PairingErrorCode[];
 
 export function pairingError(code: PairingErrorCode, retryAt?: Date): PairingError {
   return { code, ...WORDS[code], ...(retryAt && { retry_at: retryAt }) };

@@ -149,6 +149,29 @@ describe("a QR whose secret WhatsApp retires during the scan", () => {
   });
 });
 
+describe("a session that is linked by QR", () => {
+  it.each([
+    ["Acme Support", "Acme Support"],
+    [undefined, "Mac OS"],
+  ])("is shown on the phone by its name: %s", async (deviceName, name) => {
+    const listener = stage.open({}, { deviceName });
+    await listener.pair({ scan });
+    expect((await stage.control.person(stage.phone.number)).devices).toMatchObject([{ name }]);
+  });
+});
+
+describe("a QR whose reference is over", () => {
+  it("is refused by WhatsApp, and the session stays as it was", async () => {
+    const { listener, store, qr } = await show();
+    await stage.control.expireReferences();
+    await expect(scan((await qr(1)).text)).rejects.toThrow("the QR is not valid any more");
+    await stage.control.refreshRegistration();
+    await qr(2);
+    expect(listener.events.map(({ type }) => type)).toEqual(["qr", "qr"]);
+    expect(await store.load()).toBeUndefined();
+  });
+});
+
 describe("the pairing secret", () => {
   it("is stored before the notification is acknowledged, and survives a kill", async () => {
     const { listener, store, qr } = await show(PINGS);
@@ -194,6 +217,31 @@ describe("the pairing secret", () => {
     const again = await show({}, store);
     expect((await again.qr(1)).advSecret).toBe((await qr(1)).advSecret);
     expect(await acks(id)).toEqual([]);
+  });
+
+  it("is left alone once the phone has consented, and the notification is acknowledged", async () => {
+    await stage.control.fault({ fault: "restart_delayed", ms: 500 });
+    const { listener, store, qr } = await show();
+    const save = store.save;
+    let isAsked = false;
+    let answer = () => {};
+    const answered = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    store.save = async (credentials) => {
+      isAsked = true;
+      await answered;
+      await save(credentials);
+    };
+    const scanning = scan((await qr(1)).text);
+    await eventually(() => expect(isAsked).toBe(true));
+    const id = await stage.control.refreshRegistration();
+    store.beforeRegistration = async () => expect.unreachable("the secret was changed");
+    answer();
+    await acked(id);
+    await scanning;
+    await listener.heard("connected");
+    expect(listener.all("qr")).toHaveLength(1);
   });
 
   it("is written again when the store fails, and acknowledged after that", async () => {

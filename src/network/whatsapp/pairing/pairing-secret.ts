@@ -28,22 +28,27 @@ export class PairingSecret {
   /** The registration, whose `advSecretKey` is the current secret in base64. */
   readonly creds: Credentials;
   readonly #options: PairingSecretOptions;
+  readonly #end = new AbortController();
+  readonly #signal: AbortSignal;
   #isRotationDue: boolean;
   #changes: Promise<void> = Promise.resolve();
 
   private constructor(options: PairingSecretOptions, { creds, rotation_due }: StoredRegistration) {
     this.#options = options;
+    this.#signal = AbortSignal.any([options.signal, this.#end.signal]);
     this.creds = creds;
     this.#isRotationDue = rotation_due;
   }
 
-  /** Of the registration under way, or of a new one, which is stored first. */
+  /** Of the registration under way, or of a new one, which is stored first. Rejects when the store fails. */
   static async open(options: PairingSecretOptions): Promise<PairingSecret> {
-    const stored = read(await options.store.loadRegistration());
-    const secret = new PairingSecret(options, stored ?? { creds: newCredentials(), rotation_due: false });
-    if (!stored) await secret.replace(secret.current);
-    else if (stored.rotation_due) await secret.rotate();
-    return secret;
+    const { store } = options;
+    const stored = read(await store.loadRegistration());
+    if (stored && !stored.rotation_due) return new PairingSecret(options, stored);
+    const creds = stored?.creds ?? newCredentials();
+    const fresh = { creds: { ...creds, advSecretKey: newSecret().toString("base64") }, rotation_due: false };
+    await store.saveRegistration(write(fresh));
+    return new PairingSecret(options, fresh);
   }
 
   get current(): Buffer {
@@ -52,7 +57,7 @@ export class PairingSecret {
 
   /** Resolves once a new random secret is stored. Rejects when the pairing ends before. */
   rotate(): Promise<void> {
-    return this.replace(randomBytes(SECRET_LENGTH));
+    return this.replace(newSecret());
   }
 
   /** As `rotate`, with a secret that was agreed with the phone. */
@@ -72,6 +77,12 @@ export class PairingSecret {
     if (this.#isRotationDue) await this.rotate();
   }
 
+  /** Nothing is written any more: what follows reads what was stored. */
+  async close(): Promise<void> {
+    this.#end.abort();
+    await this.#changes;
+  }
+
   #change(advSecretKey: string, rotation_due: boolean): Promise<void> {
     const change = this.#changes.then(async () => {
       await this.#save({ creds: { ...this.creds, advSecretKey }, rotation_due });
@@ -83,7 +94,8 @@ export class PairingSecret {
   }
 
   async #save(registration: StoredRegistration): Promise<void> {
-    const { store, retryMs, signal, onFailure } = this.#options;
+    const { store, retryMs, onFailure } = this.#options;
+    const signal = this.#signal;
     const bytes = write(registration);
     while (!signal.aborted) {
       try {
@@ -95,6 +107,10 @@ export class PairingSecret {
     }
     throw new Error("The pairing has ended.");
   }
+}
+
+function newSecret(): Buffer {
+  return randomBytes(SECRET_LENGTH);
 }
 
 function write({ creds, rotation_due }: StoredRegistration): Uint8Array {

@@ -15,6 +15,8 @@ export interface PairingOptions extends WayOptions {
   store: CredentialStore;
   /** Digits; asks for a pairing code in place of QRs. */
   phone?: string;
+  /** Shown by the phone when it is linked by QR; WhatsApp refuses codes for systems that it does not know. */
+  deviceName?: string;
   /** QRs or codes that were shown before. */
   shown: number;
   signal: AbortSignal;
@@ -88,7 +90,7 @@ class Pairing {
     this.#shownQrs = options.shown;
     const { hub } = options;
     const { timing } = hub;
-    const config = { browser: BROWSER };
+    const config = { browser: browserOf(options) };
     const way = wayOf(options, hub.egress);
     const socket = openSocket({ hub, creds: secret.creds, keys: NO_KEYS, way, config });
     this.#socket = socket;
@@ -116,6 +118,7 @@ class Pairing {
     this.#references.stop();
     this.#code?.stop();
     this.#ceremony?.end();
+    await this.#secret.close();
     return this.#found ?? { end: "closed", shown: this.#code?.shown ?? this.#shownQrs, ending };
   }
 
@@ -250,6 +253,11 @@ class Pairing {
   #stop(detail: string): void {
     this.#socket.end({ code: SILENT, detail });
   }
+}
+
+function browserOf({ phone, deviceName }: PairingOptions): typeof BROWSER {
+  const [system, ...browser] = BROWSER;
+  return [phone === undefined ? (deviceName ?? system) : system, ...browser];
 }
 
 function resultOf({ attrs: { id = "" } }: BinaryNode): BinaryNode {

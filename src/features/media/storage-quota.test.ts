@@ -1,0 +1,146 @@
+import { randomBytes } from "node:crypto";
+import { sql } from "kysely";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { type MessagingStory, startMessagingStory, waitUntil } from "../../../test/messaging-story.ts";
+import { inBase64 } from "../../../test/sample-files.ts";
+import { expireFiles } from "./retention.ts";
+
+const FROM = "5511966660002";
+const KIB = 1024;
+const FILE_BYTES = 300 * KIB;
+
+let story: MessagingStory;
+let account_id: number;
+
+beforeAll(async () => {
+  story = await startMessagingStory();
+  ({ account_id } = await db()
+    .selectFrom("instance")
+    .select("account_id")
+    .where("id", "=", story.sales.id)
+    .executeTakeFirstOrThrow());
+});
+afterAll(() => story.stop());
+beforeEach(async () => {
+  await allow(1);
+  await expireFiles(db(), 0);
+  expect(await used()).toBe(0);
+});
+// What the triggers have counted is what a count of the rows says, whatever happened.
+afterEach(async () => {
+  const { rows } = await sql<{ bytes: number }>`
+    select coalesce(sum(size), 0)::bigint as bytes from (
+      select distinct blob, size from media where account_id = ${account_id} and blob is not null
+    ) files`.execute(db());
+  expect(await used()).toBe(Number(rows[0]?.bytes));
+});
+
+const db = () => story.gateway.database.db;
+
+async function allow(max_storage_mb: number | null): Promise<void> {
+  await sql`
+    update plan set max_storage_mb = ${max_storage_mb}
+    where id = (select plan_id from account where id = ${account_id})`.execute(db());
+}
+
+async function used(): Promise<number> {
+  const { data } = await story.gateway.owner.getAccount({});
+  return data.used.storage_bytes;
+}
+
+async function receive(bytes: Buffer): Promise<string> {
+  const { id, client } = story.sales;
+  const media = { base64: inBase64(bytes), mime_type: "application/pdf" };
+  return (await client.sandboxReceive({ id, from: FROM, media })).data.message_id;
+}
+
+/** The file of a message as the API shows it, once it is no longer on its way. */
+async function fileOf(messageId: string) {
+  const find = async () => {
+    const { data } = await story.sales.client.listMessages({ id: story.sales.id, limit: 50 });
+    return data.find(({ message_id }) => message_id === messageId)?.media;
+  };
+  await waitUntil(async () => ["ready", "failed"].includes((await find())?.status ?? ""));
+  return find();
+}
+
+const send = (bytes: Buffer, number: string) =>
+  story.sales.client.sendMedia({ id: story.sales.id, number, base64: inBase64(bytes), type: "document" });
+
+const left = async (table: "outgoing_media" | "stored_file") =>
+  (await sql`select from ${sql.table(table)}`.execute(db())).rows.length;
+
+test("the same content counts once for an account, and is given back when its last name goes", async () => {
+  const bytes = randomBytes(FILE_BYTES);
+  const [one, other] = [await receive(bytes), await receive(bytes)];
+  for (const id of [one, other]) expect(await fileOf(id)).toMatchObject({ status: "ready" });
+  expect(await used()).toBe(FILE_BYTES);
+  await fileOf(await receive(randomBytes(FILE_BYTES)));
+  expect(await used()).toBe(2 * FILE_BYTES);
+  const drop = (id: string) =>
+    sql`update media set status = 'expired', blob = null
+      where message in (select id from message where message_id = ${id})`.execute(db());
+  await drop(one);
+  expect(await used()).toBe(2 * FILE_BYTES);
+  await drop(other);
+  expect(await used()).toBe(FILE_BYTES);
+  await expireFiles(db(), 0);
+  expect(await used()).toBe(0);
+  expect(await left("stored_file")).toBe(0);
+});
+
+test("a file that comes in beyond the quota is not kept, its message is, and both say why", async () => {
+  for (let n = 0; n < 3; n++) await fileOf(await receive(randomBytes(FILE_BYTES)));
+  const beyond = await receive(randomBytes(FILE_BYTES));
+  expect(await fileOf(beyond)).toMatchObject({ status: "failed", reason: "storage_quota" });
+  expect(await used()).toBe(3 * FILE_BYTES);
+  const { id, client } = story.sales;
+  const download = () => client.downloadMedia({ id, message_id: beyond, return_base64: true });
+  await expect(download()).rejects.toMatchObject({ code: "STORAGE_QUOTA_EXCEEDED", status: 403 });
+  await expireFiles(db(), 0);
+  expect((await download()) as { data: { size: number } }).toMatchObject({ data: { size: FILE_BYTES } });
+  expect(await fileOf(beyond)).toMatchObject({ status: "ready", reason: null });
+});
+
+test("files that come in at once cannot oversell the quota", async () => {
+  const all = await Promise.all(Array.from({ length: 10 }, () => receive(randomBytes(FILE_BYTES))));
+  const files = await Promise.all(all.map(fileOf));
+  expect(files.filter((file) => file?.status === "ready")).toHaveLength(3);
+  expect(files.filter((file) => file?.reason === "storage_quota")).toHaveLength(7);
+  expect(await used()).toBe(3 * FILE_BYTES);
+});
+
+test("a send with a file beyond the quota is refused before anything of it is kept", async () => {
+  for (let n = 0; n < 3; n++) await fileOf(await receive(randomBytes(FILE_BYTES)));
+  const refusal = {
+    ...{ code: "STORAGE_QUOTA_EXCEEDED", status: 403 },
+    details: { quota: "max_storage_mb", limit: 1, used_bytes: 900 * KIB, left_bytes: 124 * KIB },
+  };
+  await expect(send(randomBytes(FILE_BYTES), "5511988881234")).rejects.toMatchObject(refusal);
+  expect(await left("outgoing_media")).toBe(0);
+  const { data } = await send(randomBytes(100 * KIB), "5511988881234");
+  expect(data).toMatchObject({ message_id: expect.any(String) });
+  await waitUntil(async () => (await used()) === 1000 * KIB);
+});
+
+test("an account without a limit stores what it wants, and a smaller plan keeps what is there", async () => {
+  await allow(null);
+  for (let n = 0; n < 4; n++) await fileOf(await receive(randomBytes(FILE_BYTES)));
+  expect(await used()).toBe(4 * FILE_BYTES);
+  await allow(1);
+  expect(await fileOf(await receive(randomBytes(KIB)))).toMatchObject({ reason: "storage_quota" });
+  expect(await used()).toBe(4 * FILE_BYTES);
+  const { data } = await story.gateway.admin.adminMonitor({});
+  expect(data.alerts).toContainEqual(
+    expect.objectContaining({ key: "storage_nearly_full", account_id, severity: "critical" }),
+  );
+});
+
+test("an instance that is removed gives back what its files took", async () => {
+  const { id, client } = await story.gateway.connectInstance();
+  const media = { base64: inBase64(randomBytes(FILE_BYTES)), mime_type: "application/pdf" };
+  await client.sandboxReceive({ id, from: FROM, media });
+  await waitUntil(async () => (await used()) === FILE_BYTES);
+  await story.gateway.owner.deleteInstance({ id });
+  await waitUntil(async () => (await used()) === 0);
+});

@@ -1,0 +1,54 @@
+import { sql } from "kysely";
+import type { Db, Trx } from "../../platform/db.ts";
+import { GatewayError } from "../../platform/errors.ts";
+
+const MB = 1_048_576;
+/** Why a media row has no file. */
+export const NO_STORAGE_LEFT = "storage_quota";
+
+/** Bytes that an account may still store; null: as many as it wants. Below zero after its plan has shrunk. */
+export async function findStorageLeft(db: Db | Trx, account_id: number): Promise<number | null> {
+  return (await findStorage(db, account_id)).left;
+}
+
+async function findStorage(db: Db | Trx, account_id: number) {
+  const row = await db
+    .selectFrom("account as a")
+    .innerJoin("plan as p", "p.id", "a.plan_id")
+    .leftJoin("storage_usage as u", "u.account_id", "a.id")
+    .select(["p.max_storage_mb", "u.bytes"])
+    .where("a.id", "=", account_id)
+    .executeTakeFirst();
+  const [limit, used] = [row?.max_storage_mb ?? null, row?.bytes ?? 0];
+  return { limit, used, left: limit === null ? null : limit * MB - used };
+}
+
+/** Throws STORAGE_QUOTA_EXCEEDED unless the account may store so many bytes more. What is stored meanwhile counts later. */
+export async function requireStorage(db: Db, account_id: number, bytes: number): Promise<void> {
+  const { limit, used, left } = await findStorage(db, account_id);
+  if (left === null || left >= bytes) return;
+  throw new GatewayError("STORAGE_QUOTA_EXCEEDED", `The plan allows ${limit} MB of stored files.`, {
+    details: {
+      quota: "max_storage_mb",
+      limit,
+      used_bytes: used,
+      left_bytes: Math.max(0, left),
+      wanted_bytes: bytes,
+    },
+  });
+}
+
+/**
+ * After a media row has got this file, in the same transaction: whether the account has no room for it. The row of its
+ * usage is locked then, so that no two files can both take the last room.
+ */
+export async function isOverStorage(trx: Trx, media: string): Promise<boolean> {
+  const { rows } = await sql`
+    select from media f
+      join stored_file s on s.account_id = f.account_id and s.blob = f.blob and s.names = 1
+      join account a on a.id = f.account_id
+      join plan p on p.id = a.plan_id
+      join storage_usage u on u.account_id = f.account_id
+    where f.id = ${media} and u.bytes > p.max_storage_mb * ${sql.lit(MB)}::bigint`.execute(trx);
+  return rows.length > 0;
+}

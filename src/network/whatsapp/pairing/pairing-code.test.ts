@@ -1,0 +1,344 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import {
+  keepInMemory,
+  type MemoryCredentials,
+  startWhatsAppStage,
+  type WhatsAppStage,
+  type WhatsAppStageOptions,
+} from "../../../../test/whatsapp-stage.ts";
+import { eventually, type Listener } from "../../conformance.ts";
+import { readCredentials } from "../credentials.ts";
+import { WHATSAPP_TIMING } from "../timing.ts";
+
+let stage: WhatsAppStage;
+
+beforeEach(async () => {
+  stage = await startWhatsAppStage();
+});
+afterEach(() => stage.stop());
+
+interface Asking {
+  listener: Listener;
+  store: MemoryCredentials;
+  code(nth?: number): Promise<string>;
+}
+
+/** A session that asks for a pairing code. */
+function ask(options: WhatsAppStageOptions = {}): Asking {
+  const store = keepInMemory();
+  const listener = stage.open(options, { credentials: store });
+  listener.session.connect({ pairingPhone: stage.phone.number });
+  return { listener, store, code: async (nth) => (await listener.heard("pairing_code", nth)).code };
+}
+
+const enter = (code: string, options?: { ref?: string }) =>
+  stage.control.enterCode(stage.phone.number, code, options);
+const OTHER_CODE = "12345678";
+
+async function acks(): Promise<(string | undefined)[]> {
+  const stanzas = await stage.control.registrationStanzas();
+  return stanzas.filter(({ tag }) => tag === "ack").map(({ attrs }) => attrs.type);
+}
+
+describe("a pairing code", () => {
+  it("has 180 seconds from its generation, and is told with that moment", async () => {
+    expect(WHATSAPP_TIMING).toMatchObject({ codeMs: 180_000, codeEntries: 3, codes: 3 });
+    await stage.control.fault({ fault: "code_delayed", ms: 300 });
+    const before = Date.now();
+    const { listener, code } = ask();
+    expect(await code()).toMatch(/^[1-9A-HJ-NP-TV-Z]{8}$/);
+    const shown = Date.now();
+    const { expires_at } = await listener.heard("pairing_code");
+    expect(expires_at.getTime()).toBeGreaterThanOrEqual(before + 180_000);
+    expect(expires_at.getTime()).toBeLessThanOrEqual(shown - 300 + 180_000);
+    await enter(await code());
+    await listener.heard("connected");
+  });
+
+  it.each([
+    [400, "bad-request", "number_refused"],
+    [400, "feature-not-available", "number_refused"],
+    [403, "forbidden", "code_forbidden"],
+    [429, "rate-overlimit", "rate_limited"],
+    [500, "internal-server-error", "pairing_unavailable"],
+  ])("that WhatsApp refuses with %s %s is never shown: %s", async (code, text, expected) => {
+    await stage.control.fault({ fault: "code_refused", code, text });
+    const { listener } = ask();
+    const { reason, will_retry, error } = await listener.heard("disconnected");
+    expect([reason, will_retry, error?.code]).toEqual(["pairing_failed", false, expected]);
+    expect(error?.action).toMatch(/\.$/);
+    expect((error?.retry_at?.getTime() ?? 0) > Date.now() + 3_600_000).toBe(code === 429);
+    expect(listener.all("pairing_code")).toEqual([]);
+  });
+
+  it("is not shown when WhatsApp never answers", async () => {
+    await stage.control.fault({ fault: "code_delayed", ms: 3_600_000 });
+    const { listener } = ask({ timing: { queryMs: 50 } });
+    expect((await listener.heard("disconnected")).error?.code).toBe("pairing_unavailable");
+    expect(listener.all("pairing_code")).toEqual([]);
+  });
+
+  it("outlives the time of all QRs, and expires at its own", async () => {
+    const timing = { firstQrMs: 20, laterQrMs: 20, codeMs: 600 };
+    const { listener, code } = ask({ timing });
+    await code();
+    const { error } = await listener.heard("qr_expired");
+    expect(error?.code).toBe("code_expired");
+    expect(Date.now()).toBeGreaterThanOrEqual((await listener.heard("pairing_code")).expires_at.getTime());
+    expect((await stage.control.ledger()).sockets).toHaveLength(1);
+  });
+
+  it("ends with its connection, and the next connection draws another", async () => {
+    const { listener, code } = ask();
+    const first = await code();
+    await stage.control.endRegistrations();
+    expect(await listener.heard("disconnected")).toMatchObject({ will_retry: true });
+    const second = await code(2);
+    expect(second).not.toBe(first);
+    await expect(enter(first)).rejects.toThrow("the code is wrong");
+    await enter(second);
+    await listener.heard("connected");
+  });
+
+  it("is drawn three times at most while connections are lost", async () => {
+    const { listener, code } = ask();
+    for (let nth = 1; nth <= 3; nth++) {
+      await code(nth);
+      await stage.control.endRegistrations();
+      await listener.heard("disconnected", nth);
+    }
+    const last = listener.all("disconnected").at(-1);
+    expect([last?.will_retry, last?.error?.code]).toEqual([false, "connection_failed"]);
+    expect(listener.all("pairing_code")).toHaveLength(3);
+  });
+
+  it("that is entered wrongly can be entered again, and the failure is told", async () => {
+    const { listener, code } = ask();
+    const shown = await code();
+    await expect(enter(OTHER_CODE)).rejects.toThrow("the code is wrong");
+    expect((await listener.heard("pairing_failed")).error.code).toBe("wrong_code");
+    await enter(shown);
+    await listener.heard("connected");
+    expect(listener.all("pairing_code")).toHaveLength(1);
+  });
+
+  it("is over after three wrong entries", async () => {
+    const { listener, code } = ask();
+    await code();
+    for (let entry = 0; entry < 3; entry++) await expect(enter(OTHER_CODE)).rejects.toThrow();
+    const { reason, error } = await listener.heard("disconnected");
+    expect([reason, error?.code]).toEqual(["pairing_failed", "wrong_code"]);
+    expect(listener.all("pairing_failed")).toHaveLength(2);
+  });
+
+  it("whose last step WhatsApp refuses counts as wrong", async () => {
+    await stage.control.fault({ fault: "finish_refused", code: 404, text: "item-not-found" });
+    const { listener, code } = ask();
+    await expect(enter(await code())).rejects.toThrow("refused the last step");
+    expect((await listener.heard("pairing_failed")).error.code).toBe("wrong_code");
+  });
+
+  it("that comes with the reference of another pairing is not answered", async () => {
+    const { listener, store, code } = ask();
+    const shown = await code();
+    const before = readSecret(await store.loadRegistration());
+    void enter(shown, { ref: "ref-of-another" });
+    await eventually(async () => expect(await acks()).toEqual(["link_code_companion_reg"]));
+    expect(readSecret(await store.loadRegistration())).toBe(before);
+    await enter(shown);
+    await listener.heard("connected");
+  });
+
+  it("survives the notification without content that an opened menu sends", async () => {
+    const { listener, code } = ask();
+    const shown = await code();
+    await stage.control.push("unpaired", {
+      tag: "notification",
+      attrs: { from: "s.whatsapp.net", id: "menu", type: "link_code_companion_reg" },
+    });
+    await eventually(async () => expect(await acks()).toEqual(["link_code_companion_reg"]));
+    await enter(shown);
+    await listener.heard("connected");
+  });
+
+  it("that is entered twice is answered twice, and links under the later agreement", async () => {
+    await stage.control.fault({ fault: "consent_held", times: 2 });
+    const { listener, store, code } = ask();
+    const shown = await code();
+    const secrets = [];
+    for (let entry = 0; entry < 2; entry++) {
+      const before = readSecret(await store.loadRegistration());
+      void enter(shown);
+      await eventually(async () => expect(readSecret(await store.loadRegistration())).not.toBe(before));
+      secrets.push(readSecret(await store.loadRegistration()));
+    }
+    expect(new Set(secrets).size).toBe(2);
+    await eventually(async () => expect((await finishes()).length).toBe(2));
+    await eventually(() => stage.control.giveConsent(stage.phone.number));
+    await listener.heard("connected");
+  });
+
+  it("that the phone takes in silence names the limit of devices, and a late consent still links", async () => {
+    await stage.control.fault({ fault: "consent_held" });
+    const { listener, code } = ask({ timing: { consentMs: 100 } });
+    void enter(await code());
+    const { error } = await listener.heard("pairing_failed");
+    expect(error).toMatchObject({
+      code: "link_not_completed",
+      message: expect.stringContaining("limit of linked devices"),
+    });
+    expect(listener.all("disconnected")).toEqual([]);
+    await stage.control.giveConsent(stage.phone.number);
+    await listener.heard("connected");
+  });
+
+  it("that the phone took in silence ends with that reason when its time is over", async () => {
+    await stage.control.fault({ fault: "consent_held" });
+    const { listener, code } = ask({ timing: { consentMs: 100, codeMs: 1_500 } });
+    void enter(await code());
+    const { reason, error } = await listener.heard("disconnected");
+    expect([reason, error?.code]).toEqual(["pairing_failed", "link_not_completed"]);
+  });
+
+  it("is not spoilt by a phone's message that cannot be read", async () => {
+    await stage.control.fault({ fault: "consent_held" });
+    const { listener, store, code } = ask();
+    void enter(await code());
+    await eventually(async () => expect(await finishes()).toHaveLength(1));
+    const agreed = readSecret(await store.loadRegistration());
+    const { ref } = await stage.control.pairingCode(stage.phone.number);
+    await stage.control.push("unpaired", {
+      tag: "notification",
+      attrs: { from: "s.whatsapp.net", id: "short", type: "link_code_companion_reg" },
+      content: [
+        {
+          tag: "link_code_companion_reg",
+          attrs: { stage: "primary_hello" },
+          content: [
+            { tag: "link_code_pairing_wrapped_primary_ephemeral_pub", attrs: {}, content: Buffer.alloc(79) },
+            { tag: "primary_identity_pub", attrs: {}, content: Buffer.alloc(32) },
+            { tag: "link_code_pairing_ref", attrs: {}, content: Buffer.from(ref) },
+          ],
+        },
+      ],
+    });
+    await eventually(async () => expect(await acks()).toHaveLength(2));
+    expect(readSecret(await store.loadRegistration())).toBe(agreed);
+    await stage.control.giveConsent(stage.phone.number);
+    await listener.heard("connected");
+  });
+
+  it("is replaced by another when WhatsApp asks for that", async () => {
+    const { listener, code } = ask();
+    const first = await code();
+    await stage.control.refreshCode(stage.phone.number);
+    const second = await code(2);
+    expect(second).not.toBe(first);
+    await enter(second);
+    await listener.heard("connected");
+  });
+
+  it("is over when WhatsApp wants the user to ask again, but not for the reference of another", async () => {
+    const { listener, code } = ask();
+    await code();
+    await stage.control.refreshCode(stage.phone.number, { manual: true, ref: "ref-of-another" });
+    await eventually(async () => expect(await acks()).toHaveLength(1));
+    expect(listener.all("disconnected")).toEqual([]);
+    await stage.control.refreshCode(stage.phone.number, { manual: true });
+    expect((await listener.heard("disconnected")).error?.code).toBe("code_withdrawn");
+    expect(listener.all("pairing_code")).toHaveLength(1);
+  });
+
+  it("is shown on the phone as a system that WhatsApp knows, also where a name is set", async () => {
+    const listener = stage.open({}, { deviceName: "Acme Support" });
+    listener.session.connect({ pairingPhone: stage.phone.number });
+    await enter((await listener.heard("pairing_code")).code);
+    await listener.heard("connected");
+    expect((await stage.control.person(stage.phone.number)).devices).toMatchObject([{ name: "Mac OS" }]);
+  });
+
+  it("has each notification acknowledged once", async () => {
+    const { listener, code } = ask();
+    await enter(await code());
+    await listener.heard("connected");
+    expect(await acks()).toEqual(["link_code_companion_reg"]);
+  });
+});
+
+describe("a pairing secret that WhatsApp retires while a code is shown", () => {
+  it("is rotated before the code is entered, which links all the same", async () => {
+    const { listener, store, code } = ask();
+    const shown = await code();
+    const before = readSecret(await store.loadRegistration());
+    await stage.control.refreshRegistration();
+    await eventually(async () => expect(await acks()).toEqual(["companion_reg_refresh"]));
+    expect(readSecret(await store.loadRegistration())).not.toBe(before);
+    expect(listener.all("qr")).toEqual([]);
+    await enter(shown);
+    await listener.heard("connected");
+  });
+
+  it("is rotated while WhatsApp has not yet accepted the code", async () => {
+    await stage.control.fault({ fault: "code_delayed", ms: 300 });
+    const { listener, code } = ask();
+    await eventually(async () => expect(await hellos()).toHaveLength(1));
+    await stage.control.refreshRegistration();
+    await eventually(async () => expect(await acks()).toEqual(["companion_reg_refresh"]));
+    expect(listener.all("pairing_code")).toEqual([]);
+    await enter(await code());
+    await listener.heard("connected");
+  });
+
+  it("stays for a consent that may be on its way", async () => {
+    await stage.control.fault({ fault: "consent_held" });
+    const { listener, store, code } = ask();
+    void enter(await code());
+    await eventually(async () => expect(await finishes()).toHaveLength(1));
+    const agreed = readSecret(await store.loadRegistration());
+    await stage.control.refreshRegistration();
+    await eventually(async () => expect(await acks()).toContain("companion_reg_refresh"));
+    expect(readSecret(await store.loadRegistration())).toBe(agreed);
+    await eventually(() => stage.control.giveConsent(stage.phone.number));
+    await listener.heard("connected");
+  });
+
+  it("is rotated after that when WhatsApp withdraws the code", async () => {
+    await stage.control.fault({ fault: "consent_held" });
+    const { listener, store, code } = ask();
+    const shown = await code();
+    void enter(shown);
+    await eventually(async () => expect(await finishes()).toHaveLength(1));
+    await stage.control.refreshRegistration();
+    await eventually(async () => expect(await acks()).toContain("companion_reg_refresh"));
+    const agreed = readSecret(await store.loadRegistration());
+    await stage.control.refreshCode(stage.phone.number);
+    await listener.heard("pairing_code", 2);
+    expect(readSecret(await store.loadRegistration())).not.toBe(agreed);
+  });
+
+  it("is rotated after a kill that came before the consent", async () => {
+    await stage.control.fault({ fault: "consent_held" });
+    const { listener, store, code } = ask();
+    void enter(await code());
+    await eventually(async () => expect(await finishes()).toHaveLength(1));
+    await stage.control.refreshRegistration();
+    await eventually(async () => expect(await acks()).toContain("companion_reg_refresh"));
+    const agreed = readSecret(await store.loadRegistration());
+    stage.abandon(listener);
+    const again = stage.open({}, { credentials: store });
+    again.session.connect();
+    await again.heard("qr");
+    expect(readSecret(await store.loadRegistration())).not.toBe(agreed);
+  });
+});
+
+const iqs = async (stage_: string) =>
+  (await stage.control.registrationStanzas()).filter(({ attrs }) => attrs.stage === stage_);
+const hellos = () => iqs("companion_hello");
+const finishes = () => iqs("companion_finish");
+
+/** The pairing secret in a stored registration. */
+function readSecret(registration: Uint8Array | undefined): string {
+  const { creds } = JSON.parse(Buffer.from(registration ?? "").toString());
+  return readCredentials(Buffer.from(creds, "base64")).advSecretKey;
+}
