@@ -87,7 +87,7 @@ describe("signing in", () => {
         token: body.token,
         token_type: "Bearer",
         expires_in: 43_200,
-        device_token: expect.stringMatching(/^[\w.-]{60,80}$/),
+        device_token: expect.stringMatching(/^[\w.-]{60,100}$/),
         account: { id: account_id, name: "Blue Shop", account_type: "client", status: "active" },
         user: { id: user_id, name: "Blue Shop", email, role: "admin" },
       },
@@ -142,6 +142,36 @@ describe("signing in", () => {
     expect(refused.status).toBe(429);
     expect(Number(refused.headers.get("retry-after"))).toBeLessThanOrEqual(900);
     expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(600);
+  });
+
+  it("is limited although an account of somebody else has a user and a device of the same e-mail address", async () => {
+    const { email, user_id } = await makeAccount();
+    const mine = { name: "Other", account_type: "client" as const, email, password: NEW_PASSWORD };
+    await createAccount(test.database.db, mine);
+    const device_token = (await login(email, NEW_PASSWORD)).body.data.device_token;
+    const guess = (password: string) =>
+      served.call("POST /api/auth/login", { email, password, device_token });
+    for (let i = 0; i < 5; i++) {
+      expect((await guess(`wrong wrong ${i}`)).status).toBe(401);
+      expect((await guess(NEW_PASSWORD)).status).toBe(200);
+    }
+    await passTime(-60);
+    expect((await guess(PASSWORD)).body.code).toBe("INVALID_CREDENTIALS");
+    await passTime(900);
+    expect((await guess(PASSWORD)).body.data.user.id).toBe(user_id);
+  });
+
+  it("from a known device reaches its user, however many others have the e-mail address", async () => {
+    const others = await makeAccount(NEW_PASSWORD);
+    const { email } = others;
+    const more = { name: "Other", account_type: "client" as const, email };
+    await createAccount(test.database.db, { ...more, password: NEW_PASSWORD });
+    const { account_id, user_id } = await createAccount(test.database.db, { ...more, password: PASSWORD });
+    const first = await served.call("POST /api/auth/login", { email, password: PASSWORD, account_id });
+    const { device_token } = first.body.data;
+    expect((await login(email)).status).toBe(401);
+    const again = await served.call("POST /api/auth/login", { email, password: PASSWORD, device_token });
+    expect(again.body.data.user.id).toBe(user_id);
   });
 
   it("of many at once is worked off, and the rest is told to come back", async () => {

@@ -1,15 +1,21 @@
 import { createHmac, hkdfSync, randomBytes, timingSafeEqual } from "node:crypto";
 
 const LIFETIME_MS = 180 * 86_400_000;
-/** `<time in base 36>.<22 characters>.<43 characters>`. */
-const TOKEN = /^([0-9a-z]{1,11})\.([\w-]{22})\.([\w-]{43})$/;
-const MOST_LENGTH = 80;
+/** `<user>.<time in base 36>.<22 characters>.<43 characters>`. */
+const TOKEN = /^(\d{1,15})\.([0-9a-z]{1,11})\.([\w-]{22})\.([\w-]{43})$/;
+const MOST_LENGTH = 100;
 
-/** Tokens that a device keeps from a right sign-in, each for one e-mail address and half a year. */
+export interface KnownDevice {
+  id: string;
+  /** Who signed in there. Others may have the same e-mail address in accounts of theirs. */
+  user_id: number;
+}
+
+/** Tokens that a device keeps from a right sign-in, each for one user and half a year. */
 export interface KnownDevices {
-  issue(email: string): string;
-  /** Names the device; undefined for no token, a forged or an old one, or that of another e-mail address. */
-  find(token: string | undefined, email: string): string | undefined;
+  issue(user_id: number): string;
+  /** Undefined for no token, and for a forged or an old one. */
+  find(token: string | undefined): KnownDevice | undefined;
 }
 
 /** `secrets`: the first one signs; all of them are honoured, while one takes the place of another. */
@@ -19,23 +25,24 @@ export function createKnownDevices(secrets: readonly string[], now = () => Date.
   );
   const [own = randomBytes(32)] = keys;
   return {
-    issue(email) {
+    issue(user_id) {
       const issued = now().toString(36);
       const id = randomBytes(16).toString("base64url");
-      return `${issued}.${id}.${sign(own, issued, id, email).toString("base64url")}`;
+      const signed = `${user_id}.${issued}.${id}`;
+      return `${signed}.${sign(own, signed).toString("base64url")}`;
     },
-    find(token, email) {
+    find(token) {
       if (token === undefined || token.length > MOST_LENGTH) return undefined;
-      const [, issued = "", id = "", mac = ""] = TOKEN.exec(token) ?? [];
+      const [, user = "", issued = "", id = "", mac = ""] = TOKEN.exec(token) ?? [];
       const age = now() - Number.parseInt(issued, 36);
       if (!(age >= 0 && age < LIFETIME_MS)) return undefined;
       const given = Buffer.from(mac, "base64url");
-      const isOurs = keys.some((key) => timingSafeEqual(given, sign(key, issued, id, email)));
-      return isOurs ? id : undefined;
+      const isOurs = keys.some((key) => timingSafeEqual(given, sign(key, `${user}.${issued}.${id}`)));
+      return isOurs ? { id, user_id: Number(user) } : undefined;
     },
   };
 }
 
-function sign(key: Buffer, issued: string, id: string, email: string): Buffer {
-  return createHmac("sha256", key).update(`${issued}|${id}|${email}`).digest();
+function sign(key: Buffer, text: string): Buffer {
+  return createHmac("sha256", key).update(text).digest();
 }

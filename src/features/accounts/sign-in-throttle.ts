@@ -3,7 +3,6 @@ import { sql } from "kysely";
 import type { Db, Trx } from "../../platform/db.ts";
 import { GatewayError } from "../../platform/errors.ts";
 import { parseIp } from "../../platform/ip-address.ts";
-import type { KnownDevices } from "./known-devices.ts";
 
 /** One attempt to sign in that was let through; its end is reported once. `cancelled`: neither right nor wrong. */
 export interface Attempt {
@@ -12,14 +11,14 @@ export interface Attempt {
 
 export interface AttemptFrom {
   ip: string;
-  /** What an earlier sign-in gave to this device. */
-  device_token?: string;
+  /** A known device of the one user whose password is judged. */
+  device?: string;
 }
 
 /**
  * Slows down guessing on all nodes together. Per e-mail address and network: five failures, then a wait of 1 s that
- * doubles up to 15 minutes. In 15 minutes: 20 failures per network, 100 per e-mail address. A known device of the e-mail
- * address has its own count, so that nobody can lock out its owner.
+ * doubles up to 15 minutes. In 15 minutes: 20 failures per network, 100 per e-mail address. A known device has its own count,
+ * so that nobody can lock out its owner.
  */
 export interface SignInThrottle {
   /** Throws RATE_LIMITED with the seconds to wait. Attempts at one pair on one node wait for each other. */
@@ -41,21 +40,19 @@ const MOST_WAITING = 20;
 
 export interface SignInThrottleOptions {
   db: Db;
-  devices: KnownDevices;
   /** Keeps addresses out of the table: only their keyed digests are stored. */
   digestKey: string;
 }
 
-export function createSignInThrottle({ db, devices, digestKey }: SignInThrottleOptions): SignInThrottle {
+export function createSignInThrottle({ db, digestKey }: SignInThrottleOptions): SignInThrottle {
   const turns = new Map<string, (() => void)[]>();
   const counter = (kind: Kind, text: string): Counter => ({
     kind,
     key: createHmac("sha256", digestKey).update(`${kind}|${text}`).digest(),
   });
 
-  function countersOf(email: string, { ip, device_token }: AttemptFrom): Counter[] {
-    const device = devices.find(device_token, email);
-    if (device) return [counter("device", device)];
+  function countersOf(email: string, { ip, device }: AttemptFrom): Counter[] {
+    if (device !== undefined) return [counter("device", device)];
     const network = networkOf(ip);
     return [counter("network", network), counter("pair", `${email}|${network}`), counter("account", email)];
   }

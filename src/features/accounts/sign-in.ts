@@ -36,6 +36,8 @@ interface Parts {
 interface From {
   ip: string;
   request_id: string;
+  /** What an earlier sign-in gave to this device. */
+  device_token?: string;
 }
 
 type SignedInUser = Extract<Caller, { kind: "user" }>;
@@ -43,7 +45,7 @@ type SignedInUser = Extract<Caller, { kind: "user" }>;
 /** Signing in, confirming and changing the password: all of them judge one, so all share the throttle. */
 export function createSignIn({ db, tokens, passwords, secrets }: SignInOptions) {
   const devices = createKnownDevices(secrets);
-  const throttle = createSignInThrottle({ db, devices, digestKey: secrets[0] });
+  const throttle = createSignInThrottle({ db, digestKey: secrets[0] });
   const parts = { db, tokens, passwords, devices, throttle };
   return {
     login: (input: InputOf<typeof accountsContract.login>, from: From) => login(parts, input, from),
@@ -60,7 +62,7 @@ export function createSignIn({ db, tokens, passwords, secrets }: SignInOptions) 
 
 async function login(parts: Parts, input: InputOf<typeof accountsContract.login>, from: From) {
   const { email, password, account_id, device_token } = input;
-  const find = () => findUsersByEmail(parts.db, email, account_id);
+  const find = (preferred?: number) => findUsersByEmail(parts.db, { email, account_id, preferred });
   const user = await judge(parts, email, { ...from, device_token }, password, find);
   requireInService(user.status);
   const password_hash = await refreshHash(parts, user, password);
@@ -89,11 +91,7 @@ async function confirm(
 }
 
 /** The signed-in user, whose password has proved right. */
-async function judgeOwn(
-  parts: Parts,
-  by: From & AttemptFrom & { caller: SignedInUser },
-  password: string,
-): Promise<User> {
+async function judgeOwn(parts: Parts, by: From & { caller: SignedInUser }, password: string): Promise<User> {
   const known = await findUser(parts.db, by.caller.user_id);
   return judge(parts, known?.email ?? "", by, password, async () => (known ? [known] : []));
 }
@@ -129,21 +127,41 @@ function entryOf(user: User, { ip, request_id }: From, sign_in: string) {
 async function judge(
   parts: Parts,
   email: string,
-  from: From & AttemptFrom,
+  { ip, request_id, device_token }: From,
   password: string,
-  find: () => Promise<User[]>,
+  find: (preferred?: number) => Promise<User[]>,
 ): Promise<User> {
-  const attempt = await parts.throttle.begin(email.toLowerCase(), from);
+  const device = parts.devices.find(device_token);
+  const users = await find(device?.user_id);
+  const own = users.find(({ id }) => id === device?.user_id);
+  const right =
+    (own && (await attempt(parts, email, { ip, device: device?.id }, [own], password))) ??
+    (await attempt(parts, email, { ip }, users, password).catch((error: unknown) => {
+      // Whoever is at a known device was heard, and may try again at once.
+      if (own && error instanceof GatewayError && error.code === "RATE_LIMITED") return undefined;
+      throw error;
+    }));
+  if (right) return right;
+  for (const user of users) void noteRefusal(parts.db, user, { ip, request_id });
+  throw wrongCredentials();
+}
+
+/** Who of these users has the password. Throws RATE_LIMITED. */
+async function attempt(
+  { throttle, passwords }: Parts,
+  email: string,
+  from: AttemptFrom,
+  users: User[],
+  password: string,
+): Promise<User | undefined> {
+  const begun = await throttle.begin(email.toLowerCase(), from);
   let how: "right" | "wrong" | "cancelled" = "cancelled";
   try {
-    const users = await find();
-    const right = await findByPassword(parts.passwords, users, password);
+    const right = await findByPassword(passwords, users, password);
     how = right ? "right" : "wrong";
-    if (right) return right;
-    for (const user of users) void noteRefusal(parts.db, user, from);
-    throw wrongCredentials();
+    return right;
   } finally {
-    await attempt.end(how);
+    await begun.end(how);
   }
 }
 
@@ -188,10 +206,18 @@ function selectUser(db: Db) {
     .select(accountState.as("status"));
 }
 
+interface Wanted {
+  email: string;
+  account_id: number | undefined;
+  /** Comes first, if it is one of them. */
+  preferred: number | undefined;
+}
+
 /** The oldest first; of one account where it is named. */
-function findUsersByEmail(db: Db, email: string, account_id: number | undefined): Promise<User[]> {
+function findUsersByEmail(db: Db, { email, account_id, preferred = 0 }: Wanted): Promise<User[]> {
   let query = selectUser(db)
     .where(sql<string>`lower(account_user.email)`, "=", sql<string>`lower(${email})`)
+    .orderBy(sql`account_user.id = ${preferred}`, "desc")
     .orderBy("account_user.id")
     .limit(MOST_USERS);
   if (account_id !== undefined) query = query.where("account_user.account_id", "=", account_id);
@@ -236,7 +262,7 @@ async function insertSignIn(
 
 async function signedIn({ tokens, devices }: Parts, user: User, sign_in: string): Promise<SignedIn> {
   const token = await tokens.sign({ user_id: user.id, sign_in });
-  const device_token = devices.issue(user.email.toLowerCase());
+  const device_token = devices.issue(user.id);
   const shown = toShownUser(user);
   return new Reply(
     { token, token_type: "Bearer" as const, expires_in: tokens.lifetimeSeconds, device_token, ...shown },
