@@ -17,6 +17,7 @@ const send = route({
       .union([z.object({ url: z.string() }), z.object({ kind: z.literal("x"), size: z.number() })])
       .optional(),
     plain: z.union([z.string(), z.number()]).optional(),
+    names: z.record(z.string(), z.string()).optional(),
   }),
   output: z.unknown(),
 });
@@ -58,4 +59,12 @@ test("a null, an inherited name or a wrong kind on the way to an alias is simply
   for (const body of [{ textMessage: null }, { textMessage: "x" }, { textMessage: [] }, {}]) {
     expect(fieldsOf(body)).toEqual([{ field: "text", issue: "is required" }]);
   }
+});
+
+test("a fault in a map with a very long key names only the beginning of the key", () => {
+  const [fault] = fieldsOf({ text: "x", names: { ["k".repeat(100_000)]: 1 } }) as {
+    field: string;
+    issue: string;
+  }[];
+  expect(fault?.field).toBe(`names.${"k".repeat(294)}`);
 });

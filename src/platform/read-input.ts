@@ -5,6 +5,8 @@ import { GatewayError } from "./errors.ts";
 import type { InputOf, Route } from "./route.ts";
 
 const MAX_FIELDS = 50;
+/** Of the name of a field in an answer, and of what is wrong with it. */
+const MAX_CHARACTERS = 300;
 const IDEMPOTENCY_KEY = /^(?:"([\x21-\x7e]{1,255})"|([\x21-\x7e]{1,255}))$/;
 
 export interface RequestParts {
@@ -52,7 +54,11 @@ function invalidInput(issues: readonly z.core.$ZodIssue[], input: unknown): Gate
 function describeIssue(field: string, message: string, input: unknown): { field: string; issue: string } {
   const isAbsent =
     field !== "" && readPath(input, field) === undefined && message.includes("received undefined");
-  return { field, issue: isAbsent ? "is required" : message };
+  // The key of a map is the caller's own, and may be as long as the body.
+  return {
+    field: field.slice(0, MAX_CHARACTERS),
+    issue: isAbsent ? "is required" : message.slice(0, MAX_CHARACTERS),
+  };
 }
 
 /** A union says only that nothing fitted; the branch with the fewest faults inside its fields says what is wrong. */

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { boundedText } from "./bounded-text.ts";
 
 /**
  * Who may call a route:
@@ -138,7 +139,7 @@ export const time = z
 /** What a list takes. */
 export const page = {
   limit: z.coerce.number().int().min(1).max(200).default(50).describe("Rows per page."),
-  cursor: z.string().max(200).optional().describe("`next_cursor` of the page before."),
+  cursor: boundedText(200).optional().describe("`next_cursor` of the page before."),
 };
 
 /** What a list answers beside its rows. */

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { boundedText, trimmedText } from "../../platform/bounded-text.ts";
 import { page, pagination, route, rowId, time } from "../../platform/route.ts";
 import { features, planLimits } from "../plans/contract.ts";
 
@@ -50,11 +51,11 @@ const ownAccount = account.extend({
 
 const userRow = user.extend({ created_at: time });
 
-const userName = z.string().trim().min(1).max(100);
-const email = z.string().trim().min(3).max(320);
-const newPassword = z.string().min(1).max(1024).describe("12 to 1024 characters, not a common one.");
+const userName = trimmedText(100).min(1);
+const email = trimmedText(320).min(3);
+const newPassword = boundedText(1024).min(1).describe("12 to 1024 characters, not a common one.");
 
-const deviceToken = z.string().max(200).optional().describe("What an earlier sign-in gave to this device.");
+const deviceToken = boundedText(200).optional().describe("What an earlier sign-in gave to this device.");
 
 const signedIn = z.object({
   token: z.string().describe("The JWT, for `Authorization: Bearer`."),
@@ -85,7 +86,9 @@ const accountRow = account.extend({
   created_at: time,
 });
 
-const trialEnd = z.iso.datetime({ offset: true }).transform((given) => new Date(given));
+const trialEnd = boundedText(64)
+  .check(z.iso.datetime({ offset: true }))
+  .transform((given) => new Date(given));
 
 const accountFields = {
   plan_id: rowId.optional().describe("For a reseller: one that allows no more than its own."),
@@ -109,8 +112,8 @@ export const accountsContract = {
       device_token: ["deviceToken"],
     },
     input: z.object({
-      email: z.string().trim().min(1).max(320),
-      password: z.string().min(1).max(1024),
+      email: trimmedText(320).min(1),
+      password: boundedText(1024).min(1),
       account_id: rowId
         .optional()
         .describe("Where the e-mail address signs in to several accounts with the same password."),
@@ -126,7 +129,7 @@ export const accountsContract = {
     summary: "Give the password once more; for ten minutes routes that answer `PASSWORD_REQUIRED` are open",
     message: "Password confirmed",
     aliases: { password: ["senha"], device_token: ["deviceToken"] },
-    input: z.object({ password: z.string().min(1).max(1024), device_token: deviceToken }),
+    input: z.object({ password: boundedText(1024).min(1), device_token: deviceToken }),
     output: z.object({}),
   }),
   logout: route({
@@ -158,7 +161,7 @@ export const accountsContract = {
       new_password: ["newPassword"],
     },
     input: z.object({
-      current_password: z.string().min(1).max(1024),
+      current_password: boundedText(1024).min(1),
       new_password: newPassword,
     }),
     output: signedIn,
@@ -261,7 +264,7 @@ export const accountsContract = {
       status: account.shape.status.optional(),
       account_type: account.shape.account_type.optional(),
       parent_id: rowId.optional().describe("Customers of this reseller."),
-      search: z.string().trim().max(100).optional().describe("Part of the name, or of a user's e-mail."),
+      search: trimmedText(100).optional().describe("Part of the name, or of a user's e-mail."),
     }),
     output: z.array(accountRow),
     beside: z.object({ pagination }),

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { boundedText } from "../../platform/bounded-text.ts";
 import { page, pagination, route, rowId, time } from "../../platform/route.ts";
 
 const tag = "Administration";
@@ -80,7 +81,7 @@ const monitor = z.object({
 
 const monitorInput = z.object({
   ...page,
-  status: z.string().max(30).optional().describe("Only the instances in this status."),
+  status: boundedText(30).optional().describe("Only the instances in this status."),
   account_id: rowId.optional(),
 });
 
@@ -206,10 +207,10 @@ export const adminContract = {
       type: z.enum(["audit", "api", "connections", "messages", "webhooks"]).default("audit"),
       account_id: rowId.optional(),
       instance_id: rowId.optional().describe("Not for `audit`."),
-      action: z.string().max(100).optional().describe("For `audit`: `instance.logout`, or `instance.*`."),
-      event: z.string().max(100).optional().describe("For `webhooks`."),
-      success: z
-        .stringbool()
+      action: boundedText(100).optional().describe("For `audit`: `instance.logout`, or `instance.*`."),
+      event: boundedText(100).optional().describe("For `webhooks`."),
+      success: boundedText(8)
+        .pipe(z.stringbool())
         .optional()
         .describe("For `webhooks` and `api`: only what went well, or only what did not."),
     }),

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { boundedText } from "../../platform/bounded-text.ts";
 import { page, pagination, route, time } from "../../platform/route.ts";
 
 const tag = "Administration";
@@ -65,7 +66,7 @@ export const backupsContract = {
     needsPassword: true,
     ...shared,
     summary: "Download the encrypted file of a backup",
-    input: z.object({ id: z.string().max(64) }),
+    input: z.object({ id: boundedText(64) }),
     output: z.never(),
     raw: "application/octet-stream",
   }),

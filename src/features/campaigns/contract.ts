@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { boundedText, fileText, trimmedText } from "../../platform/bounded-text.ts";
 import { page, pagination, route, rowId, time, type UploadedFile } from "../../platform/route.ts";
 
 const DAY_MS = 86_400_000;
@@ -32,8 +33,7 @@ const RECIPIENT_STATUS = [
 const numeric = z.union(
   [
     z.number(),
-    z
-      .string()
+    boundedText(64)
       .regex(/^\s*\d+(\.\d+)?\s*$/)
       .transform(Number),
   ],
@@ -42,13 +42,13 @@ const numeric = z.union(
 const delay = numeric.pipe(
   z.number().int().min(0, "is negative").max(DAY_MS, `is longer than ${DAY_MS} ms (a day)`),
 );
-const clock = z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/, "must be a time such as 22:00");
+const clock = boundedText(5).regex(/^([01]\d|2[0-3]):[0-5]\d$/, "must be a time such as 22:00");
 
 const quietHours = z
   .object({
     start: clock,
     end: clock.describe("When the campaign goes on; before `start` it is the next morning."),
-    tz: z.string().max(64).refine(isTimeZone, "is not a time zone such as America/Sao_Paulo"),
+    tz: boundedText(64).refine(isTimeZone, "is not a time zone such as America/Sao_Paulo"),
   })
   .refine(({ start, end }) => start !== end, "start and end are the same");
 
@@ -60,30 +60,31 @@ function isTimeZone(name: string): boolean {
   }
 }
 
-const moment = z.iso.datetime({ offset: true, error: "must be a moment such as 2026-11-20T12:00:00Z" });
+const moment = boundedText(64).check(
+  z.iso.datetime({ offset: true, error: "must be a moment such as 2026-11-20T12:00:00Z" }),
+);
 
 const mediaFields = z.object({
-  url: z.string().optional().describe("Address of the file, fetched once when it is saved; also a data URI."),
-  base64: z.string().optional(),
+  url: fileText().optional().describe("Address of the file, fetched once when it is saved; also a data URI."),
+  base64: fileText().optional(),
   type: z.enum(["image", "video", "audio", "document", "sticker", "ptt"]).optional(),
-  mime_type: z.string().max(127).optional(),
-  file_name: z.string().max(255).optional(),
+  mime_type: boundedText(127).optional(),
+  file_name: boundedText(255).optional(),
 });
 
 const mediaIn = z.union([
   mediaFields,
-  z
-    .string()
+  fileText()
     .min(1)
     .transform((url): z.output<typeof mediaFields> => ({ url })),
 ]);
 
 const upload = z.custom<UploadedFile>(isUpload, "must be a file").optional();
 
-const template = z.string().max(65_536, "is longer than 65536 characters");
+const template = boundedText(65_536);
 
 const campaignFields = {
-  name: z.string().trim().min(1, "must not be empty").max(200),
+  name: trimmedText(200).min(1, "must not be empty"),
   message_template: template.describe(
     "The text, with variables such as `{{name}}`; with `media` it is the caption.",
   ),
@@ -97,11 +98,8 @@ const campaignFields = {
     .pipe(z.number().int().min(1).max(1_000_000))
     .nullable()
     .describe("Recipients a day, counted in the time zone of `quiet_hours`, else in UTC."),
-  consent_purpose: z
-    .string()
-    .trim()
+  consent_purpose: trimmedText(64)
     .min(1)
-    .max(64)
     .nullable()
     .describe("Only phones that have agreed to this purpose are written to."),
   stop_on_error_rate: numeric
@@ -272,11 +270,7 @@ export const campaignsContract = {
         .describe("`{phone, variables}`, or bare numbers."),
       numbers: z.array(z.unknown()).max(MAX_RECIPIENTS, `holds more than ${MAX_RECIPIENTS}`).optional(),
       lead_ids: z.array(rowId).max(MAX_RECIPIENTS).optional(),
-      tags: z
-        .array(z.string().trim().min(1).max(64))
-        .max(100)
-        .optional()
-        .describe("Leads with any of these tags."),
+      tags: z.array(trimmedText(64).min(1)).max(100).optional().describe("Leads with any of these tags."),
       file: upload.describe("A CSV file."),
     }),
     aliases: { recipients: ["contacts"], numbers: ["phones"], lead_ids: ["leadIds"] },
@@ -304,8 +298,8 @@ export const campaignsContract = {
     input: z.object({
       id: rowId,
       limit: z.coerce.number().int().min(1).max(20).default(3).describe("How many of the next recipients."),
-      phone: z.string().max(40).optional().describe("This recipient instead."),
-      variables: z.record(z.string().max(64), z.unknown()).optional().describe("Instead of a recipient."),
+      phone: boundedText(40).optional().describe("This recipient instead."),
+      variables: z.record(boundedText(64), z.unknown()).optional().describe("Instead of a recipient."),
     }),
     output: z.object({
       previews: z.array(z.object({ phone: z.string().nullable(), text: z.string() })),

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { boundedText, trimmedText } from "../../platform/bounded-text.ts";
 import { pointInTime } from "../../platform/point-in-time.ts";
 import { page, pagination, route, rowId, time } from "../../platform/route.ts";
 import { queryFlag, target, targetAliases } from "../contacts/contract.ts";
@@ -56,11 +57,8 @@ const messageFilter = {
   status: z.enum(STATUSES).optional(),
   from: pointInTime.optional().describe("Not earlier than this time (ISO 8601)."),
   until: pointInTime.optional().describe("Earlier than this time."),
-  q: z
-    .string()
-    .trim()
+  q: trimmedText(200)
     .min(1)
-    .max(200)
     .optional()
     .describe(
       "Words that the message has, in any order, in any case, with or without accents; each may go on.",
@@ -75,13 +73,7 @@ const filterAliases = {
 const chatFilter = {
   ...page,
   archived: queryFlag.optional(),
-  q: z
-    .string()
-    .trim()
-    .min(1)
-    .max(200)
-    .optional()
-    .describe("Part of the title or of the digits of the phone."),
+  q: trimmedText(200).min(1).optional().describe("Part of the title or of the digits of the phone."),
 };
 
 const tag = "Chats";
@@ -118,7 +110,7 @@ export const chatsContract = {
     summary: "List the messages of a chat, the newest first; `:jid` takes a jid, a LID or a number",
     message: "Messages",
     aliases: filterAliases,
-    input: z.object({ id: instanceId, jid: z.string().min(1).max(120), ...messageFilter }),
+    input: z.object({ id: instanceId, jid: boundedText(120).min(1), ...messageFilter }),
     output: z.array(listed),
     beside,
   }),
@@ -131,7 +123,7 @@ export const chatsContract = {
     aliases: { ...filterAliases, chat: ["jid", "number", "phone", "chat_id", "chatId", "remoteJid"] },
     input: z.object({
       id: instanceId,
-      chat: z.string().min(1).max(120).optional().describe("Only of this chat: a jid, a LID or a number."),
+      chat: boundedText(120).min(1).optional().describe("Only of this chat: a jid, a LID or a number."),
       ...messageFilter,
     }),
     output: z.array(listed),
@@ -151,12 +143,7 @@ export const chatsContract = {
     },
     input: z.object({
       instance_id: rowId.optional(),
-      chat: z
-        .string()
-        .min(1)
-        .max(120)
-        .optional()
-        .describe("Only of this chat of the instance that is named."),
+      chat: boundedText(120).min(1).optional().describe("Only of this chat of the instance that is named."),
       ...messageFilter,
     }),
     output: z.array(listed),

@@ -1,7 +1,8 @@
 import { z } from "zod";
+import { trimmedText } from "../../platform/bounded-text.ts";
 import { page, pagination, route, rowId, time } from "../../platform/route.ts";
 
-const label = z.string().trim().min(1, "must not be empty").max(64, "is longer than 64 characters");
+const label = trimmedText(64).min(1, "must not be empty");
 
 const record = z.object({
   consentId: z.number(),
@@ -35,11 +36,11 @@ export const consentContract = {
       userId: rowId.optional(),
       lead_id: rowId.optional(),
       phone: z
-        .union([z.string().trim().min(1).max(40), z.number().int().positive().transform(String)])
+        .union([trimmedText(40).min(1), z.number().int().positive().transform(String)])
         .optional()
         .describe("Digits with country and area code."),
-      text_version: z.string().trim().max(64).optional().describe("Of what the person has read."),
-      text_hash: z.string().trim().max(128).optional(),
+      text_version: trimmedText(64).optional().describe("Of what the person has read."),
+      text_hash: trimmedText(128).optional(),
       channel: label.optional().describe("Where it was said: `web`, `whatsapp`, `paper`."),
     }),
     aliases: {

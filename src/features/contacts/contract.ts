@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { boundedText, trimmedText } from "../../platform/bounded-text.ts";
 import { page, pagination, route, rowId, time } from "../../platform/route.ts";
 
 const id = rowId.describe("Numeric instance id.");
@@ -10,7 +11,7 @@ export const queryFlag = z.union([
 ]);
 
 export const digitsOrJid = z
-  .union([z.string().max(120), z.number().int().positive().transform(String)])
+  .union([boundedText(120), z.number().int().positive().transform(String)])
   .describe("Digits with country and area code, or a jid.");
 
 /** One of number, phone or jid names the recipient; the first of jid, number, phone counts. */
@@ -67,7 +68,7 @@ export const contactsContract = {
     input: z.object({
       id,
       ...page,
-      q: z.string().trim().max(200).optional().describe("Part of a name or of the digits of the phone."),
+      q: trimmedText(200).optional().describe("Part of a name or of the digits of the phone."),
       synchronise: queryFlag.default(false).describe("What the phone tells arrives a little later."),
     }),
     output: z.array(contact),

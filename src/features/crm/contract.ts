@@ -1,26 +1,19 @@
 import { z } from "zod";
+import { boundedText, trimmedText } from "../../platform/bounded-text.ts";
 import { page, pagination, route, rowId, time } from "../../platform/route.ts";
 import { keptMessage } from "../messages/contract.ts";
 
 const phone = z
-  .union([z.string().trim().min(1).max(40), z.number().int().positive().transform(String)])
+  .union([trimmedText(40).min(1), z.number().int().positive().transform(String)])
   .describe("Digits with country and area code.");
-const label = z.string().trim().min(1).max(64, "is longer than 64 characters");
+const label = trimmedText(64).min(1);
 const tags = z.array(label).max(100).describe("At most 100 of 64 characters each.");
 
 export const MAX_FIELDS = 100;
-const fieldName = z
-  .string()
-  .trim()
+const fieldName = trimmedText(64)
   .min(1)
-  .max(64)
   .refine((name) => name !== "__proto__", "is not the name of a field");
-const fieldValue = z.union([
-  z.string().max(2000, "is longer than 2000 characters"),
-  z.number(),
-  z.boolean(),
-  z.null(),
-]);
+const fieldValue = z.union([boundedText(2000), z.number(), z.boolean(), z.null()]);
 const fieldValues = z
   .record(fieldName, fieldValue)
   .refine((fields) => Object.keys(fields).length <= MAX_FIELDS, `holds more than ${MAX_FIELDS} fields`);
@@ -50,8 +43,8 @@ const note = z.object({
 
 const leadFields = {
   phone: phone.nullable().optional(),
-  name: z.string().trim().max(200).nullable().optional(),
-  email: z.email().max(254).nullable().optional(),
+  name: trimmedText(200).nullable().optional(),
+  email: boundedText(254).check(z.email()).nullable().optional(),
   status: label.optional(),
   kanban_status: label.nullable().optional().describe("The column of the board that the lead stands in."),
   tags: tags.optional(),
@@ -84,11 +77,11 @@ export const crmContract = {
     message: "Leads",
     input: z.object({
       ...page,
-      search: z.string().trim().max(200).optional().describe("Part of a name, an e-mail or a phone."),
+      search: trimmedText(200).optional().describe("Part of a name, an e-mail or a phone."),
       tag: label.optional(),
       status: label.optional(),
       kanban_status: label.optional(),
-      opted_out: z.stringbool().optional(),
+      opted_out: boundedText(8).pipe(z.stringbool()).optional(),
     }),
     output: z.array(lead),
     beside: z.object({ pagination }),
@@ -153,7 +146,7 @@ export const crmContract = {
     message: "Note added",
     input: z.object({
       id: rowId,
-      note: z.string().trim().min(1, "must not be empty").max(10_000, "is longer than 10000 characters"),
+      note: trimmedText(10_000).min(1, "must not be empty"),
     }),
     aliases: { note: ["text", "content"] },
     output: note,

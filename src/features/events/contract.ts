@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { boundedText } from "../../platform/bounded-text.ts";
 import { page, pagination, route, rowId, time } from "../../platform/route.ts";
 
 /** The events of the specification that a webhook without a filter receives. */
@@ -89,7 +90,7 @@ export const eventsContract = {
     input: z.object({
       id: instanceId,
       ...page,
-      event: z.string().max(100).optional(),
+      event: boundedText(100).optional(),
       webhook_id: z.coerce.number().int().optional(),
       after: z.coerce.number().int().min(0).optional().describe("Replay the events after this `sequence`."),
     }),
@@ -102,7 +103,7 @@ export const eventsContract = {
     tag: "Webhooks",
     summary: "Get one event with its payload; `:eventId` takes `id` or `event_id`",
     message: "Event",
-    input: z.object({ id: instanceId, eventId: z.string().min(1).max(64) }),
+    input: z.object({ id: instanceId, eventId: boundedText(64).min(1) }),
     output: eventRow.extend({ payload: z.unknown() }),
   }),
 };

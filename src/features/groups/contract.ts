@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { boundedText, coercedText, trimmedText } from "../../platform/bounded-text.ts";
 import { page, pagination, route, rowId, time, type UploadedFile } from "../../platform/route.ts";
 import { digitsOrJid, queryFlag } from "../contacts/contract.ts";
 
@@ -10,18 +11,15 @@ const PICTURE_BODY_BYTES = 24 * 1024 * 1024;
 /** As on the network. */
 const MAX_MEMBERS = 1024;
 
-const groupJid = z.coerce
-  .string()
-  .trim()
-  .max(120)
+const groupJid = coercedText(120)
   .transform((given) => given.replace(/@g\.us$/i, ""))
   .pipe(z.string().regex(/^\d{5,25}(-\d{1,15})?$/, "must be the jid of a group"))
   .transform((digits) => `${digits}@g.us`);
 
 const jid = groupJid.describe("Of the group.");
 
-const name = z.string().trim().min(1, "must not be empty").max(100, "is longer than 100 characters");
-const description = z.string().max(2048, "is longer than 2048 characters");
+const name = trimmedText(100).min(1, "must not be empty");
+const description = boundedText(2048);
 
 const participants = z
   .array(z.union([digitsOrJid, z.object({ id: digitsOrJid }).transform((person) => person.id)]))
@@ -30,7 +28,10 @@ const participants = z
   .describe("Digits with country and area code, or jids.");
 
 const image = z
-  .union([z.string(), z.custom<UploadedFile>(isUpload, "must be a file, an address or base64")])
+  .union([
+    boundedText(PICTURE_BODY_BYTES),
+    z.custom<UploadedFile>(isUpload, "must be a file, an address or base64"),
+  ])
   .nullable()
   .optional()
   .describe("Address, base64, data URI, or a part of a form; cut to a square. null removes it.");
@@ -193,9 +194,7 @@ export const groupsContract = {
     aliases: { code: ["invite", "invite_code", "inviteCode", "invitecode", "url", "link"] },
     input: z.object({
       id,
-      code: z
-        .string()
-        .trim()
+      code: trimmedText(200)
         .transform((given) => given.replace(/^(https?:\/\/)?chat\.whatsapp\.com\/(invite\/)?/i, ""))
         .pipe(z.string().regex(/^[\w-]{10,64}$/, "is not an invitation")),
     }),

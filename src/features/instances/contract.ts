@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { boundedText, coercedText, trimmedText } from "../../platform/bounded-text.ts";
 import { page, pagination, route, time } from "../../platform/route.ts";
 import { instanceId } from "../events/contract.ts";
 import { eventFilter, httpUrl, webhook } from "../webhooks/contract.ts";
@@ -39,7 +40,7 @@ const delayMs = z.number().int().min(0).max(3_600_000);
 
 export const settings = z.object({
   reject_calls: z.boolean(),
-  reject_message: z.string().max(4096).nullable().describe("Sent to a caller whose call is refused."),
+  reject_message: boundedText(4096).nullable().describe("Sent to a caller whose call is refused."),
   ignore_groups: z.boolean(),
   mark_online: z.boolean(),
   read_messages: z.boolean(),
@@ -203,11 +204,10 @@ const pairing = z.object({
   pairing_error: pairingError,
 });
 
-const proxyUrl = z
-  .string()
-  .trim()
-  .max(2048)
-  .regex(/^(https?|socks[45]):\/\/[^\s/]+/i, "must be an http, https, socks4 or socks5 address");
+const proxyUrl = trimmedText(2048).regex(
+  /^(https?|socks[45]):\/\/[^\s/]+/i,
+  "must be an http, https, socks4 or socks5 address",
+);
 
 const METADATA_LENGTH = 16_384;
 
@@ -224,9 +224,9 @@ export const flatSettings = settings
   .partial();
 
 const fields = {
-  name: z.string().trim().min(1).max(100),
+  name: trimmedText(100).min(1),
   metadata: z
-    .record(z.string().max(100), z.unknown())
+    .record(boundedText(100), z.unknown())
     .refine(
       (value) => JSON.stringify(value).length <= METADATA_LENGTH,
       "is longer than 16384 characters as JSON",
@@ -333,8 +333,7 @@ export const instancesContract = {
     aliases: { phone: ["number"], wait_seconds: ["waitSeconds"] },
     input: z.object({
       id: instanceId,
-      phone: z.coerce
-        .string()
+      phone: coercedText(120)
         .transform((given) => given.replace(/[\s().+-]/g, ""))
         .pipe(z.string().regex(/^\d{7,15}$/, "must have 7 to 15 digits"))
         .optional()

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { boundedText } from "../../platform/bounded-text.ts";
 import { route, time } from "../../platform/route.ts";
 import { instanceId } from "../events/contract.ts";
 
@@ -92,7 +93,7 @@ export const integrationsContract = {
       id: instanceId,
       provider,
       enabled: z.boolean().optional(),
-      config: z.record(z.string(), z.unknown()).optional(),
+      config: z.record(boundedText(100), z.unknown()).optional(),
     }),
     output: saved,
   }),
@@ -124,7 +125,7 @@ export const integrationsContract = {
     pathToken: true,
     signed: true,
     bodyLimitBytes: WEBHOOK_BODY_BYTES,
-    input: z.object({ id: instanceId, token: z.string().min(1).max(200) }),
+    input: z.object({ id: instanceId, token: boundedText(200).min(1) }),
     output: z.object({ received: z.literal(true) }),
   }),
 };

@@ -1,19 +1,19 @@
 import { z } from "zod";
+import { boundedText, trimmedText } from "../../platform/bounded-text.ts";
 import { route } from "../../platform/route.ts";
 import { instanceId } from "../events/contract.ts";
 
 /** With its parameters, such as `audio/ogg; codecs=opus`; safe to stand in a header. */
-export const mimeType = z
-  .string()
-  .trim()
-  .max(127)
-  .regex(/^[\w.+-]+\/[\w.+-]+(\s*;\s*[\w.+-]+=("[\w., +-]*"|[\w.+-]+))*$/, "is not a media type");
+export const mimeType = trimmedText(127).regex(
+  /^[\w.+-]+\/[\w.+-]+(\s*;\s*[\w.+-]+=("[\w., +-]*"|[\w.+-]+))*$/,
+  "is not a media type",
+);
 
-const mediaId = z.string().max(64).describe("`media.id` of a message.");
+const mediaId = boundedText(64).describe("`media.id` of a message.");
 
 const file = { tag: "Messages", output: z.never(), raw: "*/*", statuses: [206, 304, 416] } as const;
 
-const signedLink = z.object({ mediaId, expires: z.string().max(16), signature: z.string().max(64) });
+const signedLink = z.object({ mediaId, expires: boundedText(16), signature: boundedText(64) });
 
 export const mediaContract = {
   downloadMedia: route({
@@ -25,7 +25,7 @@ export const mediaContract = {
     aliases: { message_id: ["id", "messageId", "key.id", "message.key.id"], return_base64: ["returnBase64"] },
     input: z.object({
       id: instanceId,
-      message_id: z.string().trim().min(1).max(128),
+      message_id: trimmedText(128).min(1),
       return_base64: z.boolean().default(false),
     }),
     output: z.object({
@@ -57,7 +57,7 @@ export const mediaContract = {
     access: "public",
     summary: "As before; the name is anything, for services that go by the end of an address",
     ...file,
-    input: signedLink.extend({ name: z.string().max(255) }),
+    input: signedLink.extend({ name: boundedText(255) }),
   }),
 };
 

@@ -1,28 +1,31 @@
 import { z } from "zod";
-import { boundedText } from "../../platform/bounded-text.ts";
+import { boundedText, fileText, trimmedText } from "../../platform/bounded-text.ts";
 import { type ArrivedFile, route, rowId, type UploadedFile } from "../../platform/route.ts";
 import { digitsOrJid, target, targetAliases } from "../contacts/contract.ts";
 import { instanceId } from "../events/contract.ts";
 import { media, mimeType } from "../media/contract.ts";
 
+// Its size is looked at before its values are: a check of each would be slow for half a million of them.
 const jsonObject = z
-  .record(z.string(), z.json())
-  .refine((value) => JSON.stringify(value).length <= 8192, "is larger than 8 KiB");
+  .custom<Record<string, z.core.util.JSONType>>(isObject, "must be an object")
+  .refine((value) => JSON.stringify(value).length <= 8192, "is larger than 8 KiB")
+  .meta({ type: "object", additionalProperties: true });
+
+function isObject(value: unknown): boolean {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
 
 /** Ids as other gateways spell them: `true_<chat>_<id>_<participant>`, `<owner>:<id>`. */
 const PEER_ID = /^(?:(?:true|false)_[^_]+_([^_]+)(?:_.*)?|\d{7,15}:(.+))$/;
 
-const messageId = z
-  .string()
-  .trim()
+const messageId = trimmedText(200)
   .min(1)
-  .max(200)
   .transform((id) => {
     const [, waha, uazapi] = PEER_ID.exec(id) ?? [];
     return waha ?? uazapi ?? id;
   });
-const caption = z.string().max(65_536, "is longer than 65536 characters");
-const text = z.string().min(1, "must not be empty").max(65_536, "is longer than 65536 characters");
+const caption = boundedText(65_536);
+const text = boundedText(65_536).min(1, "must not be empty");
 
 function splitList(text: string): string[] {
   return text
@@ -47,22 +50,18 @@ const sendOptions = {
   mentions: z
     .union([
       z.array(digitsOrJid).max(1024),
-      z
-        .string()
-        .max(32_768)
+      boundedText(32_768)
         .transform(splitList)
-        .pipe(z.array(z.string().max(120)).max(1024)),
+        .pipe(z.array(boundedText(120)).max(1024)),
     ])
     .optional()
     .describe("People named in the text; also as one string with commas."),
   reply_to: messageId.optional().describe("`message_id` of the message to quote."),
-  client_message_id: z
-    .string()
+  client_message_id: boundedText(200)
     .min(1)
-    .max(200)
     .optional()
     .describe("Your own id of the message; a repeated one within 24 hours is not sent again."),
-  track_id: z.string().max(200).optional().describe("Given back in events."),
+  track_id: boundedText(200).optional().describe("Given back in events."),
   metadata: jsonObject.optional().describe("Kept with the message."),
 };
 
@@ -76,7 +75,7 @@ const sendAliases = {
 
 const messageIdAliases = { message_id: ["id", "messageId", "key.id"] };
 
-const quickReply = z.string().max(70).optional().describe("Shortcut of a quick reply, instead of `text`.");
+const quickReply = boundedText(70).optional().describe("Shortcut of a quick reply, instead of `text`.");
 
 const textFields = {
   text,
@@ -94,23 +93,22 @@ const mediaType = z.union([
 ]);
 
 const mediaFields = {
-  url: z.string().optional().describe("Address of the file, fetched by the gateway; also a data URI."),
-  base64: z
-    .string()
+  url: fileText().optional().describe("Address of the file, fetched by the gateway; also a data URI."),
+  base64: fileText()
     .optional()
     .describe("The file in base64; also a data URI or an address. May be called `file` in JSON."),
   file: z
     .union([
       z.custom<UploadedFile | ArrivedFile>(isUpload, "must be a file or text"),
-      z.string(),
+      fileText(),
       // Its parts are aliases of the other fields.
-      z.union([z.object({ url: z.string() }), z.object({ data: z.string() })]).transform(() => undefined),
+      z.union([z.object({ url: fileText() }), z.object({ data: fileText() })]).transform(() => undefined),
     ])
     .optional()
     .describe("The file as a part of a multipart/form-data body."),
   type: mediaType.optional().describe("Else by `mime_type`, else by the content."),
   mime_type: mimeType.optional(),
-  file_name: z.string().max(255).optional(),
+  file_name: boundedText(255).optional(),
   caption: caption.optional(),
   ptt: z.boolean().optional().describe("true: a voice note."),
 };
@@ -133,9 +131,7 @@ const degrees = (limit: number) =>
   z
     .union([
       z.number(),
-      z
-        .string()
-        .trim()
+      trimmedText(64)
         .regex(/^[+-]?\d{1,3}(\.\d+)?$/, "must be a number")
         .transform(Number),
     ])
@@ -144,16 +140,13 @@ const degrees = (limit: number) =>
 const locationFields = {
   latitude: degrees(90),
   longitude: degrees(180),
-  name: z.string().max(1000).optional(),
-  address: z.string().max(1000).optional(),
+  name: boundedText(1000).optional(),
+  address: boundedText(1000).optional(),
 };
 
 /** What stands on a card is one line: a line break would begin another property of it. */
-export const cardName = z
-  .string()
-  .trim()
+export const cardName = trimmedText(200)
   .min(1)
-  .max(200)
   .regex(/^[^\p{Cc}\u2028\u2029]*$/u, "must be one line");
 
 const cardFields = {
@@ -162,7 +155,7 @@ const cardFields = {
     .object({ name: cardName, phone: digitsOrJid })
     .optional()
     .describe("The card, where `phone` names the recipient."),
-  vcard: z.string().max(10_000).optional().describe("A whole card; name and phone are read from it."),
+  vcard: boundedText(10_000).optional().describe("A whole card; name and phone are read from it."),
 };
 const cardAliases = {
   name: ["fullName", "contact_name"],
@@ -395,7 +388,7 @@ export const messagesContract = {
     tag,
     summary: "Get one message; `:messageId` takes `message_id` or the numeric `id`",
     message: "Message",
-    input: z.object({ id: instanceId, messageId: z.string().min(1).max(128) }),
+    input: z.object({ id: instanceId, messageId: boundedText(128).min(1) }),
     output: keptMessage.extend({
       error: z.object({ code: z.string(), message: z.string(), retryable: z.boolean() }).nullable(),
       client_message_id: z.string().nullable(),

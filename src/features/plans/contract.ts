@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { trimmedText } from "../../platform/bounded-text.ts";
 import { page, pagination, route, rowId } from "../../platform/route.ts";
 
 const shownLimit = z.number().int().nullable().describe("null: no limit.");
@@ -44,7 +45,7 @@ const planFields = {
   features,
 };
 
-const planName = z.string().trim().min(1).max(60);
+const planName = trimmedText(60).min(1);
 
 const tag = "Administration";
 

@@ -1,10 +1,13 @@
 import { z } from "zod";
+import { boundedText, trimmedText } from "../../platform/bounded-text.ts";
 import { route, rowId, type UploadedFile } from "../../platform/route.ts";
 
 const id = rowId.describe("Numeric instance id.");
 
 /** Room for the largest picture, as base64 too. */
 const PICTURE_BODY_BYTES = 24 * 1024 * 1024;
+
+const pictureText = boundedText(PICTURE_BODY_BYTES);
 
 const profile = z.object({
   jid: z.string(),
@@ -55,7 +58,7 @@ export const profileContract = {
     aliases: { name: ["profileName", "profile_name", "pushName"] },
     input: z.object({
       id,
-      name: z.string().trim().min(1, "must not be empty").max(25, "is longer than 25 characters"),
+      name: trimmedText(25).min(1, "must not be empty"),
     }),
     output: z.object({ name: z.string() }),
   }),
@@ -66,7 +69,7 @@ export const profileContract = {
     summary: "Change the text that others see below the name; empty removes it",
     message: "Status text changed",
     aliases: { text: ["status", "about"] },
-    input: z.object({ id, text: z.string().trim().max(139, "is longer than 139 characters") }),
+    input: z.object({ id, text: trimmedText(139) }),
     output: z.object({ about: z.string().nullable(), status: z.string().nullable() }),
   }),
   setProfilePhoto: route({
@@ -81,10 +84,10 @@ export const profileContract = {
     aliases: { base64: ["photo", "picture", "image", "link", "media", "data"] },
     input: z.object({
       id,
-      url: z.string().nullable().optional().describe("Address of the picture; null removes it."),
-      base64: z.string().nullable().optional().describe("Also a data URI or an address; null removes it."),
+      url: pictureText.nullable().optional().describe("Address of the picture; null removes it."),
+      base64: pictureText.nullable().optional().describe("Also a data URI or an address; null removes it."),
       file: z
-        .union([z.custom<UploadedFile>(isUpload, "must be a file or text"), z.string()])
+        .union([z.custom<UploadedFile>(isUpload, "must be a file or text"), pictureText])
         .optional()
         .describe("The picture as a part of a multipart/form-data body."),
     }),

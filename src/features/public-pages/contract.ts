@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { boundedText } from "../../platform/bounded-text.ts";
 import { route } from "../../platform/route.ts";
 
 const tag = "Public pages";
@@ -45,7 +46,7 @@ export const publicPagesContract = {
     access: "public",
     tag,
     summary: "A page of the guide",
-    input: z.object({ page: z.string().max(100) }),
+    input: z.object({ page: boundedText(100) }),
     output: z.never(),
     raw: "text/html",
   }),
@@ -63,7 +64,7 @@ export const publicPagesContract = {
     access: "public",
     tag,
     summary: "A file of the interactive reference",
-    input: z.object({ file: z.string().max(100) }),
+    input: z.object({ file: boundedText(100) }),
     output: z.never(),
     raw: "*/*",
   }),

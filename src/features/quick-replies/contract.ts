@@ -1,16 +1,10 @@
 import { z } from "zod";
+import { boundedText, trimmedText } from "../../platform/bounded-text.ts";
 import { page, pagination, route, rowId, time } from "../../platform/route.ts";
 
-export const shortcut = z
-  .string()
-  .trim()
+export const shortcut = trimmedText(65)
   .transform((text) => text.replace(/^\//, "").toLowerCase())
-  .pipe(
-    z
-      .string()
-      .max(64)
-      .regex(/^[\p{L}\p{N}_-]+$/u, "may hold letters, digits, - and _ only"),
-  );
+  .pipe(boundedText(64).regex(/^[\p{L}\p{N}_-]+$/u, "may hold letters, digits, - and _ only"));
 
 const quickReply = z.object({
   id: z.number(),
@@ -44,12 +38,9 @@ export const quickRepliesContract = {
     message: "Quick reply saved",
     input: z.object({
       shortcut: shortcut.describe("Without the slash; upper and lower case are the same."),
-      content: z.string().trim().min(1, "must not be empty").max(65_536, "is longer than 65536 characters"),
-      title: z.string().trim().max(200).nullable().optional(),
-      media_url: z
-        .string()
-        .trim()
-        .max(2048)
+      content: trimmedText(65_536).min(1, "must not be empty"),
+      title: trimmedText(200).nullable().optional(),
+      media_url: trimmedText(2048)
         .regex(/^https?:\/\//i, "must be an http or https address")
         .nullable()
         .optional(),

@@ -1,21 +1,21 @@
 import { z } from "zod";
+import { boundedText, coercedText, trimmedText } from "../../platform/bounded-text.ts";
 import { pointInTime } from "../../platform/point-in-time.ts";
 import { route, time } from "../../platform/route.ts";
 import { instanceId } from "../events/contract.ts";
 
-const digits = z.coerce
-  .string()
-  .trim()
+const digits = coercedText(120)
   .transform((given) => given.replace(/(:\d+)?@(s\.whatsapp\.net|c\.us)$/i, "").replace(/[\s().+-]/g, ""))
   .pipe(z.string().regex(/^\d{7,15}$/, "must be a phone of 7 to 15 digits"));
 
-const groupJid = z.coerce
-  .string()
-  .trim()
+const groupJid = coercedText(120)
   .transform((given) => given.replace(/@g\.us$/i, ""))
   .pipe(z.string().regex(/^\d{5,25}(-\d{1,15})?$/, "must be the jid of a group"));
 
-const messageId = z.string().trim().min(1).max(128);
+/** As much as a body of these routes can hold. */
+const BODY_CHARACTERS = 1_048_576;
+
+const messageId = trimmedText(128).min(1);
 
 /** Absent fields come as null from some clients. */
 const optional = <T extends z.ZodType>(type: T) => type.nullish().transform((value) => value ?? undefined);
@@ -23,19 +23,19 @@ const optional = <T extends z.ZodType>(type: T) => type.nullish().transform((val
 const actor = {
   id: instanceId,
   from: digits.describe("The other person; with `from_me` the chat in which the paired phone acts."),
-  push_name: optional(z.string().max(100)),
+  push_name: optional(boundedText(100)),
   group_jid: optional(groupJid).describe("Acts in this group and not in the chat with `from`."),
   from_me: z.boolean().default(false).describe("The paired phone itself acts, not the other person."),
 };
 
 const media = z
   .object({
-    url: optional(z.string().trim().max(2048)).describe("The gateway fetches it."),
-    base64: optional(z.string()).describe("The file, also as a data URI."),
+    url: optional(trimmedText(2048)).describe("The gateway fetches it."),
+    base64: optional(boundedText(BODY_CHARACTERS)).describe("The file, also as a data URI."),
     type: optional(z.enum(["image", "video", "audio", "document", "sticker", "ptt"])),
-    mime_type: optional(z.string().trim().max(200)),
-    file_name: optional(z.string().max(255)),
-    caption: optional(z.string().max(65_536)),
+    mime_type: optional(trimmedText(200)),
+    file_name: optional(boundedText(255)),
+    caption: optional(boundedText(65_536)),
   })
   .refine(
     ({ url, base64 }) => (url === undefined) !== (base64 === undefined),
@@ -45,21 +45,21 @@ const media = z
 const location = z.object({
   latitude: z.number().min(-90).max(90),
   longitude: z.number().min(-180).max(180),
-  name: optional(z.string().max(1000)),
-  address: optional(z.string().max(1000)),
+  name: optional(boundedText(1000)),
+  address: optional(boundedText(1000)),
 });
 
 const contact = z.object({
-  name: z.string().trim().min(1).max(200),
+  name: trimmedText(200).min(1),
   phone: digits,
-  vcard: optional(z.string().max(65_536)),
+  vcard: optional(boundedText(65_536)),
 });
 
 const receiveInput = z
   .object({
     ...actor,
     reply_to: optional(messageId),
-    text: optional(z.string().min(1).max(65_536)),
+    text: optional(boundedText(65_536).min(1)),
     media: optional(media),
     location: optional(location),
     contact: optional(contact),
@@ -85,25 +85,24 @@ const actorAliases = { from, push_name: ["pushName"], group_jid: ["groupJid"], f
 const groupAliases = { from: ["number", "phone"], group_jid: ["groupJid", "jid"] };
 const messageAliases = { ...actorAliases, message_id };
 
-const text = (max: number) => z.string().trim().min(1).max(max);
+const text = (max: number) => trimmedText(max).min(1);
 
 const person = {
   name: text(100).nullable().optional().describe("In the address book of the paired phone."),
   push_name: text(100).nullable().optional().describe("The name that they go by."),
   about: text(139).nullable().optional(),
-  picture_url: z
-    .url({ protocol: /^https?$/ })
-    .max(2048)
+  picture_url: boundedText(2048)
+    .check(z.url({ protocol: /^https?$/ }))
     .nullable()
     .optional(),
   verified_name: text(100).nullable().optional().describe("Of a business."),
   business: z
     .object({
-      description: z.string().max(512).optional(),
-      category: z.string().max(100).optional(),
-      email: z.string().max(254).optional(),
-      website: z.array(z.string().max(256)).max(5).optional(),
-      address: z.string().max(512).optional(),
+      description: boundedText(512).optional(),
+      category: boundedText(100).optional(),
+      email: boundedText(254).optional(),
+      website: z.array(boundedText(256)).max(5).optional(),
+      address: boundedText(512).optional(),
     })
     .nullable()
     .optional(),
@@ -161,7 +160,7 @@ export const sandboxContract = {
     summary: "Let somebody react to a message; an empty reaction removes it",
     message: "Reaction handed to the sandbox network",
     aliases: { ...messageAliases, reaction: ["emoji", "text"] },
-    input: z.object({ ...actor, message_id: messageId, reaction: z.string().max(64) }),
+    input: z.object({ ...actor, message_id: messageId, reaction: boundedText(64) }),
     output: message,
   }),
   sandboxEdit: route({
@@ -171,7 +170,7 @@ export const sandboxContract = {
     summary: "Let the writer of a message edit it",
     message: "Edit handed to the sandbox network",
     aliases: messageAliases,
-    input: z.object({ ...actor, message_id: messageId, text: z.string().min(1).max(65_536) }),
+    input: z.object({ ...actor, message_id: messageId, text: boundedText(65_536).min(1) }),
     output: message,
   }),
   sandboxDelete: route({
@@ -304,7 +303,7 @@ export const sandboxContract = {
       from: digits,
       group_jid: groupJid,
       subject: text(100).optional(),
-      description: z.string().max(2048).optional(),
+      description: boundedText(2048).optional(),
       announce: z.boolean().optional(),
       locked: z.boolean().optional(),
     }),
@@ -315,7 +314,7 @@ export const sandboxContract = {
     access: "public",
     tag,
     summary: "Get a picture that somebody on the sandbox network shows",
-    input: z.object({ pictureId: z.string().max(64) }),
+    input: z.object({ pictureId: boundedText(64) }),
     output: z.never(),
     raw: "image/jpeg",
   }),

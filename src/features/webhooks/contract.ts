@@ -1,13 +1,10 @@
 import { z } from "zod";
+import { boundedText, trimmedText } from "../../platform/bounded-text.ts";
 import { page, pagination, route, rowId, time } from "../../platform/route.ts";
 import { DEFAULT_EVENTS, EVENT_NAMES, instanceId, OPERATIONAL_EVENTS } from "../events/contract.ts";
 import { FORMATS } from "../webhook-formats/contract.ts";
 
-export const httpUrl = z
-  .string()
-  .trim()
-  .max(2048, "is longer than 2048 characters")
-  .refine(isHttpUrl, "must be an http or https address");
+export const httpUrl = trimmedText(2048).refine(isHttpUrl, "must be an http or https address");
 
 function isHttpUrl(text: string): boolean {
   return URL.canParse(text) && ["http:", "https:"].includes(new URL(text).protocol);
@@ -28,15 +25,10 @@ const RESERVED_HEADER =
 
 const customHeaders = z
   .record(
-    z
-      .string()
-      .max(100)
+    boundedText(100)
       .regex(/^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/, "is not the name of a header")
       .refine((name) => !RESERVED_HEADER.test(name), "is a header that the gateway sets itself"),
-    z
-      .string()
-      .max(4096)
-      .regex(/^[\t\x20-\x7e]*$/, "may hold visible ASCII only"),
+    boundedText(4096).regex(/^[\t\x20-\x7e]*$/, "may hold visible ASCII only"),
   )
   .refine((headers) => Object.keys(headers).length <= 20, "holds more than 20 headers")
   .describe(
@@ -48,10 +40,7 @@ export function isMaskedSecret(text: string): boolean {
   return /^(whsec_)?\*{4}[\x21-\x7e]{4}$/.test(text);
 }
 
-const secretText = z
-  .string()
-  .max(256)
-  .regex(/^[\x21-\x7e]+$/, "must be visible ASCII");
+const secretText = boundedText(256).regex(/^[\x21-\x7e]+$/, "must be visible ASCII");
 const SHORTEST_SECRET = 16;
 const tooShort = "must be 16 characters or more";
 
@@ -74,7 +63,7 @@ const trait = z.union([
 export const MOST_ATTEMPTS = 20;
 
 const webhookFields = {
-  name: z.string().trim().min(1).max(100),
+  name: trimmedText(100).min(1),
   url: httpUrl,
   events: eventFilter,
   is_active: z.boolean(),
@@ -99,9 +88,7 @@ const shape = {
     .enum(FORMATS)
     .optional()
     .describe("Shape of the bodies: ours, or that of another gateway; see docs/migration.md."),
-  format_token: z
-    .string()
-    .max(256)
+  format_token: boundedText(256)
     .regex(/^[\x21-\x7e]+$/, "must be visible ASCII")
     .nullish()
     .describe(
@@ -190,8 +177,8 @@ const resent = z.object({
 
 const webhookId = rowId;
 
-const since = z.iso
-  .datetime({ offset: true, error: "must be a time in ISO 8601, such as 2026-01-31T12:00:00Z" })
+const since = boundedText(64)
+  .check(z.iso.datetime({ offset: true, error: "must be a time in ISO 8601, such as 2026-01-31T12:00:00Z" }))
   .transform((text) => new Date(text))
   .describe("Events recorded at or after this time.");
 const tag = "Webhooks";
@@ -343,7 +330,7 @@ export const webhooksContract = {
     tag,
     summary: "Send an event again to every active webhook that wants it",
     message: "Event queued for delivery",
-    input: z.object({ id: instanceId, eventId: z.string().min(1).max(64) }),
+    input: z.object({ id: instanceId, eventId: boundedText(64).min(1) }),
     output: resent,
   }),
   recoverWebhook: route({
@@ -377,9 +364,9 @@ export const webhooksContract = {
       id: instanceId,
       ...page,
       webhook_id: z.coerce.number().int().optional(),
-      event: z.string().max(100).optional(),
-      event_id: z.string().max(64).optional(),
-      success: z.stringbool().optional(),
+      event: boundedText(100).optional(),
+      event_id: boundedText(64).optional(),
+      success: boundedText(8).pipe(z.stringbool()).optional(),
     }),
     output: z.array(deliveryLog),
     beside: z.object({ pagination }),

@@ -1,14 +1,12 @@
 import { z } from "zod";
+import { boundedText, trimmedText } from "../../../platform/bounded-text.ts";
 import type { Integration } from "../integration-row.ts";
 
 const TRAILING_SLASHES = /(?<!\/)\/+$/;
 const WEB_ADDRESS = /^https?:\/\/[^\s]+$/i;
 
 /** People paste what their browser shows: without the slash at the end and without the way to the API. */
-const baseUrl = z
-  .string()
-  .trim()
-  .max(2048)
+const baseUrl = trimmedText(2048)
   .regex(WEB_ADDRESS, "must be an http or https address")
   .refine((url) => URL.canParse(url), "must be an http or https address")
   .transform((url) => withoutPath(url));
@@ -18,18 +16,18 @@ const number = z.coerce.number().int().positive();
 export const chatwootConfig = z
   .object({
     url: baseUrl,
-    access_token: z.string().trim().min(1).max(512),
+    access_token: trimmedText(512).min(1),
     account_id: number,
     inbox_id: number.optional(),
     auto_create: z.boolean().default(false),
-    inbox_name: z.string().trim().min(1).max(100).default("WhatsApp"),
+    inbox_name: trimmedText(100).min(1).default("WhatsApp"),
     force: z.boolean().default(false),
     sign_messages: z.boolean().default(false),
-    signature_delimiter: z.string().max(20).default("\n"),
+    signature_delimiter: boundedText(20).default("\n"),
     reopen_conversation: z.boolean().default(true),
     conversation_status: z.enum(["open", "pending"]).default("open"),
     groups: z.boolean().default(false),
-    ignore_jids: z.array(z.string().trim().min(1).max(100)).max(1000).default([]),
+    ignore_jids: z.array(trimmedText(100).min(1)).max(1000).default([]),
     sent_from_phone: z.enum(["message", "private_note", "off"]).default("message"),
     sync_status: z.boolean().default(true),
     mark_read: z.boolean().default(false),

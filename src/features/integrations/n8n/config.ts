@@ -1,11 +1,9 @@
 import { z } from "zod";
+import { boundedText } from "../../../platform/bounded-text.ts";
 import { EVENT_NAMES } from "../../events/contract.ts";
 import { httpUrl } from "../../webhooks/contract.ts";
 
-const visible = z
-  .string()
-  .max(4096)
-  .regex(/^[\t\x20-\x7e]+$/, "may hold visible ASCII only");
+const visible = boundedText(4096).regex(/^[\t\x20-\x7e]+$/, "may hold visible ASCII only");
 
 /** Names that a delivery sets itself, or that belong to one hop. */
 const RESERVED =
@@ -17,9 +15,7 @@ export const n8nConfig = z
     token: visible.optional(),
     /** Absent: `bearer` where there is a token. */
     auth: z.enum(["none", "header", "bearer", "basic", "jwt"]).optional(),
-    header_name: z
-      .string()
-      .max(100)
+    header_name: boundedText(100)
       .regex(/^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/, "is not the name of a header")
       .refine((name) => !RESERVED.test(name), "is a header that the gateway sets itself")
       .default("Authorization"),

@@ -1,26 +1,25 @@
 import { z } from "zod";
+import { boundedText, trimmedText } from "../../../platform/bounded-text.ts";
 import { httpUrl } from "../../webhooks/contract.ts";
 import { refusalOfTrigger } from "./keywords.ts";
 
-const word = z.string().trim().min(1).max(100);
+const word = trimmedText(100).min(1);
 const waitMs = z.number().int().min(0).max(60_000);
 
 /** A configuration as it was saved, also under earlier rules. */
 export const savedTypebotConfig = z.object({
   /** The viewer, without the `/api` that users often paste along. */
   base_url: httpUrl.transform((url) => url.replace(/(?<!\/)\/+$/, "").replace(/\/api$/, "")),
-  public_id: z
-    .string()
-    .trim()
-    .regex(/^[\w.-]{1,200}$/, "is the last part of the bot's address, such as my-typebot-x1y2z3"),
-  api_token: z
-    .string()
-    .max(4096)
+  public_id: trimmedText(200).regex(
+    /^[\w.-]+$/,
+    "is the last part of the bot's address, such as my-typebot-x1y2z3",
+  ),
+  api_token: boundedText(4096)
     .regex(/^[\x21-\x7e]+$/, "may hold visible ASCII only")
     .optional(),
   trigger: z.enum(["all", "keyword"]).default("all"),
   trigger_operator: z.enum(["equals", "contains", "startsWith", "regex"]).default("equals"),
-  trigger_value: z.string().max(500).default(""),
+  trigger_value: boundedText(500).default(""),
   stop_keywords: z.array(word).max(50).default([]),
   restart_keywords: z.array(word).max(50).default([]),
   /** Four hours, as Typebot itself has it for WhatsApp. */
@@ -28,18 +27,16 @@ export const savedTypebotConfig = z.object({
   on_end: z.enum(["close", "keep_closed"]).default("close"),
   keep_closed_for_minutes: z.number().int().min(1).max(43_200).default(60),
   ignore_groups: z.boolean().default(true),
-  ignore_jids: z.array(z.string().trim().min(1).max(100)).max(1_000).default([]),
+  ignore_jids: z.array(trimmedText(100).min(1)).max(1_000).default([]),
   /** 0: a person who writes in the chat does not stop the bot. */
   pause_on_human_minutes: z.number().int().min(0).max(43_200).default(60),
   debounce_ms: z.number().int().min(0).max(10_000).default(0),
   min_delay_ms: waitMs.default(0),
   max_delay_ms: waitMs.default(5_000),
   typing_presence: z.boolean().default(true),
-  unsupported_message: z.string().max(4_096).default("Sorry, I can only read text here."),
-  goodbye_message: z.string().max(4_096).default(""),
-  variables: z
-    .record(z.string().max(100), z.union([z.string().max(4_096), z.number(), z.boolean()]))
-    .default({}),
+  unsupported_message: boundedText(4_096).default("Sorry, I can only read text here."),
+  goodbye_message: boundedText(4_096).default(""),
+  variables: z.record(boundedText(100), z.union([boundedText(4_096), z.number(), z.boolean()])).default({}),
   max_wait_seconds: z.number().int().min(0).max(120).default(10),
 });
 

@@ -192,6 +192,17 @@ describe("typebot", () => {
     expect(typebot.said()).toEqual(["qual o PRECO?", "Vendas", undefined]);
   });
 
+  test("a trigger that was saved with a lookahead starts nothing, and is reported", async () => {
+    const trigger = { trigger: "keyword", trigger_operator: "regex" };
+    await serve(SHOP, { ...trigger, trigger_value: "pre.o" });
+    await sql`update integration set config = jsonb_set(config, '{trigger_value}', '"pre(?=.o)"')
+      where instance_id = ${story.shop.id}`.execute(story.gateway.database.db);
+    const ana = newPerson();
+    await story.say(ana, "qual o preço?");
+    await waitUntil(async () => (await read()).last_error?.includes("(?="));
+    expect(typebot.said()).toEqual([]);
+  });
+
   test("an expired session starts anew, and a closed flow stays closed for its time only", async () => {
     await serve(SHOP, { session_expiry_minutes: 60, on_end: "keep_closed", keep_closed_for_minutes: 30 });
     const ana = newPerson();
