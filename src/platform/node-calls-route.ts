@@ -1,9 +1,19 @@
 import { Readable } from "node:stream";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { FastifyInstance, FastifyRequest } from "fastify";
+import { systemClock } from "./clock.ts";
 import { GatewayError } from "./errors.ts";
-import { NODE_CALL_PATH, NODE_CALL_PROOF, NODE_HEADERS, NOT_HERE_STATUS } from "./node-calls.ts";
-import { decodeMessage, encodeMessage, isSigned } from "./node-message.ts";
+import { NODE_CALL_PATH, NODE_HEADERS, NOT_HERE_STATUS } from "./node-calls.ts";
+import {
+  contentOf,
+  decodeMessage,
+  encodeMessage,
+  isNonce,
+  isSigned,
+  proofOf,
+  SIGNATURE_LIFETIME_MS,
+} from "./node-message.ts";
+import { createSeenNonces } from "./seen-nonces.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
@@ -23,11 +33,15 @@ export type CountStranger = (ip: string) => void;
 
 export interface NodeCallsRouteOptions {
   secret: string;
+  /** Address at which the others call this node: what is signed for another one is refused. */
+  url: string;
   handlers: NodeCallHandlers;
   bodyLimitBytes: number;
 }
 
 const DEFAULT_TIME_LEFT_MS = 20_000;
+/** Calls in two minutes, about 800 in a second; what is more is refused. */
+const MOST_NONCES = 100_000;
 
 /** Takes the calls of other nodes, in a room of its own so that its bodies are read as they are. */
 export async function addNodeCallsRoute(
@@ -43,8 +57,14 @@ export async function addNodeCallsRoute(
       async (_request: unknown, body: string) => body,
     );
     const { secret, bodyLimitBytes: bodyLimit } = options;
+    const nonces = createSeenNonces({ clock: systemClock, keepMs: SIGNATURE_LIFETIME_MS, max: MOST_NONCES });
+    const identityOf = (request: FastifyRequest) => ({
+      target: options.url,
+      nonce: headerOf(request, "nonce"),
+    });
     const isOfNode = (request: FastifyRequest) =>
-      isSigned(secret, NODE_CALL_PROOF, headerOf(request, "proof"));
+      isNonce(headerOf(request, "nonce")) &&
+      isSigned(secret, proofOf(identityOf(request)), headerOf(request, "proof"));
     // What another node asks was admitted there.
     const config = { isExpected: isOfNode };
     room.decorateRequest("callerWaitsUntil", 0);
@@ -54,12 +74,15 @@ export async function addNodeCallsRoute(
         countStranger(request.ip);
         return reply.code(401).send();
       }
+      const nonce = nonces.add(headerOf(request, "nonce"));
+      if (nonce !== "new") return reply.code(nonce === "seen" ? 401 : 503).send();
       request.callerWaitsUntil =
         performance.now() + (Number(headerOf(request, "timeLeft")) || DEFAULT_TIME_LEFT_MS);
     });
     room.post(NODE_CALL_PATH, { bodyLimit, config }, async (request, reply) => {
       const body = typeof request.body === "string" ? request.body : "";
-      if (!isSigned(secret, body, headerOf(request, "signature"))) return reply.code(401).send();
+      const content = contentOf(identityOf(request), body);
+      if (!isSigned(secret, content, headerOf(request, "signature"))) return reply.code(401).send();
       const answer = await run(options.handlers, request, body);
       if (answer === NOT_HERE) return reply.code(NOT_HERE_STATUS).send();
       if (answer instanceof Readable) return reply.type("application/octet-stream").send(answer);

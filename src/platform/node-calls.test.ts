@@ -5,9 +5,17 @@ import { Readable } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
 import Fastify, { type FastifyInstance } from "fastify";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createNodeCalls, NODE_CALL_PATH, NODE_CALL_PROOF, NODE_HEADERS } from "./node-calls.ts";
-import { addNodeCallsRoute, NOT_HERE } from "./node-calls-route.ts";
-import { decodeMessage, encodeMessage, isSigned, signMessage } from "./node-message.ts";
+import { createNodeCalls, NODE_CALL_PATH, NODE_HEADERS } from "./node-calls.ts";
+import { addNodeCallsRoute, NOT_HERE, type NodeCallsRouteOptions } from "./node-calls-route.ts";
+import {
+  contentOf,
+  decodeMessage,
+  encodeMessage,
+  isSigned,
+  newNonce,
+  proofOf,
+  signMessage,
+} from "./node-message.ts";
 
 const SECRET = "a cluster secret that is long enough for this";
 
@@ -31,8 +39,9 @@ describe("a call of another node", () => {
 
   beforeAll(async () => {
     app = Fastify();
-    await addNodeCallsRoute(app, {
+    const options: NodeCallsRouteOptions = {
       secret: SECRET,
+      url: "",
       bodyLimitBytes: 100_000,
       handlers: {
         echo: async (input) => input,
@@ -49,8 +58,10 @@ describe("a call of another node", () => {
         long: async () => long,
         broken: async () => Promise.reject(new Error("a bug")),
       },
-    });
+    };
+    await addNodeCallsRoute(app, options);
     url = await app.listen({ host: "127.0.0.1", port: 0 });
+    options.url = url;
   });
   afterAll(async () => {
     await calls.close();
@@ -122,23 +133,50 @@ describe("a call of another node", () => {
     return (await app.inject(call)).statusCode;
   };
 
+  /** The three headers of a call that is right; `parts` bends them. */
+  const headersOf = (text: string, { target = url, proofAt = Date.now(), signedAt = Date.now() } = {}) => {
+    const identity = { target, nonce: newNonce() };
+    return {
+      [NODE_HEADERS.nonce]: identity.nonce,
+      [NODE_HEADERS.proof]: signMessage(SECRET, proofOf(identity), proofAt),
+      [NODE_HEADERS.signature]: signMessage(SECRET, contentOf(identity, text), signedAt),
+    };
+  };
+
   test("needs a fresh proof and the signature of what it says", async () => {
-    const { proof, signature } = NODE_HEADERS;
-    const good = { [proof]: signMessage(SECRET, NODE_CALL_PROOF), [signature]: signMessage(SECRET, body) };
     const longAgo = Date.now() - 120_000;
-    expect(await knock(good)).toBe(200);
+    expect(await knock(headersOf(body))).toBe(200);
     expect(await knock({})).toBe(401);
-    expect(await knock({ [signature]: good[signature] ?? "" })).toBe(401);
-    expect(await knock({ ...good, [proof]: signMessage(SECRET, NODE_CALL_PROOF, longAgo) })).toBe(401);
-    expect(await knock({ ...good, [signature]: signMessage(SECRET, body, longAgo) })).toBe(401);
-    expect(await knock({ ...good, [signature]: signMessage(SECRET, `${body} `) })).toBe(401);
+    for (const name of ["nonce", "proof", "signature"] as const) {
+      const { [NODE_HEADERS[name]]: _, ...others } = headersOf(body);
+      expect(await knock(others), name).toBe(401);
+    }
+    expect(await knock(headersOf(body, { proofAt: longAgo }))).toBe(401);
+    expect(await knock(headersOf(body, { signedAt: longAgo }))).toBe(401);
+    expect(await knock(headersOf(`${body} `))).toBe(401);
+  });
+
+  test("is taken once: a copy of it is refused, also under another nonce or with another body's signature", async () => {
+    const { nonce, proof, signature } = NODE_HEADERS;
+    const sent = headersOf(body);
+    expect(await knock(sent)).toBe(200);
+    expect(await knock(sent)).toBe(401);
+    expect(await knock({ ...sent, [nonce]: newNonce() })).toBe(401);
+    const fresh = headersOf(`${body} `);
+    expect(await knock({ ...fresh, [signature]: sent[signature] ?? "" })).toBe(401);
+    expect(await knock({ ...headersOf(body), [proof]: sent[proof] ?? "" })).toBe(401);
+  });
+
+  test("is refused by every node but the one that it is for", async () => {
+    expect(await knock(headersOf(body, { target: "http://node-2:3000" }))).toBe(401);
+    // The path of an address says nothing about the node.
+    expect(await knock(headersOf(body, { target: `${url}/` }))).toBe(200);
   });
 
   const count = encodeMessage({ name: "count", input: {} });
   const headersOfCount = (timeLeftMs: number) => ({
     "content-type": "text/plain",
-    [NODE_HEADERS.proof]: signMessage(SECRET, NODE_CALL_PROOF),
-    [NODE_HEADERS.signature]: signMessage(SECRET, count),
+    ...headersOf(count),
     [NODE_HEADERS.timeLeft]: String(timeLeftMs),
   });
 

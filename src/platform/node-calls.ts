@@ -1,14 +1,13 @@
 import type { Readable } from "node:stream";
 import { Agent, request } from "undici";
-import { decodeMessage, encodeMessage, signMessage } from "./node-message.ts";
+import { contentOf, decodeMessage, encodeMessage, newNonce, proofOf, signMessage } from "./node-message.ts";
 
 /** Where the nodes take each other's calls. */
 export const NODE_CALL_PATH = "/internal/calls";
-/** What a caller signs so that it is known before its body is read. */
-export const NODE_CALL_PROOF = `POST ${NODE_CALL_PATH}`;
 export const NODE_HEADERS = {
   proof: "x-waygate-cluster-proof",
   signature: "x-waygate-cluster-signature",
+  nonce: "x-waygate-cluster-nonce",
   hop: "x-waygate-hop",
   timeLeft: "x-waygate-time-left",
 } as const;
@@ -56,6 +55,7 @@ export function createNodeCalls({ secret }: { secret: string }): NodeCalls {
 async function send(agent: Agent, secret: string, call: NodeCall): Promise<NodeAnswer> {
   const { url, name, input, timeoutMs } = call;
   const body = encodeMessage({ name, input });
+  const identity = { target: url, nonce: newNonce() };
   const late = new AbortController();
   const timer = setTimeout(() => late.abort(new Error("the other node took too long")), timeoutMs);
   try {
@@ -64,8 +64,9 @@ async function send(agent: Agent, secret: string, call: NodeCall): Promise<NodeA
       dispatcher: agent,
       headers: {
         "content-type": "text/plain",
-        [NODE_HEADERS.proof]: signMessage(secret, NODE_CALL_PROOF),
-        [NODE_HEADERS.signature]: signMessage(secret, body),
+        [NODE_HEADERS.proof]: signMessage(secret, proofOf(identity)),
+        [NODE_HEADERS.signature]: signMessage(secret, contentOf(identity, body)),
+        [NODE_HEADERS.nonce]: identity.nonce,
         [NODE_HEADERS.hop]: "1",
         [NODE_HEADERS.timeLeft]: String(timeoutMs),
       },

@@ -1,7 +1,11 @@
-import { createHmac, timingSafeEqual } from "node:crypto";
+import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 
 /** Between the clocks of two nodes, and how long a call may be on its way. */
 const TOLERANCE_MS = 60_000;
+/** From its first arrival on, a signature is good for no longer: the clock of its sender may be ahead by the tolerance. */
+export const SIGNATURE_LIFETIME_MS = 2 * TOLERANCE_MS;
+/** 16 random bytes. */
+const NONCE = /^[A-Za-z0-9_-]{22}$/;
 const BYTES = "$bytes";
 const DATE = "$date";
 
@@ -24,6 +28,31 @@ export function decodeMessage(text: string): unknown {
     if (typeof date === "string") return new Date(date);
     return value;
   });
+}
+
+/** Which call it is, and of which node: each signature of it holds for this one alone. */
+export interface CallIdentity {
+  /** Address of the node that is called. */
+  target: string;
+  nonce: string;
+}
+
+export function newNonce(): string {
+  return randomBytes(16).toString("base64url");
+}
+
+export function isNonce(text: string): boolean {
+  return NONCE.test(text);
+}
+
+/** What a caller signs so that it is known before its body is read. */
+export function proofOf({ target, nonce }: CallIdentity): string {
+  return `call\n${new URL(target).origin}\n${nonce}`;
+}
+
+/** What a caller signs besides: that this body belongs to this call. */
+export function contentOf({ target, nonce }: CallIdentity, body: string): string {
+  return `body\n${new URL(target).origin}\n${nonce}\n${body}`;
 }
 
 /** Proves that the sender knows the cluster's secret, for this text and this minute. */

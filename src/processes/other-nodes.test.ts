@@ -14,6 +14,8 @@ import {
 import { blackPng } from "../../test/sample-files.ts";
 import { type Client, createClient, type WaygateError } from "../client.ts";
 import { freePortsFor } from "../platform/free-port.ts";
+import { NODE_HEADERS } from "../platform/node-calls.ts";
+import { contentOf, newNonce, proofOf, signMessage } from "../platform/node-message.ts";
 
 const SECRET = randomBytes(32).toString("base64");
 
@@ -126,10 +128,16 @@ describe("a node that does not have the session", () => {
 /** Stands before a node that does what it is asked, and never lives to answer. */
 async function startDying(url: string): Promise<{ url: string; close(): Promise<void> }> {
   const server = createServer(async (request, response) => {
-    const headers = Object.entries(request.headers).filter(([name]) => /^(x-|content-type)/.test(name));
     const body = await text(request);
-    const call = { method: "POST", body, headers: Object.fromEntries(headers) as Record<string, string> };
-    await (await fetch(`${url}${request.url}`, call)).text();
+    // A call is signed for one node, so it is signed anew for the one behind.
+    const identity = { target: url, nonce: newNonce() };
+    const headers = {
+      "content-type": "text/plain",
+      [NODE_HEADERS.nonce]: identity.nonce,
+      [NODE_HEADERS.proof]: signMessage(SECRET, proofOf(identity)),
+      [NODE_HEADERS.signature]: signMessage(SECRET, contentOf(identity, body)),
+    };
+    expect((await fetch(`${url}${request.url}`, { method: "POST", body, headers })).status).toBe(200);
     response.destroy();
   }).listen(0, "127.0.0.1");
   await once(server, "listening");

@@ -18,7 +18,7 @@ import { NOT_HERE, type NodeCallHandlers, type NodeCallsRouteOptions } from "../
 import type { SessionHost } from "./sessions.ts";
 
 export interface OtherNodesOptions {
-  config: Pick<Config, "clusterSecret" | "ackTimeoutMs">;
+  config: Pick<Config, "clusterSecret" | "nodeUrl" | "ackTimeoutMs">;
   db: Db;
   engine: Pick<Engine, "node">;
   sessions: SessionHost;
@@ -34,7 +34,7 @@ export interface OtherNodes {
   readFile(node: string, name: string, range: ByteRange | undefined): Promise<Readable | undefined>;
   /** A file in the backup directory of a node; undefined as with `readFile`. */
   readBackup(node: string, file: string): Promise<Readable | undefined>;
-  /** What they may ask of this one; undefined without a cluster's secret. */
+  /** What they may ask of this one; undefined without a cluster's secret or an address. */
   readonly route: NodeCallsRouteOptions | undefined;
   close(): Promise<void>;
 }
@@ -75,7 +75,10 @@ export function createOtherNodes(options: OtherNodesOptions): OtherNodes {
     },
     readFile: (node, name, range) => read(node, { name: "file", input: { name, range } }),
     readBackup: (node, file) => read(node, { name: "backup", input: { file } }),
-    route: { secret, bodyLimitBytes: BODY_BYTES, handlers: answersOf(options) },
+    // A node without an address is called by nobody.
+    route: config.nodeUrl
+      ? { secret, url: config.nodeUrl, bodyLimitBytes: BODY_BYTES, handlers: answersOf(options) }
+      : undefined,
     close: () => calls.close(),
   };
 }
