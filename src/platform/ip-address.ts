@@ -95,6 +95,12 @@ const FORMS: Form[] = [
 ];
 
 const UNWRAPPED = cidrs("::1/128");
+const MAPPED = ipaddr.parseCIDR("::ffff:0:0/96");
+
+/** A server that listens on IPv6 sees its IPv4 clients under mapped addresses; this is the one that they have. */
+export function unmapped(ip: Ip): Ip {
+  return inCidr(ip, MAPPED) ? ipv4(ip.toByteArray().slice(12)) : ip;
+}
 
 /** The addresses that a packet to `ip` can reach: itself, or the IPv4 addresses inside a transition form of IPv6. */
 export function reachedIps(ip: Ip): Ip[] {
@@ -106,16 +112,14 @@ export function reachedIps(ip: Ip): Ip[] {
 
 /** The /24 or /48 of an address: enough to see where a caller sits, too little to know who it is. */
 export function anonymiseIp(text: string): string | undefined {
-  const ip = parseIp(text);
-  if (!ip) return undefined;
+  const parsed = parseIp(text);
+  if (!parsed) return undefined;
+  const ip = unmapped(parsed);
   const bytes = ip.toByteArray();
   if (ip.kind() === "ipv4") return `${bytes.slice(0, 3).join(".")}.0`;
-  if (inCidr(ip, MAPPED)) return `${bytes.slice(12, 15).join(".")}.0`;
   const groups = [0, 2, 4].map((at) => (((bytes[at] ?? 0) << 8) | (bytes[at + 1] ?? 0)).toString(16));
   return `${groups.join(":")}::`;
 }
-
-const MAPPED = ipaddr.parseCIDR("::ffff:0:0/96");
 
 function ipv4(bytes: number[]): Ip {
   return new ipaddr.IPv4(bytes);

@@ -124,6 +124,21 @@ describe("wrong sign-ins from one network", () => {
     await expect(attempt("right", { ip: "2001:db8:1:2:ffff::9" })).rejects.toMatchObject(REFUSED);
     await attempt("right", { ip: "2001:db8:1:3::1" });
   });
+
+  it("are of one IPv4 address also where the gateway listens on IPv6", async () => {
+    for (let i = 0; i < 20; i++) await attempt("wrong", { email: `user${i}`, ip: "::ffff:192.0.2.9" });
+    for (const ip of ["::ffff:192.0.2.9", "::ffff:c000:209", "192.0.2.9"])
+      await expect(attempt("right", { ip })).rejects.toMatchObject(REFUSED);
+    await attempt("right", { ip: "::ffff:192.0.2.10" });
+  });
+
+  it("are forgotten an hour later, by wrong ones too", async () => {
+    await failTimes(1);
+    await pass(3_601);
+    await attempt("wrong", { email: "caio@example.com", ip: "192.0.2.77" });
+    const left = await sql`select from sign_in_guess`.execute(test.database.db);
+    expect(left.rows).toHaveLength(3);
+  });
 });
 
 describe("a known device", () => {

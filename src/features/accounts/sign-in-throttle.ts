@@ -2,7 +2,7 @@ import { createHmac } from "node:crypto";
 import { sql } from "kysely";
 import type { Db, Trx } from "../../platform/db.ts";
 import { GatewayError } from "../../platform/errors.ts";
-import { parseIp } from "../../platform/ip-address.ts";
+import { parseIp, unmapped } from "../../platform/ip-address.ts";
 
 /** One attempt to sign in that was let through; its end is reported once. `cancelled`: neither right nor wrong. */
 export interface Attempt {
@@ -102,6 +102,7 @@ function passTurn(turns: Map<string, (() => void)[]>, name: string): void {
 async function reserve(db: Db, counters: readonly Counter[]): Promise<void> {
   await db.transaction().execute(async (trx) => {
     for (const counter of counters) await count(trx, counter);
+    await forgetOld(trx);
   });
 }
 
@@ -143,18 +144,23 @@ async function release(db: Db, counters: readonly Counter[], how: "right" | "can
         trx,
       );
     }
-    // What nobody asks for any more goes a little at a time.
-    await sql`
-      delete from sign_in_guess where (kind, key) in (
-        select kind, key from sign_in_guess where last_at < now() - interval '1 hour'
-        limit 20 for update skip locked)`.execute(trx);
   });
+}
+
+/** What nobody asks for any more goes a little at a time, and faster than attempts can add to it. */
+async function forgetOld(trx: Trx): Promise<void> {
+  await sql`
+    delete from sign_in_guess where (kind, key) in (
+      select kind, key from sign_in_guess where last_at < now() - interval '1 hour'
+      limit 20 for update skip locked)`.execute(trx);
 }
 
 /** What an address counts for: one person easily has a whole /64 of IPv6 addresses. */
 export function networkOf(text: string): string {
-  const ip = parseIp(text);
-  return ip?.kind() === "ipv6" ? ip.toByteArray().slice(0, 8).join(".") : text;
+  const parsed = parseIp(text);
+  if (!parsed) return text;
+  const ip = unmapped(parsed);
+  return ip.kind() === "ipv6" ? ip.toByteArray().slice(0, 8).join(".") : ip.toString();
 }
 
 function tooMany(seconds: number): GatewayError {
