@@ -446,6 +446,36 @@ describe("a sign-in of more than ten minutes ago", () => {
       .execute();
     expect(audited).toEqual([{ target_id: String(lost.user_id) }]);
   });
+
+  it("of the owner's administrators gives no new password to a super_admin above them", async () => {
+    const { db } = test.database;
+    const owner = await makeAccount();
+    await db
+      .updateTable("account")
+      .set({ account_type: "owner" })
+      .where("id", "=", owner.account_id)
+      .execute();
+    await db
+      .updateTable("account_user")
+      .set({ role: "super_admin" })
+      .where("id", "=", owner.user_id)
+      .execute();
+    const token = await signIn(owner.email);
+    const user = {
+      name: "Bia",
+      email: `bia${owner.user_id}@example.com`,
+      password: NEW_PASSWORD,
+      role: "admin",
+    };
+    const { body: made } = await served.call("POST /api/users", user, bearer(token));
+    const recover = (id: number, by: string) =>
+      served.call(`POST /api/admin/users/${id}/recover`, {}, bearer(by));
+    const below = (await login(user.email, NEW_PASSWORD)).body.token;
+    const refused = await recover(owner.user_id, below);
+    expect([refused.status, refused.body.code]).toEqual([403, "FORBIDDEN"]);
+    expect((await me(token)).status).toBe(200);
+    expect((await recover(made.data.id, token)).status).toBe(200);
+  });
 });
 
 whole("every route that changes who gets in, or takes data out, asks for the password", () => {

@@ -1,12 +1,13 @@
 import { sql } from "kysely";
 import type { Db, Trx } from "../../platform/db.ts";
 import { GatewayError } from "../../platform/errors.ts";
-import type { Handlers } from "../../platform/handler.ts";
+import type { Caller, Handlers } from "../../platform/handler.ts";
 import { type AuditActor, recordAudit } from "../audit/audit.ts";
 import type { AccessControl } from "./authorise.ts";
 import type { accountsContract } from "./contract.ts";
 import { makePassword } from "./create-account.ts";
 import type { Passwords } from "./passwords.ts";
+import { requireGrant } from "./users.ts";
 
 interface RecoverDeps {
   db: Db;
@@ -24,13 +25,26 @@ export function recoverUserHandlers({
     async recoverUser({ input: { id }, ...by }) {
       const password = makePassword();
       const password_hash = await passwords.hash(password);
-      const { user, ended } = await db
-        .transaction()
-        .execute((trx) => replacePassword(trx, { id, password_hash, by }));
+      const { user, ended } = await db.transaction().execute(async (trx) => {
+        await requireRankOver(trx, by.caller, id);
+        return replacePassword(trx, { id, password_hash, by });
+      });
       access.forgetSignIns(ended);
       return { user, password };
     },
   };
+}
+
+/** Nobody takes over somebody above himself. Throws FORBIDDEN. */
+async function requireRankOver(trx: Trx, caller: Caller, id: number): Promise<void> {
+  if (caller.kind !== "user") return;
+  const user = await trx
+    .selectFrom("account_user")
+    .select("role")
+    .where("id", "=", id)
+    .forUpdate()
+    .executeTakeFirst();
+  requireGrant(caller, user?.role);
 }
 
 /** Ends the user's sign-ins too. Throws NOT_FOUND. */

@@ -146,8 +146,8 @@ function requireOther(
   if (role !== undefined) throw invalidField("role", "is your own: another administrator must change it");
 }
 
-/** Nobody makes, changes or removes somebody above himself. */
-function requireGrant(caller: User, ...roles: (Role | undefined)[]): void {
+/** Nobody makes, changes or removes somebody above himself. Throws FORBIDDEN. */
+export function requireGrant(caller: User, ...roles: (Role | undefined)[]): void {
   if (caller.role === "super_admin" || !roles.includes("super_admin")) return;
   throw new GatewayError("FORBIDDEN", "Only a super_admin may do this.", {
     details: { needs: "super_admin" },
