@@ -56,11 +56,8 @@ export const settings = z.object({
   on_unknown: z
     .enum(["resend", "fail"])
     .describe("A send whose outcome is unknown after a crash is sent again with the same id, or fails."),
-  device_name: z
-    .string()
-    .trim()
+  device_name: trimmedText(40)
     .min(1)
-    .max(40)
     .regex(/^\P{C}+$/u, "must have no control characters")
     .nullable()
     .describe(
