@@ -83,9 +83,11 @@ async function requestConnect(trx: Trx, id: number, phone: string | undefined): 
   await refuseDuringLogout(trx, row);
   if (row.status === "connected" || isPairable(row, phone)) return { row, lanes: [] };
   const afresh = !LIVE.includes(row.status) || row.status === "passkey_required";
-  await addControlJob(trx, row.lane, { do: "connect", phone, afresh });
+  // A pairing code that is under way goes on when no phone is named.
+  const pairing_phone = phone ?? (afresh ? null : row.pairing_phone);
+  await addControlJob(trx, row.lane, { do: "connect", phone: pairing_phone ?? undefined, afresh });
   const status: InstanceStatus = row.status === "reconnecting" ? "reconnecting" : "connecting";
-  const set = { wanted: "connected" as const, pairing_phone: phone ?? null, pairing_error: null };
+  const set = { wanted: "connected" as const, pairing_phone, pairing_error: null };
   return { row, lanes: await changeStatus(trx, row, { status, reason: null, set }) };
 }
 

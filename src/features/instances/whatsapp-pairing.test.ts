@@ -118,6 +118,21 @@ describe("a pairing code that WhatsApp refuses", () => {
   });
 });
 
+describe("a pairing code that is under way", () => {
+  test("stays the code of its phone when connect is called without a phone in the meantime", async () => {
+    const { client, id, phone, status } = await openShop();
+    await network.control.fault({ fault: "code_delayed", ms: 1_000 });
+    await client.connectInstance({ id, phone, wait_seconds: 0 });
+    const { data: meantime } = await client.connectInstance({ id, wait_seconds: 0 });
+    expect(meantime).toMatchObject({ status: "connecting", pairing_code: null });
+    await waitUntil(async () => (await status()).status === "qr_pending");
+    const shown = known((await client.getInstanceQr({ id })).data);
+    const { data: again } = await client.connectInstance({ id, phone, wait_seconds: 1 });
+    expect(again).toMatchObject({ status: "qr_pending", pairing_code: shown.pairing_code });
+    expect(shown.pairing_code).toHaveLength(8);
+  });
+});
+
 describe("a pairing", () => {
   test("whose code is entered wrongly says so beside the code, and in an event for who asks for it", async () => {
     const shop = await openShop();
