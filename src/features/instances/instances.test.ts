@@ -510,6 +510,24 @@ describe("the routes without a version", () => {
     expect(JSON.stringify(bearer.body)).not.toContain(a.api_key);
   });
 
+  it("repeat the answer with the new key to the API key that created the instance, and to no other", async () => {
+    const { user } = await gateway.account();
+    const [one, other] = [await create(user), await create(user)];
+    const make = async (key: string) => {
+      const headers = { "x-api-key": key, "idempotency-key": "first" };
+      return (await gateway.call("POST /instance/create", { name: "Sales" }, headers)).body.data;
+    };
+    const made = await make(one.api_key);
+    expect(await make(one.api_key)).toEqual(made);
+    const rotated = await gateway.call(
+      `POST /api/v1/instances/${one.id}/api-key/regenerate`,
+      {},
+      { "x-api-key": one.api_key },
+    );
+    expect(await make(rotated.body.data.api_key)).toEqual(made);
+    expect((await make(other.api_key)).api_key).not.toBe(made.api_key);
+  });
+
   it("are closed to keys where the account says so, and to nobody else", async () => {
     const [one, other] = [await gateway.account(), await gateway.account()];
     const [own, foreign] = [await create(one.user), await create(other.user)];

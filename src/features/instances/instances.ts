@@ -78,7 +78,7 @@ function accountWide(
     },
 
     async createInstanceWithKey({ input, idempotencyKey, ...by }) {
-      const key = idempotencyKey ? { route: "createInstanceWithKey", key: idempotencyKey } : undefined;
+      const key = idempotencyKey ? { route: routeOf(by.caller), key: idempotencyKey } : undefined;
       const account = await chooseAccount(db, by.caller, input.account_id);
       const { created, headers } = await create(deps, account, input, { ...by, key });
       const { api_key: token, id, name } = created;
@@ -87,6 +87,11 @@ function accountWide(
       return new Reply(created, { beside, headers });
     },
   };
+}
+
+/** What an API key has created is answered again to that key alone, or the one that replaces it: the answer holds a key. */
+function routeOf(caller: Caller): string {
+  return caller.kind === "key" ? `createInstanceWithKey:${caller.instance_id}` : "createInstanceWithKey";
 }
 
 /** A key is shown itself, and no other key, not even its end. */
