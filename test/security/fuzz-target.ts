@@ -26,11 +26,14 @@ export interface FuzzTarget {
   stop(): Promise<void>;
 }
 
-export async function startFuzzTarget(): Promise<FuzzTarget> {
+export async function startFuzzTarget({
+  allowedHosts = "loopback",
+  receiver = NOBODY,
+} = {}): Promise<FuzzTarget> {
   const gateway = await startTestGateway({
     WAYGATE_UNKNOWN_RATE: "0",
     WAYGATE_SANDBOX: "on",
-    WAYGATE_ALLOWED_HOSTS: "loopback",
+    WAYGATE_ALLOWED_HOSTS: allowedHosts,
     WAYGATE_TRUSTED_PROXIES: "127.0.0.1",
   });
   let tenants = 0;
@@ -40,7 +43,7 @@ export async function startFuzzTarget(): Promise<FuzzTarget> {
     async tenant() {
       if (current && (await isWhole(gateway, current))) return current;
       tenants += 1;
-      current = await makeTenant(gateway, `tenant${tenants}`);
+      current = await makeTenant(gateway, `tenant${tenants}`, receiver);
       return current;
     },
     stop: () => gateway.stop(),
@@ -56,7 +59,7 @@ async function isWhole({ url }: TestGateway, { token, key, instance: id }: FuzzT
   }
 }
 
-async function makeTenant(gateway: TestGateway, name: string): Promise<FuzzTenant> {
+async function makeTenant(gateway: TestGateway, name: string, receiver: string): Promise<FuzzTenant> {
   const email = `boss@${name}.example`;
   const { admin, url } = gateway;
   const plan = (await admin.createPlan({ name: `plan of ${name}` })).data.id;
@@ -69,7 +72,7 @@ async function makeTenant(gateway: TestGateway, name: string): Promise<FuzzTenan
   const user = createClient({ baseUrl: url, token });
   const { data } = await user.createInstance({ name, network: "sandbox" });
   const { id, api_key: key } = data;
-  const rows = await fillInstance(createClient({ baseUrl: url, apiKey: key }), id);
+  const rows = await fillInstance(createClient({ baseUrl: url, apiKey: key }), id, receiver);
   const account = await fillAccount(user, id, name);
   const known = { ...SHARED, ...rows, instance_id: [id], plan_id: [plan], account_id: [spare.data.id] };
   const ids = { ...account, accounts: spare.data.id, plans: plan, instances: id };
@@ -88,8 +91,8 @@ function rowOf(path: string, ids: Record<string, unknown>): unknown {
   return Object.hasOwn(ids, kind) ? ids[kind] : undefined;
 }
 
-async function fillInstance(client: Client, id: number) {
-  const webhook = await client.createWebhook({ id, name: "Shop", url: NOBODY });
+async function fillInstance(client: Client, id: number, url: string) {
+  const webhook = await client.createWebhook({ id, name: "Shop", url });
   await client.sandboxScan({ id });
   await waitUntil(async () => (await client.getInstanceStatus({ id })).data.connected);
   const sent = await client.sendText({ id, jid: JID, text: "Hello" });

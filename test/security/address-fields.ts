@@ -1,0 +1,90 @@
+import { z } from "zod";
+import { contract } from "../../src/contract.ts";
+import { chatwootConfig } from "../../src/features/integrations/chatwoot/config.ts";
+import { n8nConfig } from "../../src/features/integrations/n8n/config.ts";
+import { typebotConfig } from "../../src/features/integrations/typebot/config.ts";
+import type { Route } from "../../src/platform/route.ts";
+import { type JsonSchema, type Operation, readOperations, resolveSchema } from "./operations.ts";
+
+/** A field of an operation that takes text, and so perhaps an address. */
+export interface AddressField {
+  operation: Operation;
+  /** Where the text stands in the body; `[]` is the first of a list. */
+  path: string[];
+  /** For an integration: which. */
+  provider?: string;
+  /** Its name or description speaks of something that is fetched or called. */
+  isNamedForOne: boolean;
+}
+
+const NAMED_FOR_ONE =
+  /url|uri|link|media|proxy|picture|photo|image|file|base64|address|host|hook|sticker|audio|video|vcard/i;
+const CONFIGS = { n8n: n8nConfig, typebot: typebotConfig, chatwoot: chatwootConfig };
+const MOST_DEPTH = 4;
+
+/** Every field of a body of the contract that takes text, other spellings of it included. */
+export function readAddressFields(): AddressField[] {
+  const operations = readOperations();
+  const fields = operations.flatMap((operation) => {
+    const found = textsIn(operation.body ?? {}, []);
+    const { aliases = {} } = (contract as Record<string, Route>)[operation.id] ?? {};
+    const others = found.flatMap(({ path, text }) =>
+      (aliases[path.join(".")] ?? []).map((alias) => ({ path: alias.split("."), text: `${text} ${alias}` })),
+    );
+    return [...found, ...others].map(({ path, text }) => fieldOf(operation, path, text));
+  });
+  const save = operations.find(({ id }) => id === "saveIntegration");
+  if (!save) throw new Error("There is no operation saveIntegration.");
+  const configured = Object.entries(CONFIGS).flatMap(([provider, config]) => {
+    const schema = z.toJSONSchema(config, { io: "input", unrepresentable: "any" }) as JsonSchema;
+    return textsIn(schema, []).map(({ path, text }) => ({
+      ...fieldOf(save, ["config", ...path], text),
+      provider,
+    }));
+  });
+  return [...fields, ...configured];
+}
+
+function fieldOf(operation: Operation, path: string[], text: string): AddressField {
+  return { operation, path, isNamedForOne: NAMED_FOR_ONE.test(text) };
+}
+
+interface TextPlace {
+  path: string[];
+  text: string;
+}
+
+function textsIn(schema: JsonSchema & { description?: string }, path: string[]): TextPlace[] {
+  const {
+    type,
+    enum: values,
+    properties = {},
+    items,
+    anyOf = [],
+    allOf = [],
+    description,
+  } = resolveSchema(schema) as JsonSchema & {
+    description?: string;
+  };
+  if (path.length > MOST_DEPTH) return [];
+  const own = type === "string" && !values ? [{ path, text: `${path.join(".")} ${description ?? ""}` }] : [];
+  const found = [
+    ...own,
+    ...Object.entries(properties).flatMap(([name, one]) => textsIn(one, [...path, name])),
+    ...(items ? textsIn(items, [...path, "[]"]) : []),
+    ...[...anyOf, ...allOf].flatMap((one) => textsIn({ description, ...one } as JsonSchema, path)),
+  ];
+  return [...new Map(found.map((one) => [one.path.join("."), one])).values()];
+}
+
+/** A body with the text at the path. */
+export function withText(
+  body: Readonly<Record<string, unknown>>,
+  path: readonly string[],
+  text: string,
+): unknown {
+  const [name, ...rest] = path;
+  if (name === undefined) return text;
+  const inner = withText((body[name] as Record<string, unknown> | undefined) ?? {}, rest, text);
+  return name === "[]" ? [inner] : { ...body, [name]: inner };
+}

@@ -1,0 +1,34 @@
+import { expect, test } from "vitest";
+import { isFullRun, printFigures } from "./run-size.ts";
+import { forgeRequests } from "./ssrf.ts";
+
+/** Fields whose address the gateway calls at once or when it is tested; the list may grow by itself. */
+const CALLED = [
+  "sendMedia/url",
+  "sendMedia/base64",
+  "sendMedia/file/url",
+  "createCampaign/media/url",
+  "updateCampaign/media/url",
+  "sandboxReceive/media/url",
+  "createWebhook/url",
+  "saveIntegration/n8n/config/webhook_url",
+  "saveIntegration/typebot/config/base_url",
+  "saveIntegration/chatwoot/config/url",
+];
+
+test("A gateway that may reach an internal server calls it through these fields, so the attack below gets that far", {
+  timeout: 1_200_000,
+}, async () => {
+  const { fields, hits } = await forgeRequests({ everyField: isFullRun, forms: 1, isOpen: true });
+  printFigures("Fields whose address is called where that is allowed", { fields, called: hits });
+  expect(CALLED.filter((name) => !hits.some((hit) => hit.includes(name)))).toEqual([]);
+});
+
+test("No field of the contract makes the gateway call an internal address, in any spelling or by a redirect", {
+  timeout: 1_200_000,
+}, async () => {
+  const figures = await forgeRequests({ everyField: isFullRun, forms: isFullRun ? 40 : 4 });
+  printFigures("Forged addresses", figures);
+  expect(figures.hits).toEqual([]);
+  expect(figures.redirected).toBeGreaterThan(5);
+});
