@@ -29,6 +29,7 @@ import * as sandboxAccounts from "./0036-sandbox-accounts.ts";
 import * as storageQuota from "./0038-storage-quota.ts";
 import * as keyScope from "./0040-key-scope.ts";
 import * as signIns from "./0041-sign-ins.ts";
+import * as resellerCustomers from "./0042-reseller-customers.ts";
 
 /** Every migration in order; forward only. */
 export const migrations: Record<string, Migration> = {
@@ -62,4 +63,5 @@ export const migrations: Record<string, Migration> = {
   "0038-storage-quota": storageQuota,
   "0040-key-scope": keyScope,
   "0041-sign-ins": signIns,
+  "0042-reseller-customers": resellerCustomers,
 };

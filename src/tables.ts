@@ -43,6 +43,8 @@ export interface PlanTable {
   max_leads: number | null;
   /** Of stored files, in units of 1,048,576 bytes. */
   max_storage_mb: number | null;
+  /** Customers of a reseller. */
+  max_accounts: Generated<number | null>;
   api_rate_limit_per_minute: number | null;
   instance_rate_limit_per_minute: number | null;
   message_rate_limit_per_minute: number | null;

@@ -288,6 +288,28 @@ describe("accounts", () => {
 });
 
 describe("a reseller", () => {
+  it("has no more customers than its plan allows, however many it asks for at once, and whoever gives them to it", async () => {
+    const plan = await makePlan({ max_accounts: 2 });
+    const { client, account_id } = await makeAccount(test.owner, {
+      account_type: "reseller",
+      plan_id: plan.id,
+    });
+    const asked = await Promise.allSettled(
+      Array.from({ length: 4 }, () =>
+        client.createAccount({ name: "Shop", email: `customer${made++}@example.com` }),
+      ),
+    );
+    expect(asked.filter(({ status }) => status === "fulfilled")).toHaveLength(2);
+    const full = { code: "QUOTA_EXCEEDED", details: { quota: "max_accounts", limit: 2, used: 2, left: 0 } };
+    const input = { name: "Shop", email: `customer${made++}@example.com` };
+    expect(await refusal(client.createAccount(input))).toEqual(full);
+    expect(await refusal(test.owner.createAccount({ ...input, parent_id: account_id }))).toEqual(full);
+    const { data: other } = await test.owner.createAccount(input);
+    const given = test.owner.changeAccount({ id: other.id, parent_id: account_id });
+    expect(await refusal(given)).toEqual(full);
+    expect((await client.listAccounts()).data).toHaveLength(2);
+  });
+
   it("makes, sees and blocks its own customers, and meets nobody else's", async () => {
     const one = await makeAccount(test.owner, { account_type: "reseller" });
     const other = await makeAccount(test.owner, { account_type: "reseller" });

@@ -5,6 +5,7 @@ import { type Handlers, Reply } from "../../platform/handler.ts";
 import { readCursor, toPage } from "../../platform/paging.ts";
 import type { InputOf } from "../../platform/route.ts";
 import { type AuditActor, namesOf, recordAudit } from "../audit/audit.ts";
+import { requireRoom } from "../plans/plans.ts";
 import { accountState, storageOf } from "./account-state.ts";
 import { resellerOf } from "./accounts.ts";
 import type { accountsContract } from "./contract.ts";
@@ -70,6 +71,7 @@ async function createCustomer(
   const password_hash = await passwords.hash(given.password);
   return db.transaction().execute(async (trx) => {
     await requireGrantable(trx, by, given);
+    if (given.parent_id !== null) await requireRoomForCustomer(trx, given.parent_id);
     const plan_id = given.plan_id ?? (await findDefaultPlan(trx, by));
     const { account_id, user_id } = await insertAccount(trx, { ...given, plan_id }, password_hash);
     const target = { type: "account", id: account_id };
@@ -92,6 +94,8 @@ async function changeAccount(trx: Trx, input: InputOf<typeof accountsContract.ch
     throw new GatewayError("FORBIDDEN", "The owner of this gateway has put the account out of service.");
   }
   await requireGrantable(trx, by, { ...change, id, account_type: before.account_type });
+  const { parent_id } = change;
+  if (parent_id && parent_id !== before.parent_id) await requireRoomForCustomer(trx, parent_id);
   const held_by_owner = reseller === undefined && isOutOfService(change.status);
   await trx
     .updateTable("account")
@@ -105,6 +109,22 @@ async function changeAccount(trx: Trx, input: InputOf<typeof accountsContract.ch
   return getAccount(trx, reseller, id);
 }
 
+/** Customers that are out of service count too: only the owner of the gateway can take them away from a reseller. */
+function requireRoomForCustomer(trx: Trx, reseller: number): Promise<void> {
+  return requireRoom(trx, {
+    account_id: reseller,
+    limit: "max_accounts",
+    async count() {
+      const { count } = await trx
+        .selectFrom("account")
+        .select(({ fn }) => fn.countAll<number>().as("count"))
+        .where("parent_id", "=", reseller)
+        .executeTakeFirstOrThrow();
+      return Number(count);
+    },
+  });
+}
+
 function isOutOfService(status: string | undefined): boolean {
   return status !== undefined && status !== "active" && status !== "trial";
 }
@@ -112,7 +132,7 @@ function isOutOfService(status: string | undefined): boolean {
 async function lockAccount(trx: Trx, reseller: number | undefined, id: number) {
   let query = trx
     .selectFrom("account")
-    .select(["account_type", "held_by_owner"])
+    .select(["account_type", "held_by_owner", "parent_id"])
     .where("id", "=", id)
     .forNoKeyUpdate();
   if (reseller !== undefined) query = query.where("parent_id", "=", reseller);

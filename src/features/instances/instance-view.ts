@@ -11,7 +11,7 @@ export type ShownPairingError = NonNullable<
   OutputOf<typeof instancesContract.getInstanceQr>["pairing_error"]
 >;
 export type ShownInstance = OutputOf<typeof instancesContract.getInstance>;
-export type Limits = Omit<Selectable<PlanTable>, "id" | "name" | "price" | "features">;
+export type Limits = Omit<Selectable<PlanTable>, "id" | "name" | "price" | "features" | "max_accounts">;
 
 /** The instance as the API shows it; secrets are not in it. `used`: messages of this month, where they are counted. */
 export function toInstance(

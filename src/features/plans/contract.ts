@@ -25,6 +25,7 @@ export const features = z.object({
 });
 
 const plan = planLimits.extend({
+  max_accounts: shownLimit.describe("Customers of a reseller; null: no limit."),
   id: z.number(),
   name: z.string(),
   price: z.number(),
@@ -39,6 +40,7 @@ const planFields = {
   max_campaigns: limit,
   max_leads: limit,
   max_storage_mb: limit,
+  max_accounts: limit,
   api_rate_limit_per_minute: limit,
   instance_rate_limit_per_minute: limit,
   message_rate_limit_per_minute: limit,

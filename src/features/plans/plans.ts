@@ -13,6 +13,7 @@ const THINGS: Record<PlanLimit, string> = {
   max_messages: "messages a month",
   max_campaigns: "campaigns",
   max_leads: "leads",
+  max_accounts: "customers",
 };
 
 const LIMITS = [

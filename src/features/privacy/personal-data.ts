@@ -29,7 +29,7 @@ export const PERSONAL_DATA = {
   },
   plan: {
     plain:
-      "id name price max_instances max_users max_messages max_campaigns max_leads max_storage_mb api_rate_limit_per_minute instance_rate_limit_per_minute message_rate_limit_per_minute features",
+      "id name price max_instances max_users max_messages max_campaigns max_leads max_storage_mb max_accounts api_rate_limit_per_minute instance_rate_limit_per_minute message_rate_limit_per_minute features",
   },
   account: {
     plain:
