@@ -181,6 +181,21 @@ describe("another way to the network", () => {
 });
 
 describe("removing an instance", () => {
+  test("removes the log of its deliveries too, with the addresses of its receivers, and no other log", async () => {
+    const [gone, stays] = [await story.join({ name: "Gone" }), await story.join({ name: "Stays" })];
+    for (const { id, client } of [gone, stays]) {
+      const hook = { id, name: "Hook", url: "http://127.0.0.1:1/secret-path" };
+      const { data } = await client.createWebhook({ ...hook, events: ["message.received"] });
+      await client.testWebhook({ id, webhookId: data.id });
+    }
+    const logged = async ({ id }: { id: number }) =>
+      (await db().selectFrom("attempt").select("url").where("instance_id", "=", id).execute()).length;
+    for (const instance of [gone, stays]) expect(await logged(instance)).toBeGreaterThan(0);
+    await gone.client.deleteInstance({ id: gone.id });
+    expect(await logged(gone)).toBe(0);
+    expect(await logged(stays)).toBeGreaterThan(0);
+  });
+
   test("leaves no job in a lane that is gone, whoever records an event meanwhile", async () => {
     const shop = await story.join({ name: "Gone" });
     const other = openDatabase(story.gateway.database.url, { max: 3 });

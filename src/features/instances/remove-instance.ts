@@ -137,6 +137,9 @@ async function removeHistory(db: Db, id: number): Promise<void> {
     pieceOf("contact"),
     sql`delete from event where instance_id = ${id} and sequence in (
       select sequence from event where instance_id = ${id} order by sequence limit ${ROWS_AT_ONCE})`,
+    // With the addresses of receivers and what they answered.
+    sql`delete from attempt where instance_id = ${id} and (created_at, id) in (
+      select created_at, id from attempt where instance_id = ${id} order by id limit ${ROWS_AT_ONCE})`,
   ];
   for (const piece of pieces) {
     let removed = 0n;
