@@ -63,18 +63,27 @@ function tell(path: string, size: number, rows: Record<string, number>, reason: 
   console.log(reason ?? "It was restored into a scratch database, and every table is as it was written.");
 }
 
+const MOST_URL_BYTES = 8192;
+const LINE_END = 10;
+
 export interface RestoreOptions {
-  /** Of the empty database; absent: that of the settings. */
+  /** Of the empty database; `-`: the first line of the input; absent: that of the settings. */
   databaseUrl?: string;
   /** A file, or the URL of the database that was before. */
   erasures?: string;
 }
 
 /** Brings a backup into an empty database. Throws StartError, and has changed nothing then. */
-export async function restoreByCommand(env: Env, file: string, options: RestoreOptions): Promise<void> {
+export async function restoreByCommand(
+  env: Env,
+  file: string,
+  options: RestoreOptions,
+  input: AsyncIterable<Uint8Array> = process.stdin,
+): Promise<void> {
+  const databaseUrl = await readDatabaseUrl(options, input);
   // The way past a pooler belongs to the database of the settings.
-  const other = { DATABASE_URL: options.databaseUrl, WAYGATE_DATABASE_DIRECT_URL: undefined };
-  const config = readConfig(options.databaseUrl ? { ...env, ...other } : env);
+  const other = { DATABASE_URL: databaseUrl, WAYGATE_DATABASE_DIRECT_URL: undefined };
+  const config = readConfig(databaseUrl ? { ...env, ...other } : env);
   const dataDir = resolve(config.dataDir);
   const path = resolve(file);
   if (!(await stat(path).catch(() => undefined))?.isFile()) throw new StartError(`There is no file ${path}.`);
@@ -90,6 +99,34 @@ export async function restoreByCommand(env: Env, file: string, options: RestoreO
     });
     await tellRestored(url, words, head.created_at);
   });
+}
+
+/** Everybody on a machine can read the arguments of its programs, so a password among them is warned about. */
+async function readDatabaseUrl(
+  { databaseUrl, erasures }: RestoreOptions,
+  input: AsyncIterable<Uint8Array>,
+): Promise<string | undefined> {
+  for (const given of [databaseUrl, erasures]) {
+    if (!given || !URL.canParse(given) || new URL(given).password === "") continue;
+    console.error(
+      "Warning: other users of this machine can read a password that is given as an argument. Set DATABASE_URL, or give `--database-url -` and the address on the standard input.",
+    );
+  }
+  if (databaseUrl !== "-") return databaseUrl;
+  const pieces: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const piece of input) {
+    pieces.push(piece);
+    bytes += piece.length;
+    if (bytes > MOST_URL_BYTES || piece.includes(LINE_END)) break;
+  }
+  const [line = ""] = Buffer.concat(pieces).toString("utf8").split("\n");
+  const url = line.trim();
+  if (url === "" || bytes > MOST_URL_BYTES)
+    throw new StartError(
+      "`--database-url -` wants the address of the database in one line of the standard input.",
+    );
+  return url;
 }
 
 function isOurWord(error: unknown): boolean {

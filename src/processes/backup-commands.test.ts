@@ -1,0 +1,48 @@
+import { randomBytes } from "node:crypto";
+import { Readable } from "node:stream";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { restoreByCommand } from "./backup-commands.ts";
+
+describe("the database of `waygate restore`", () => {
+  const warn = vi.fn();
+  beforeEach(() => void vi.spyOn(console, "error").mockImplementation(warn));
+  afterEach(() => {
+    vi.restoreAllMocks();
+    warn.mockReset();
+  });
+  const restore = (databaseUrl: string, ...input: string[]) =>
+    restoreByCommand(
+      { WAYGATE_SECRET_KEY: randomBytes(32).toString("base64") },
+      "/no/such.backup",
+      { databaseUrl },
+      Readable.from(input.map((text) => Buffer.from(text))),
+    );
+
+  test("is read from the standard input, so that its password is no argument", async () => {
+    await expect(restore("-", "postgres://waygate:", "secret@127.0.0.1/x\nrest")).rejects.toThrow(
+      "There is no file",
+    );
+    // What was read is what the settings see.
+    await expect(restore("-", "mysql://x\n")).rejects.toThrow("DATABASE_URL");
+    expect(warn).not.toHaveBeenCalled();
+  });
+
+  test("is asked for when the input has none, or has no end", async () => {
+    await expect(restore("-", "\n")).rejects.toThrow("wants the address of the database");
+    await expect(
+      restore(
+        "-",
+        ..."x"
+          .repeat(10)
+          .split("")
+          .map((x) => x.repeat(1000)),
+      ),
+    ).rejects.toThrow("wants the address of the database");
+  });
+
+  test("is warned about when its password is an argument, which is not repeated", async () => {
+    await expect(restore("postgres://waygate:hush@127.0.0.1/x")).rejects.toThrow("There is no file");
+    expect(warn).toHaveBeenCalledWith(expect.stringContaining("can read a password"));
+    expect(JSON.stringify(warn.mock.calls)).not.toContain("hush");
+  });
+});
