@@ -30,6 +30,7 @@ import * as storageQuota from "./0038-storage-quota.ts";
 import * as keyScope from "./0040-key-scope.ts";
 import * as signIns from "./0041-sign-ins.ts";
 import * as resellerCustomers from "./0042-reseller-customers.ts";
+import * as chatwootAddress from "./0043-chatwoot-address.ts";
 
 /** Every migration in order; forward only. */
 export const migrations: Record<string, Migration> = {
@@ -64,4 +65,5 @@ export const migrations: Record<string, Migration> = {
   "0040-key-scope": keyScope,
   "0041-sign-ins": signIns,
   "0042-reseller-customers": resellerCustomers,
+  "0043-chatwoot-address": chatwootAddress,
 };

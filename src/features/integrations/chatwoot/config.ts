@@ -62,8 +62,8 @@ export interface ChatwootState {
   inbox_identifier: string;
   hmac_mandatory: boolean;
   version: string;
-  /** The address that we have given to the inbox. */
-  webhook_url: string;
+  /** The address that we have given to the inbox, without the token at its end. */
+  webhook_base: string;
 }
 
 export function configOf({ config }: Pick<Integration, "config">): ChatwootConfig & { inbox_id: number } {
@@ -72,6 +72,11 @@ export function configOf({ config }: Pick<Integration, "config">): ChatwootConfi
 
 export function stateOf({ state }: Pick<Integration, "state">): ChatwootState {
   return state as unknown as ChatwootState;
+}
+
+/** The address that we have given to the inbox. */
+export function webhookUrlOf({ state, secrets }: Pick<Integration, "state" | "secrets">): string {
+  return `${stateOf({ state }).webhook_base}${secrets.our_webhook_token}`;
 }
 
 /** Ids of messages that we post begin so: whatever instance of whatever gateway wrote it, it comes from WhatsApp. */

@@ -4,7 +4,7 @@ import { originOf } from "../../../platform/url-origin.ts";
 import type { Integration } from "../integration-row.ts";
 import type { Draft, IntegrationDeps, Prepared } from "../provider.ts";
 import { type Access, type Answer, type Chatwoot, callChatwoot, type Inbox } from "./api.ts";
-import { type ChatwootConfig, type ChatwootState, configOf, stateOf } from "./config.ts";
+import { type ChatwootConfig, type ChatwootState, configOf, webhookUrlOf } from "./config.ts";
 import { privateNetworkWarning } from "./network-trap.ts";
 import type { Refusal } from "./refusal.ts";
 
@@ -18,14 +18,15 @@ export async function register(deps: IntegrationDeps, draft: Draft): Promise<Pre
   const { version } = take(await chatwoot.version(), "url");
   await requireAdministrator(chatwoot, config);
   const our_webhook_token = doorTokenOf(draft) ?? randomBytes(24).toString("base64url");
-  const webhook_url = `${deps.baseUrl}/webhooks/chatwoot/${draft.instance_id}/${our_webhook_token}`;
+  const webhook_base = `${deps.baseUrl}/webhooks/chatwoot/${draft.instance_id}/`;
+  const webhook_url = `${webhook_base}${our_webhook_token}`;
   const inbox = await openInbox(deps, draft, { config, chatwoot, webhook_url });
   const { id, inbox_identifier, hmac_mandatory, hmac_token, secret } = inbox;
   const state: ChatwootState = {
     inbox_identifier: inbox_identifier ?? "",
     hmac_mandatory: hmac_mandatory ?? false,
     version,
-    webhook_url,
+    webhook_base,
   };
   const warning = privateNetworkWarning(version, deps.baseUrl);
   const now = { ...config, inbox_id: id, auto_create: false, force: false };
@@ -121,7 +122,7 @@ export function wrongChannel({ name, channel_type }: Inbox): string {
 /** Given by us before, under another address of ours or another token. */
 function requireOurs({ baseUrl }: IntegrationDeps, { instance_id, before }: Draft, found: string): void {
   const isOurs = found.startsWith(`${baseUrl}/webhooks/chatwoot/${instance_id}/`);
-  if (isOurs || found === before?.state.webhook_url) return;
+  if (isOurs || (before && found === webhookUrlOf(before))) return;
   const host = URL.canParse(found) ? new URL(found).host : "another address";
   throw new GatewayError(
     "CONFLICT",
@@ -149,7 +150,7 @@ export async function unregister(
 ): Promise<void> {
   const chatwoot = callChatwoot({ outgoing: deps.outgoing }, accessTo(configOf(integration)));
   const inbox = await chatwoot.inbox();
-  if (inbox.ok && inbox.value.webhook_url !== stateOf(integration).webhook_url) return;
+  if (inbox.ok && inbox.value.webhook_url !== webhookUrlOf(integration)) return;
   const removed = inbox.ok ? await chatwoot.setWebhook("") : inbox;
   if (removed.ok) return;
   const { instance_id } = integration;

@@ -41,6 +41,12 @@ test("saving registers the webhook once, and shows neither the token nor the sec
   const shown = JSON.stringify((await read()).data);
   for (const secret of [chatwoot.token, chatwoot.inbox.secret, chatwoot.inbox.hmac_token])
     expect(shown).not.toContain(secret);
+  const kept = await story.gateway.database.pool.query("select state::text from integration");
+  const token = chatwoot.inbox.webhook_url?.split("/").at(-1);
+  expect(
+    kept.rows.filter(({ state }) => state.includes(`/webhooks/chatwoot/${story.shop.id}/`)),
+  ).toHaveLength(1);
+  expect(JSON.stringify(kept.rows)).not.toContain(token);
   const [registered, calls] = [chatwoot.inbox.webhook_url, chatwoot.calls.length];
   await save({ access_token: "****en-1", url: `${chatwoot.url}/api/v1/` });
   expect(chatwoot.inbox.webhook_url).toBe(registered);

@@ -2,7 +2,7 @@ import type { TestReport } from "../contract.ts";
 import type { Integration } from "../integration-row.ts";
 import type { IntegrationDeps } from "../provider.ts";
 import { type Answer, accessOf, callChatwoot, type Inbox } from "./api.ts";
-import { configOf, stateOf } from "./config.ts";
+import { configOf, stateOf, webhookUrlOf } from "./config.ts";
 import { privateNetworkWarning } from "./network-trap.ts";
 import type { Refusal } from "./refusal.ts";
 import { wrongChannel } from "./register.ts";
@@ -16,8 +16,8 @@ interface Fault {
 /** Walks the whole way that a save walks, changes nothing, and says in words where it ends. */
 export async function testInbox(deps: IntegrationDeps, integration: Integration): Promise<TestReport> {
   const began = performance.now();
-  const { webhook_url } = stateOf(integration);
-  const details: Record<string, unknown> = webhook_url ? { webhook_url: maskToken(webhook_url) } : {};
+  const { webhook_base } = stateOf(integration);
+  const details: Record<string, unknown> = webhook_base ? { webhook_url: `${webhook_base}****` } : {};
   const fault = await findFault(deps, integration, details);
   return {
     success: fault === undefined,
@@ -62,7 +62,7 @@ function faultOfInbox(
   version: string,
 ): Fault | undefined {
   if (inbox.channel_type !== "Channel::Api") return said(`\`inbox_id\` ${wrongChannel(inbox)}.`);
-  if (inbox.webhook_url !== stateOf(integration).webhook_url)
+  if (inbox.webhook_url !== webhookUrlOf(integration))
     return said(
       "The webhook of the inbox does not lead to this gateway any more: agents are not heard. Save the integration again.",
     );
@@ -80,8 +80,4 @@ function faultOf({ reason, words, status_code }: Refusal, notFound: string): Fau
 
 function said(message: string): Fault {
   return { message, status_code: 200 };
-}
-
-function maskToken(url: string): string {
-  return `${url.slice(0, url.lastIndexOf("/") + 1)}****`;
 }
