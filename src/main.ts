@@ -190,7 +190,10 @@ program
   .command("restore")
   .description("bring a backup into an empty database, or decide about what a restored gateway holds back")
   .argument("[file]", "the backup")
-  .option("--database-url <url>", "the empty database; otherwise that of the settings")
+  .option(
+    "--database-url <url>",
+    "the empty database; otherwise that of the settings; - reads it from the standard input",
+  )
   .option("--erasures <from>", "erasures since the backup: a file, or the URL of the database before")
   .option("--release", "send and deliver what was pending in the backup")
   .option("--discard", "drop what was pending in the backup")

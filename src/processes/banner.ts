@@ -37,7 +37,9 @@ function sandboxLines(url: string, owner: Owner, ownerEmail: string | undefined)
 
 function signInLines(owner: Owner): string[] {
   if (!owner) return [];
-  const shown = owner.password ? `${owner.password}   (shown this once; change it after you sign in)` : "as set in WAYGATE_OWNER_PASSWORD";
+  const shown = owner.password
+    ? `${owner.password}   (shown this once; change it after you sign in)`
+    : "as set in WAYGATE_OWNER_PASSWORD";
   return ["", `Owner's sign-in: ${owner.email}`, `Password:        ${shown}`];
 }
 
