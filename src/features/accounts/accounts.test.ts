@@ -4,12 +4,15 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it, test as whole } 
 import { createTestDatabase, type TestDatabase } from "../../../test/database.ts";
 import { type Served, serveFeature } from "../../../test/serve-feature.ts";
 import { contract } from "../../contract.ts";
+import { GatewayError } from "../../platform/errors.ts";
 import type { Route } from "../../platform/route.ts";
 import { Secret } from "../../platform/secret.ts";
 import { accountHandlers } from "./account-handlers.ts";
 import { createAuthorise } from "./authorise.ts";
 import { accountsContract } from "./contract.ts";
 import { createAccount, ensureOwner } from "./create-account.ts";
+import { createKnownDevices } from "./known-devices.ts";
+import { createSignIn } from "./sign-in.ts";
 import { createTokens } from "./tokens.ts";
 
 const PASSWORD = "correct horse battery staple";
@@ -172,6 +175,22 @@ describe("signing in", () => {
     expect((await login(email)).status).toBe(401);
     const again = await served.call("POST /api/auth/login", { email, password: PASSWORD, device_token });
     expect(again.body.data.user.id).toBe(user_id);
+  });
+
+  it("from a known device works while strangers fill the line in which passwords are checked", async () => {
+    const { email, user_id } = await makeAccount();
+    const { db } = test.database;
+    const [secret, ip, request_id] = ["s".repeat(43), "192.0.2.1", "req_1"];
+    const tokens = createTokens({ secretKey: secret, lifetimeSeconds: 60 });
+    const full = async () => {
+      throw new GatewayError("RATE_LIMITED", "Too many sign-ins at once.");
+    };
+    const signIn = createSignIn({ db, tokens, passwords: { hash: full, verify: full }, secrets: [secret] });
+    const attempt = (device_token?: string) =>
+      signIn.login({ email, password: PASSWORD, device_token }, { ip, request_id });
+    await expect(attempt()).rejects.toMatchObject({ code: "RATE_LIMITED" });
+    const { data } = await attempt(createKnownDevices([secret]).issue(user_id));
+    expect(data.user.id).toBe(user_id);
   });
 
   it("of many at once is worked off, and the rest is told to come back", async () => {
