@@ -5,7 +5,7 @@ import { type TimedPattern, timePattern } from "./time-patterns.ts";
 const MIB = 1_048_576;
 const BUDGET_MS = 50;
 const isFull = process.env.WAYGATE_SECURITY === "full";
-const CUT = { longest: MIB, budgetMs: BUDGET_MS, first: 1_024, prefixes: 4 };
+const CUT = { longest: MIB, budgetMs: BUDGET_MS, first: 1_024, prefixes: 2 };
 const FULL = { ...CUT, first: 4_096, prefixes: 24 };
 
 const { literals, constructors } = findPatterns();
@@ -19,7 +19,7 @@ describe("regular expressions", () => {
   test(`each read 1 MB of its worst text within ${BUDGET_MS} ms of processor time`, () => {
     const timed = literals.map((pattern) => timePattern(pattern, isFull ? FULL : CUT));
     if (isFull) report(timed);
-    const slow = timed.filter(({ cpuMs }) => cpuMs > BUDGET_MS);
+    const slow = timed.filter(({ isOver }) => isOver);
     expect(slow.map(describePattern)).toEqual([]);
   });
 });
@@ -57,7 +57,7 @@ describe("the check finds", () => {
     ["an optional end of a path", "(\\/api(\\/v1)?|\\/app(\\/.*)?)?\\/*$", ""],
     ["labels of a name", "^([a-z0-9_]([a-z0-9_-]*[a-z0-9_])?\\.)*[a-z0-9_-]*[a-z_][a-z0-9_-]*$", ""],
   ])("%s", (_, source, flags) => {
-    expect(timePattern({ place: "here", source, flags }, CUT).cpuMs).toBeGreaterThan(BUDGET_MS);
+    expect(timePattern({ place: "here", source, flags }, CUT)).toMatchObject({ isOver: true });
   });
 
   test("patterns wherever they stand, and constructors", () => {

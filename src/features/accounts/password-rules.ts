@@ -84,7 +84,7 @@ const LEET: Readonly<Record<string, string>> = {
 };
 
 function undoLeet(text: string): string {
-  const core = text.replace(/^\P{L}+|(?<!\P{L})\P{L}+$/gu, "");
+  const [core = ""] = /\p{L}(?:.*\p{L})?/su.exec(text) ?? [];
   return core.replace(/[013457@$!]/g, (sign) => LEET[sign] ?? sign);
 }
 
