@@ -23,6 +23,7 @@ import * as webhookFormat from "./0022-webhook-format.ts";
 import * as unlinkedLeads from "./0024-unlinked-leads.ts";
 import * as heldByOwner from "./0025-held-by-owner.ts";
 import * as registration from "./0026-registration.ts";
+import * as linking from "./0028-linking.ts";
 import * as clientVersion from "./0030-client-version.ts";
 import * as sendBreaker from "./0033-send-breaker.ts";
 import * as sandboxAccounts from "./0036-sandbox-accounts.ts";
@@ -66,4 +67,5 @@ export const migrations: Record<string, Migration> = {
   "0041-sign-ins": signIns,
   "0042-reseller-customers": resellerCustomers,
   "0043-chatwoot-address": chatwootAddress,
+  "0028-linking": linking,
 };

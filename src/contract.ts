@@ -12,6 +12,7 @@ import { healthContract } from "./features/health/contract.ts";
 import { instanceLogsContract } from "./features/instance-logs/contract.ts";
 import { instancesContract } from "./features/instances/contract.ts";
 import { integrationsContract } from "./features/integrations/contract.ts";
+import { linkingContract } from "./features/linking/contract.ts";
 import { mediaContract } from "./features/media/contract.ts";
 import { messagesContract } from "./features/messages/contract.ts";
 import { plansContract } from "./features/plans/contract.ts";
@@ -29,6 +30,7 @@ export const contract = {
   ...adminContract,
   ...backupsContract,
   ...instancesContract,
+  ...linkingContract,
   ...instanceLogsContract,
   ...messagesContract,
   ...contactsContract,

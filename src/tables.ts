@@ -107,6 +107,15 @@ export type InstanceStatus =
   | "banned"
   | "error";
 
+export interface PasskeyRow {
+  stage: "required" | "awaiting_phone" | "confirmation_required" | "finishing";
+  /** What a browser has to sign. */
+  options: Record<string, unknown> | null;
+  code: string | null;
+  /** ISO 8601. */
+  expires_at: string;
+}
+
 export interface InstanceTable {
   id: Generated<number>;
   account_id: number;
@@ -136,6 +145,10 @@ export interface InstanceTable {
   pairing_error: Json<Record<string, unknown>> | null;
   pairing_phone: string | null;
   pairing_code: string | null;
+  /** Where the passkey ceremony of a pairing stands; null while no passkey is asked for. */
+  passkey: Json<PasskeyRow> | null;
+  /** What the network wants a person to see to. */
+  attention: Json<{ code: "passkey_challenge"; since: string }> | null;
   last_qr_at: Date | null;
   connected_at: Date | null;
   disconnected_at: Date | null;
@@ -152,6 +165,18 @@ export interface InstanceTable {
   created_at: Generated<Date>;
   updated_at: Generated<Date>;
   removed_at: Date | null;
+}
+
+/** A link with which somebody without an account links a phone; one per instance. */
+export interface InstanceLinkTable {
+  /** SHA-256 of the token. */
+  digest: Buffer;
+  account_id: number;
+  instance_id: number;
+  /** SHA-256 of the secret of the browser that opened it first. */
+  browser: Buffer | null;
+  created_at: Generated<Date>;
+  expires_at: Date;
 }
 
 export interface ApiKeyTable {
@@ -894,6 +919,7 @@ export interface Tables {
   instance: InstanceTable;
   sign_in_guess: SignInGuessTable;
   api_key: ApiKeyTable;
+  instance_link: InstanceLinkTable;
   credential: CredentialTable;
   pairing_key: PairingKeyTable;
   pairing_letter: PairingLetterTable;

@@ -225,7 +225,7 @@ function foreignRow({ http }: Route): string {
   if (http.includes("/api/quick-replies/")) return foreignIds.reply ?? "";
   if (http.includes("/api/campaigns/")) return foreignIds.campaign ?? "";
   if (http.includes("/api/users/")) return foreignIds.user ?? "";
-  if (http.includes("/api/v1/instances/")) return String(foreign.instance);
+  if (/\/api\/(v1\/instances\/|:session)/.test(http)) return String(foreign.instance);
   return String(foreign.account_id);
 }
 
@@ -239,6 +239,8 @@ const BODY = {
   tags: ["x"],
   fields: { x: "y" },
   recipients: ["5511987651233"],
+  ...{ rawId: "AAAA", type: "public-key" },
+  response: { clientDataJSON: "AAAA", authenticatorData: "AAAA", signature: "AAAA" },
 };
 
 /** Below one's own instance, or in one's own account; what makes the row where there is none has none to find. */
@@ -258,7 +260,7 @@ async function askForForeign(route: Route): Promise<{ there: RawAnswer; nowhere:
   const [jid, noJid] = isOfGroup
     ? [GROUP, "120363000000000000@g.us"]
     : [PERSON, "5511900000000@s.whatsapp.net"];
-  const there = await call(addressOf(route, { ...foreignIds, id, jid }), body, bearer);
+  const there = await call(addressOf(route, { ...foreignIds, id, jid, session: id }), body, bearer);
   return {
     there,
     nowhere: await call(

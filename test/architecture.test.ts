@@ -59,6 +59,8 @@ const ONLY: readonly { from: RegExp; to: RegExp; unless: RegExp; why: string }[]
   },
 ];
 
+/** The text of a script that runs in the browser of whoever opens a page. */
+const IN_THE_BROWSER = "src/features/public-pages/link-script.ts";
 const HTTP_CLIENTS = /^(undici|axios|got|ky|node-fetch|superagent|(node:)?https?|(node:)?http2)$/;
 const NO_CLIENT = new Set(["STATUS_CODES", "createServer"]);
 const MAY_CALL_OUT = [
@@ -222,7 +224,7 @@ describe("the world outside", () => {
     const parts = partsOf(MAY_CALL_OUT);
     const callers = sources
       .filter(({ path, text, imports }) => {
-        if (parts.has(path)) return false;
+        if (parts.has(path) || path === IN_THE_BROWSER) return false;
         const has = imports.some(
           ({ target, values }) => HTTP_CLIENTS.test(target) && values.some((name) => !NO_CLIENT.has(name)),
         );

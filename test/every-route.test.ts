@@ -292,6 +292,20 @@ describe.each<NetworkName>(["sandbox", "whatsapp"])("on the network %s", (networ
     expect(await refusal(act(client, id, side.nobody))).toBe(code);
   });
 
+  test("no passkey is asked for while an instance is linked, and no link is made for it", async () => {
+    const { id, client } = ask();
+    expect((await client.getPasskey({ id })).data.state).toBe("none");
+    const part = "AAAA";
+    const response = { clientDataJSON: part, authenticatorData: part, signature: part };
+    const asked = [
+      client.submitPasskeyAssertion({ id, rawId: part, type: "public-key", response }),
+      client.confirmPasskey({ id }),
+      client.cancelPasskey({ id }),
+      client.createLink({ id }),
+    ];
+    expect(await Promise.all(asked.map(refusal))).toEqual(Array(4).fill("CONFLICT"));
+  });
+
   test("an instance is changed, paired, reconnected, logged out, paired again and removed", async () => {
     const shop = await side.addInstance();
     const { id, client } = shop;

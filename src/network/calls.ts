@@ -166,3 +166,41 @@ export interface GroupCalls {
   join(code: string): Promise<CallResult<Jid>>;
   leave(group: Jid): Promise<CallResult<null>>;
 }
+
+/**
+ * How far the passkey ceremony of a pairing has come: the browser signs, the phone answers, a person compares the code,
+ * the phone links.
+ */
+export type PasskeyStage = "required" | "awaiting_phone" | "confirmation_required" | "finishing";
+
+export interface PasskeyState {
+  stage: PasskeyStage;
+  /** `PublicKeyCredentialRequestOptionsJSON` of WebAuthn; null once it is signed. */
+  options: Record<string, unknown> | null;
+  /** `XXXX-XXXX`, also shown on the phone; null until the phone has answered. */
+  code: string | null;
+  expires_at: Date;
+}
+
+/** What WebAuthn's `credential.toJSON()` returns, as far as the network wants it; all binary in base64url. */
+export interface PasskeyAssertion {
+  id: string;
+  rawId: string;
+  type: string;
+  response: {
+    clientDataJSON: string;
+    authenticatorData: string;
+    signature: string;
+    userHandle: string | null;
+  };
+}
+
+/** The passkey ceremony of a session that is being paired; refused with CONFLICT where nothing waits for the call. */
+export interface PasskeyCalls {
+  /** Resolves once the network has taken or refused the assertion. */
+  submitAssertion(assertion: PasskeyAssertion): Promise<CallResult<PasskeyStage>>;
+  /** The code is the same on both sides. */
+  confirm(): Promise<CallResult<PasskeyStage>>;
+  /** Ends the pairing. */
+  cancel(): Promise<CallResult<null>>;
+}

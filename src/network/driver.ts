@@ -7,6 +7,8 @@ import type {
   ContactUpdate,
   GroupCalls,
   GroupUpdate,
+  PasskeyCalls,
+  PasskeyState,
   ProfileCalls,
 } from "./calls.ts";
 import type { Content } from "./content.ts";
@@ -68,7 +70,12 @@ export type PairingErrorCode =
   | "pairing_unavailable"
   | "link_not_completed"
   | "phone_refused"
-  | "passkey_required"
+  | "passkey_expired"
+  | "passkey_no_answer"
+  | "passkey_not_confirmed"
+  | "passkey_failed"
+  | "passkey_cancelled"
+  | "passkey_interrupted"
   | "client_outdated"
   | "connection_failed";
 
@@ -94,7 +101,10 @@ export type NetworkEvent =
   | { type: "qr_expired"; error?: PairingError }
   /** A try to link failed; the QR or the code that is shown can still be used. */
   | { type: "pairing_failed"; error: PairingError }
-  | { type: "passkey_required"; reason: string; error?: PairingError }
+  /** The network wants a passkey before it links, or the ceremony has come further. */
+  | { type: "passkey_required"; passkey: PasskeyState }
+  /** The network wants a person to do something, or the session may end. */
+  | { type: "attention"; code: AttentionCode }
   | { type: "connected"; me: Identity; platform: string }
   | {
       type: "disconnected";
@@ -134,6 +144,9 @@ export type NetworkEvent =
   | { type: "profile_updated"; name: string }
   | { type: "chat_updated"; chat: Jid; change: ChatState }
   | { type: "call_received"; from: Identity; call_id: string; video: boolean; at: Date };
+
+/** `passkey_challenge`: the network demands the passkey of the account from a linked session. */
+export type AttentionCode = "passkey_challenge";
 
 /** How far a message has come, in order; a status never goes back. */
 export type MessageStatus = "sent" | "delivered" | "read" | "played";
@@ -239,12 +252,14 @@ export interface Session {
   readonly chats?: ChatCalls;
   readonly profile?: ProfileCalls;
   readonly groups?: GroupCalls;
+  /** While the session is being paired. */
+  readonly passkey?: PasskeyCalls;
 }
 
 /** What may be asked of a session from another process: everything that leaves no row behind. */
 export type SessionCalls = Pick<
   Session,
-  "setPresence" | "downloadMedia" | "rejectCall" | "contacts" | "chats" | "profile" | "groups"
+  "setPresence" | "downloadMedia" | "rejectCall" | "contacts" | "chats" | "profile" | "groups" | "passkey"
 >;
 
 export interface OpenOptions {

@@ -9,9 +9,10 @@ const GROUPS_OF_CALLS = {
   chats: ["setState"],
   profile: ["get", "setName", "setAbout", "setPicture"],
   groups: ["list", "get", "create", "updateParticipants", "update", "invite", "join", "leave"],
+  passkey: ["submitAssertion", "confirm", "cancel"],
 } as const satisfies { [Group in CallGroup]: readonly (keyof NonNullable<SessionCalls[Group]>)[] };
 
-type CallGroup = "contacts" | "chats" | "profile" | "groups";
+type CallGroup = "contacts" | "chats" | "profile" | "groups" | "passkey";
 
 /** A call on its way to the process that has the session: plain data, bytes and dates. */
 export interface RemoteCall {
@@ -53,6 +54,7 @@ export function createRemoteSession(
     chats: group("chats"),
     profile: group("profile"),
     groups: group("groups"),
+    passkey: group("passkey"),
     rejectCall: (call_id, from) => call("rejectCall", [call_id, from]),
     async setPresence(presence, to) {
       const answer = await ask({ instance, call: "setPresence", args: [presence, to ?? null] });
@@ -67,6 +69,11 @@ export function createRemoteSession(
       return "done";
     },
   };
+}
+
+/** Whether a call is for a session that is being paired, not for one that is connected. */
+export function isForPairing(call: string): boolean {
+  return call.startsWith("passkey.");
 }
 
 function reasonOf(answer: RemoteAnswer): string {

@@ -25,6 +25,7 @@ import { createRequestLog } from "../features/instance-logs/request-log.ts";
 import { connectInstance } from "../features/instances/connect-instance.ts";
 import { instanceHandlers } from "../features/instances/instances.ts";
 import type { IntegrationParts } from "../features/integrations/integration-parts.ts";
+import { linkingHandlers } from "../features/linking/linking.ts";
 import { mediaHandlers } from "../features/media/media-handlers.ts";
 import type { MediaParts } from "../features/media/media-parts.ts";
 import { createOutcomeWatch, type OutcomeWatch } from "../features/messages/await-outcome.ts";
@@ -237,6 +238,7 @@ function messagingHandlers(parts: ApiParts, watch: OutcomeWatch) {
     ...chatHandlers(live),
     ...groupHandlers(live),
     ...profileHandlers(live),
+    ...linkingHandlers({ ...config, ...parts.nodes, db, engine, timeoutMs: config.ackTimeoutMs }),
     ...mediaHandlers(files),
     ...eventHandlers(db),
     ...webhookHandlers({

@@ -7,6 +7,7 @@ import type { SessionCalls } from "../network/driver.ts";
 import {
   answerRemoteCall,
   createRemoteSession,
+  isForPairing,
   type RemoteAnswer,
   type RemoteCall,
 } from "../network/remote-sessions.ts";
@@ -30,6 +31,8 @@ export interface OtherNodesOptions {
 export interface OtherNodes {
   /** The live session of an instance wherever it is; waits a moment for one that is just coming up. */
   reachSession(instanceId: number): Promise<SessionCalls | undefined>;
+  /** The session of an instance that is being paired, wherever it is. */
+  reachPairing(instanceId: number): Promise<SessionCalls | undefined>;
   /** Undefined when that node cannot be asked or does not have it. */
   readFile(node: string, name: string, range: ByteRange | undefined): Promise<Readable | undefined>;
   /** A file in the backup directory of a node; undefined as with `readFile`. */
@@ -50,6 +53,7 @@ export function createOtherNodes(options: OtherNodesOptions): OtherNodes {
   if (secret === undefined) {
     return {
       reachSession: (id) => untilReached(db, id, async () => sessions.connectedSession(id)),
+      reachPairing: async (id) => sessions.openedSession(id),
       readFile: async () => undefined,
       readBackup: async () => undefined,
       route: undefined,
@@ -64,15 +68,14 @@ export function createOtherNodes(options: OtherNodesOptions): OtherNodes {
     const answer = await calls.call({ url, ...call, timeoutMs });
     return answer.outcome === "stream" ? answer.body : undefined;
   }
+  const hereOrThere = async (id: number, here: SessionCalls | undefined) => {
+    const find = () => findOwner(db, engine.node.id, id);
+    if (here || !(await find())) return here;
+    return createRemoteSession(id, (call) => askOwner(calls, find, call, timeoutMs));
+  };
   return {
-    reachSession(id) {
-      const find = () => findOwner(db, engine.node.id, id);
-      return untilReached(db, id, async () => {
-        const here = sessions.connectedSession(id);
-        if (here || !(await find())) return here;
-        return createRemoteSession(id, (call) => askOwner(calls, find, call, timeoutMs));
-      });
-    },
+    reachSession: (id) => untilReached(db, id, () => hereOrThere(id, sessions.connectedSession(id))),
+    reachPairing: (id) => hereOrThere(id, sessions.openedSession(id)),
     readFile: (node, name, range) => read(node, { name: "file", input: { name, range } }),
     readBackup: (node, file) => read(node, { name: "backup", input: { file } }),
     // A node without an address is called by nobody.
@@ -157,7 +160,9 @@ async function findNode(db: Db, id: string): Promise<string | undefined> {
 function answersOf({ sessions, store, backups }: OtherNodesOptions): NodeCallHandlers {
   return {
     session: async ({ instance, call, args }: RemoteCall) => {
-      const session = sessions.connectedSession(instance);
+      const session = isForPairing(call)
+        ? sessions.openedSession(instance)
+        : sessions.connectedSession(instance);
       return session ? answerRemoteCall(session, { call, args }) : NOT_HERE;
     },
     file: async ({ name, range }: { name: string; range?: ByteRange }) =>

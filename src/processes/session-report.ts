@@ -8,6 +8,7 @@ import { type EventDraft, recordEvents } from "../features/events/events.ts";
 import { createGroupLearner } from "../features/groups/learn-group.ts";
 import { recordGroupChange } from "../features/groups/record-group-change.ts";
 import type { LiveSettings } from "../features/instances/live-settings.ts";
+import { recordAttention } from "../features/instances/record-attention.ts";
 import type { ConnectionRecorder } from "../features/instances/record-connection.ts";
 import { isConnectionEvent } from "../features/instances/session-status.ts";
 import { createAutoReader } from "../features/messages/auto-read.ts";
@@ -58,6 +59,8 @@ export function createSessionReport(parts: ReportParts): SessionReport {
       case "message_deleted":
       case "message_reaction":
         return told.change(instance, event);
+      case "attention":
+        return recordAttention(parts, instance.id, event.code);
       case "call_received":
         return recordCall(parts, instance.id, event);
       case "group_updated":

@@ -49,6 +49,8 @@ export interface SessionParts {
 export interface SessionHost {
   /** The live session of an instance, while it is connected. */
   connectedSession(instanceId: number): Session | undefined;
+  /** The session of an instance that this node has open, connected or not. */
+  openedSession(instanceId: number): Session | undefined;
   /** What the network knows of numbers. */
   readonly numbers: Numbers;
 }
@@ -99,7 +101,7 @@ export function addSessions(parts: SessionParts): SessionHost {
     },
     lost: (lane) => host.lose(lane),
   });
-  return { connectedSession, numbers };
+  return { connectedSession, openedSession: (id) => host.opened(id), numbers };
 }
 
 /** The sessions whose lanes this node owns; until one is connected, only what controls it may run in its lane. */
@@ -130,8 +132,12 @@ class OwnedSessions {
 
   /** None while this node may not act: what has stood still does not know yet that its sessions are another's. */
   connected(id: number): Session | undefined {
-    if (!this.#parts.engine.isSafe()) return undefined;
-    return this.#connected.has(id) ? this.#sessions.get(id) : undefined;
+    return this.#connected.has(id) ? this.opened(id) : undefined;
+  }
+
+  /** As `connected`, also while it is being paired. */
+  opened(id: number): Session | undefined {
+    return this.#parts.engine.isSafe() ? this.#sessions.get(id) : undefined;
   }
 
   open(id: number, network: Driver["network"], options: SessionOptions): Session {

@@ -1,5 +1,5 @@
 import type { Connection } from "./connection.ts";
-import type { RawNode, RefreshChild } from "./control.ts";
+import type { PasskeyDemand, RawNode, RefreshChild } from "./control.ts";
 import type { Network } from "./network.ts";
 import { type BinaryNode, child, node, SERVER, seconds } from "./nodes.ts";
 import type { ClientHello } from "./noise.ts";
@@ -13,6 +13,7 @@ import {
   registrationOf,
 } from "./pairing.ts";
 import { CodePairings } from "./pairing-code.ts";
+import { PasskeyCeremonies } from "./passkey.ts";
 import type { Person } from "./person.ts";
 
 /** The clients that want to be linked. */
@@ -22,10 +23,16 @@ export class Candidates {
   readonly #codes: CodePairings;
   readonly #stanzas: RawNode[] = [];
   #refreshes = 0;
+  readonly #passkeys: PasskeyCeremonies;
 
   constructor(network: Network) {
     this.#network = network;
-    this.#codes = new CodePairings(network);
+    this.#codes = new CodePairings(network, (person, candidate, advSecret) =>
+      this.#consent(person, candidate, advSecret),
+    );
+    this.#passkeys = new PasskeyCeremonies(network, (person, candidate, advSecret) =>
+      link(network, person, candidate, advSecret),
+    );
   }
 
   opened(connection: Connection, client: ClientHello): void {
@@ -43,10 +50,33 @@ export class Candidates {
     const candidate = this.#byConnection.get(connection);
     this.#byConnection.delete(connection);
     if (candidate) this.#codes.closed(candidate);
+    if (candidate) this.#passkeys.closed(candidate);
     candidate?.signing?.refused(new Error("the client closed the connection before it had signed"));
   }
 
   scan(person: Person, qr: string, forge?: "hmac" | "signature"): Promise<number> {
+    const { candidate, advSecret } = this.#scanned(qr);
+    return link(this.#network, person, candidate, advSecret, forge);
+  }
+
+  scanWithPasskey(person: Person, qr: string, demand: PasskeyDemand): Promise<number> {
+    const { candidate, advSecret } = this.#scanned(qr);
+    return this.#passkeys.begin(person, candidate, advSecret, demand);
+  }
+
+  /** The phone has got the client's keys by a code. */
+  #consent(person: Person, candidate: Candidate, advSecret: Buffer): Promise<number> {
+    const demand = this.#network.faults.take("passkey_after_code", person.phone);
+    return demand
+      ? this.#passkeys.begin(person, candidate, advSecret, {})
+      : link(this.#network, person, candidate, advSecret);
+  }
+
+  passkeyCode(person: Person): string | undefined {
+    return this.#passkeys.codeOf(person);
+  }
+
+  #scanned(qr: string): { candidate: Candidate; advSecret: Buffer } {
     const { ref, noiseKey, identity, advSecret } = parseQr(qr);
     const candidate = [...this.#byConnection.values()].find((one) => one.refs.has(ref));
     if (!candidate) throw new Error("the QR is not valid any more");
@@ -55,7 +85,7 @@ export class Candidates {
     if (!same(noiseKey, registration.noiseKey) || !same(identity, registration.identity)) {
       throw new Error("the QR shows other keys than those of the connection");
     }
-    return link(this.#network, person, candidate, Buffer.from(advSecret, "base64"), forge);
+    return { candidate, advSecret: Buffer.from(advSecret, "base64") };
   }
 
   get codes(): CodePairings {
@@ -96,6 +126,7 @@ export class Candidates {
       return;
     }
     if (stanza.tag === "iq" && stanza.attrs.type === "error") return refuseLink(candidate, stanza);
+    if (this.#passkeys.stanza(candidate, stanza)) return;
     await this.#codes.stanza(candidate, stanza);
   }
 

@@ -1,3 +1,4 @@
+import type { SignedAssertion } from "./authenticator.ts";
 import type { Addressing } from "./jid.ts";
 import type { Ledger } from "./records.ts";
 
@@ -164,6 +165,8 @@ export type Fault = {
   | { fault: "restart_delayed"; ms: number }
   /** The phone has the keys and does not consent until it is told to. */
   | { fault: "consent_held" }
+  /** The account wants its passkey before it links the device that was named by a code. */
+  | { fault: "passkey_after_code" }
   /** A person cannot read a message and asks for it again. */
   | { fault: "unreadable"; by: string }
   /** An upload or download over HTTPS is answered with this status. */
@@ -184,6 +187,18 @@ export type Fault = {
 export interface FileAddress {
   url?: string;
   directPath?: string;
+}
+
+/** How an account demands its passkey, and how its phone goes on. */
+export interface PasskeyDemand {
+  /** Where the options are: in the notification, only in the answer to a query, there but cut off, or nowhere. */
+  options?: "sent" | "absent" | "broken" | "never";
+  /** Milliseconds that the options name. */
+  timeout?: number;
+  /** Codes with which the first right assertions are refused. */
+  refusals?: number[];
+  /** What the phone does with the signed challenge. */
+  answer?: "right" | "twice" | "never" | "short_key" | "long_nonce" | "weak_key" | "cut";
 }
 
 /** A stanza as plain data, for what has no method of its own. */
@@ -225,6 +240,19 @@ export interface WhatsAppControl {
   expireReferences(): Promise<void>;
   /** Breaks the connections of the clients that are not linked yet. */
   endRegistrations(): Promise<void>;
+  /**
+   * As `scan`, of an account that wants its passkey before it links; resolves when all is done, so a test begins it and
+   * goes on.
+   */
+  scanWithPasskey(phone: string, qr: string, demand?: PasskeyDemand): Promise<number>;
+  /** A browser on web.whatsapp.com signs the options with the person's passkey, as `credential.toJSON()` says it. */
+  signPasskey(
+    phone: string,
+    options: Record<string, unknown>,
+    how?: { origin?: string },
+  ): Promise<SignedAssertion>;
+  /** What the phone shows for a comparison, once the client has revealed its nonce. */
+  passkeyCode(phone: string): Promise<string | undefined>;
   /** The phone removes its linked devices, or one of them. */
   unlink(phone: string, device?: number): Promise<void>;
   /** The account is banned: connections end with 403 and logins are refused. */

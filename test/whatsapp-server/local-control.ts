@@ -1,4 +1,5 @@
 import { changeAppState } from "./app-state.ts";
+import type { SignedAssertion } from "./authenticator.ts";
 import type { Candidates } from "./candidates.ts";
 import { endConnection } from "./connection.ts";
 import type {
@@ -10,6 +11,7 @@ import type {
   GroupInfo,
   HistoryChat,
   NewPerson,
+  PasskeyDemand,
   PersonInfo,
   PresenceState,
   RawNode,
@@ -141,6 +143,22 @@ export class LocalControl implements WhatsAppControl {
 
   async refreshCode(phone: string, options: { manual?: boolean; ref?: string } = {}): Promise<void> {
     this.#candidates.codes.refresh(phone, options);
+  }
+
+  async scanWithPasskey(phone: string, qr: string, demand: PasskeyDemand = {}): Promise<number> {
+    return this.#candidates.scanWithPasskey(this.#network.person(phone), qr, demand);
+  }
+
+  async signPasskey(
+    phone: string,
+    options: Record<string, unknown>,
+    how: { origin?: string } = {},
+  ): Promise<SignedAssertion> {
+    return this.#network.person(phone).passkey.sign(options, how.origin);
+  }
+
+  async passkeyCode(phone: string): Promise<string | undefined> {
+    return this.#candidates.passkeyCode(this.#network.person(phone));
   }
 
   async unlink(phone: string, device?: number): Promise<void> {

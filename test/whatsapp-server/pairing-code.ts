@@ -3,7 +3,8 @@ import { Curve, derivePairingCodeKey, type KeyPair } from "baileys";
 import { describe } from "./client-message.ts";
 import type { Network } from "./network.ts";
 import { type BinaryNode, bytes, child, failure, node, result, SERVER, seconds } from "./nodes.ts";
-import { type Candidate, link } from "./pairing.ts";
+import type { Candidate } from "./pairing.ts";
+import type { Link } from "./passkey.ts";
 import type { Person } from "./person.ts";
 
 interface Attempt {
@@ -30,11 +31,13 @@ const BUNDLE = "link_code_pairing_key_bundle_encryption_key";
 /** Linking by a code that is typed into the phone. */
 export class CodePairings {
   readonly #network: Network;
+  readonly #consent: Link;
   /** By the digits of the phone that shall link. */
   readonly #attempts = new Map<string, Attempt>();
 
-  constructor(network: Network) {
+  constructor(network: Network, consent: Link) {
     this.#network = network;
+    this.#consent = consent;
   }
 
   closed(candidate: Candidate): void {
@@ -154,7 +157,7 @@ export class CodePairings {
       );
       candidate.connection.send(result(iq));
       const consent = () => {
-        const linking = link(this.#network, entered.person, candidate, advSecret);
+        const linking = this.#consent(entered.person, candidate, advSecret);
         entered.done(linking);
         return linking;
       };

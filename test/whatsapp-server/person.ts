@@ -1,5 +1,6 @@
 import { Curve, type KeyPair, type proto } from "baileys";
 import type { Collection } from "./app-state.ts";
+import { Authenticator } from "./authenticator.ts";
 import type { Companion } from "./companion.ts";
 import type { AppSetting, Business } from "./control.ts";
 import type { Handset } from "./handset.ts";
@@ -46,6 +47,7 @@ export class Person {
   readonly appSettings: AppSetting[] = [];
   #handset: Handset | undefined;
   #nextDevice = 1;
+  #passkey: Authenticator | undefined;
 
   constructor(phone: string, lid: string, options: { name: string; opaque: boolean }) {
     this.phone = phone;
@@ -61,6 +63,12 @@ export class Person {
 
   set handset(handset: Handset) {
     this.#handset = handset;
+  }
+
+  /** In a browser of this person. */
+  get passkey(): Authenticator {
+    this.#passkey ??= new Authenticator();
+    return this.#passkey;
   }
 
   get devices(): Device[] {

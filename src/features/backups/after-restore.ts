@@ -44,7 +44,7 @@ async function stopInstances(db: Db): Promise<void> {
     sql`
     update instance set wanted = 'stopped', status = 'disconnected', last_disconnect_reason = 'restored',
       disconnected_at = now(), updated_at = now(), qr = null, qr_attempt = null, qr_expires_at = null,
-      qr_reason = null, pairing_code = null
+      qr_reason = null, pairing_code = null, passkey = null
     where wanted = 'connected'
       or status in ('connecting', 'qr_pending', 'passkey_required', 'connected', 'reconnecting')`,
   );

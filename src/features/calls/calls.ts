@@ -31,7 +31,8 @@ export function createCallSession({ requireConnected, reachSession, timeoutMs }:
   };
 }
 
-function unreachable(): GatewayError {
+/** No node has the session at this moment. */
+export function unreachable(): GatewayError {
   return new GatewayError("UNAVAILABLE", "The session cannot be reached just now.", { retryAfterSeconds: 5 });
 }
 
@@ -40,7 +41,8 @@ function undecided(reason: string): GatewayError {
   return new GatewayError("SEND_TIMEOUT", sentence, { cause: new Error(reason) });
 }
 
-function settle<Value>(result: CallResult<Value> | undefined): Value {
+/** The value of a call; what the network refuses is thrown. */
+export function settle<Value>(result: CallResult<Value> | undefined): Value {
   if (!result) throw new GatewayError("SEND_TIMEOUT", "The network did not answer in time.");
   if (result.outcome === "done") return result.value;
   if (result.outcome === "unreachable") throw unreachable();

@@ -28,6 +28,8 @@ export const EXTRA_EVENTS = [
   "instance.logged_out",
   "instance.passkey_required",
   "instance.pairing_failed",
+  "instance.passkey_confirmation",
+  "instance.attention",
   "group.updated",
   "call.received",
   "campaign.completed",

@@ -21,6 +21,8 @@ export interface StatusChange {
   set?: InstanceChange;
   /** Events beside those of the status itself. */
   events?: Pick<EventDraft, "event" | "data">[];
+  /** Events that say how the status is, with more data. */
+  statusEvents?: { event: EventName; data: Record<string, unknown> }[];
 }
 
 const now = sql<Date>`now()`;
@@ -36,6 +38,7 @@ export async function changeStatus(trx: Trx, before: InstanceRow, change: Status
     .set({
       ...(status !== "qr_pending" && NO_CODE),
       ...(status !== "qr_pending" && status !== "connecting" && { pairing_phone: null }),
+      ...(status !== "passkey_required" && { passkey: null }),
       ...(before.status === "connected" && { disconnected_at: now, last_seen_at: now }),
       ...(change.pairing_error && { pairing_error: JSON.stringify(change.pairing_error) }),
       ...change.set,
@@ -85,7 +88,8 @@ const EVENTS_OF: Record<InstanceStatus, readonly EventName[]> = {
   connecting: [],
   qr_pending: [],
   qr_expired: ["instance.qr_expired"],
-  passkey_required: ["instance.passkey_required"],
+  // Comes with the challenge, and again with each new one.
+  passkey_required: [],
   connected: ["instance.connected"],
   reconnecting: ["instance.disconnected", "instance.reconnecting"],
   disconnected: ["instance.disconnected"],
@@ -113,6 +117,7 @@ function draftEvents(before: InstanceRow, after: InstanceRow, change: StatusChan
     before.status === after.status
       ? []
       : EVENTS_OF[after.status].filter((name) => isNews(name, before, after));
-  const drafts = [...names.map((event) => ({ event, data })), ...(change.events ?? [])];
+  const more = (change.statusEvents ?? []).map((one) => ({ ...one, data: { ...data, ...one.data } }));
+  const drafts = [...names.map((event) => ({ event, data })), ...more, ...(change.events ?? [])];
   return drafts.map((draft) => ({ ...draft, instance_id: after.id, chat: "instance" }));
 }

@@ -289,8 +289,13 @@ describe("a connection", () => {
   it("that needs a passkey says so", async () => {
     const id = await create();
     await post(id, "connect");
-    await record(id, { type: "passkey_required", reason: "passkey" });
-    expect(await status(id)).toMatchObject({ status: "passkey_required", reason: "passkey" });
+    const options = { challenge: "9WVUYm9AsQ", rpId: "whatsapp.com" };
+    const expires_at = new Date(Date.now() + 60_000);
+    await record(id, {
+      type: "passkey_required",
+      passkey: { stage: "required", options, code: null, expires_at },
+    });
+    expect(await status(id)).toMatchObject({ status: "passkey_required", reason: "passkey_required" });
   });
 
   it("keeps the names of opt-in events for those who ask", async () => {

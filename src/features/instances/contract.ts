@@ -22,6 +22,11 @@ const timeOrNull = time.nullable();
 const text = z.string().nullable();
 const limit = z.number().int().nullable().describe("null: no limit.");
 
+const attention = z
+  .object({ code: z.enum(["passkey_challenge"]), message: z.string(), since: time })
+  .nullable()
+  .describe("What the network wants a person to see to, or the session may end.");
+
 /** What an instance does by itself; the values of one that has set nothing. */
 export const DEFAULT_SETTINGS = {
   reject_calls: false,
@@ -111,6 +116,7 @@ const instance = z.object({
   new_chats_locked_until: timeOrNull.describe(
     "Until then the network refuses messages of this instance to people who are not in touch with it.",
   ),
+  attention,
   last_qr_at: timeOrNull,
   connected_at: timeOrNull,
   disconnected_at: timeOrNull,
@@ -187,6 +193,7 @@ const connection = z.object({
   pairing_error: pairingError,
   qr_reason: qrReason,
   hint,
+  attention,
 });
 
 const pairing = z.object({

@@ -6,6 +6,7 @@ import type { PlanTable } from "../../tables.ts";
 import { DEFAULT_SETTINGS, type instancesContract } from "./contract.ts";
 import type { InstanceRow } from "./instance-row.ts";
 import { toDataUrl } from "./qr-image.ts";
+import { attentionOf } from "./record-attention.ts";
 
 export type ShownPairingError = NonNullable<
   OutputOf<typeof instancesContract.getInstanceQr>["pairing_error"]
@@ -26,6 +27,7 @@ export function toInstance(
     phone_connected: row.phone,
     webhook: toWebhookPackage(row.id, baseUrl),
     settings: { ...DEFAULT_SETTINGS, ...row.settings },
+    attention: attentionOf(row),
     limits: { ...limits, messages_used: used, messages_reset_at: nextMonth() },
     new_chats_locked_until: lockOf(row),
   };
@@ -77,6 +79,7 @@ export function toConnection(row: InstanceRow) {
     new_chats_locked_until: lockOf(row),
     pairing_error: toPairingError(row),
     ...toHint(row),
+    attention: attentionOf(row),
   };
 }
 

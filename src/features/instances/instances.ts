@@ -12,11 +12,12 @@ import {
   repeated,
 } from "./answer-once.ts";
 import { apiKeyHandlers } from "./api-key-handlers.ts";
-import { connectInstance, logoutInstance, reconnectInstance } from "./connect-instance.ts";
+import { type ControlDeps, connectInstance, logoutInstance, reconnectInstance } from "./connect-instance.ts";
 import type { instancesContract } from "./contract.ts";
 import { type CreateBy, type CreateDeps, createInstance } from "./create-instance.ts";
 import { readActivity } from "./instance-activity.ts";
-import { getInstance } from "./instance-row.ts";
+import { entryOf } from "./instance-audit.ts";
+import { getInstance, type InstanceRow, lockInstance } from "./instance-row.ts";
 import { hasPairing, toConnection, toPairing } from "./instance-view.ts";
 import { getShownInstance, type ListedInstance, listInstances } from "./list-instances.ts";
 import { toPng } from "./qr-image.ts";
@@ -24,17 +25,26 @@ import { requestRemoval } from "./remove-instance.ts";
 import { requireSandbox, type SandboxPolicy } from "./require-sandbox.ts";
 import { START_FAULTS } from "./session-status.ts";
 import { updateInstance } from "./update-instance.ts";
+import { waitForInstance } from "./wait-for-instance.ts";
 
 export {
   answerOnce,
+  type ControlDeps,
   claimAnswer,
+  connectInstance,
+  entryOf,
   findAnswer,
+  getInstance,
+  type InstanceRow,
   keepAnswer,
+  lockInstance,
   type OnceRequest,
   repeated,
   requireSandbox,
   type SandboxPolicy,
   START_FAULTS,
+  toPairing,
+  waitForInstance,
 };
 
 export interface InstancesDeps extends CreateDeps {

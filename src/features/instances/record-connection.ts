@@ -1,8 +1,10 @@
 import { sql } from "kysely";
 import type { Engine, Lane } from "../../engine/engine.ts";
 import { heldLanes } from "../../engine/fence.ts";
+import type { PasskeyState } from "../../network/calls.ts";
 import type { PairingError } from "../../network/driver.ts";
 import type { Db, Trx } from "../../platform/db.ts";
+import type { PasskeyRow } from "../../tables.ts";
 import { changeStatus, type InstanceChange, type StatusChange } from "./change-status.ts";
 import { hasCredential } from "./credential-store.ts";
 import { findAndLockInstance } from "./instance-row.ts";
@@ -69,6 +71,7 @@ export const NO_IDENTITY = {
   profile_name: null,
   profile_picture_url: null,
   platform: null,
+  attention: null,
 } satisfies InstanceChange;
 
 const now = sql<Date>`now()`;
@@ -79,6 +82,8 @@ function describeChange(event: ConnectionEvent, image: string): Omit<StatusChang
       return describeQr(event, image);
     case "pairing_code":
       return { reason: null, set: describePairingCode(event) };
+    case "passkey_required":
+      return describePasskey(event.passkey);
     case "qr_expired":
       return { reason: "qr_expired", pairing_error: event.error };
     case "pairing_failed":
@@ -89,8 +94,6 @@ function describeChange(event: ConnectionEvent, image: string): Omit<StatusChang
       return describeEnd(event);
     case "logged_out":
       return { reason: event.reason, set: NO_IDENTITY };
-    case "passkey_required":
-      return { reason: event.reason, pairing_error: event.error };
     case "failed":
       return { reason: event.reason, detail: event.detail };
     default:
@@ -148,6 +151,23 @@ function describePairingCode({ code, expires_at }: Extract<ConnectionEvent, { ty
     qr_attempt: null,
     qr_max_attempts: null,
   } satisfies InstanceChange;
+}
+
+/** Told to who must act: whoever has the passkey signs, and whoever has the phone compares. */
+function describePasskey({ stage, options, code, expires_at }: PasskeyState): Omit<StatusChange, "status"> {
+  const passkey = JSON.stringify({
+    stage,
+    options,
+    code,
+    expires_at: expires_at.toISOString(),
+  } satisfies PasskeyRow);
+  const statusEvents = {
+    required: [{ event: "instance.passkey_required" as const, data: { challenge: options, expires_at } }],
+    confirmation_required: [{ event: "instance.passkey_confirmation" as const, data: { code, expires_at } }],
+    awaiting_phone: [],
+    finishing: [],
+  }[stage];
+  return { reason: "passkey_required", set: { passkey }, statusEvents };
 }
 
 function describeIdentity({ me, platform }: Extract<ConnectionEvent, { type: "connected" }>) {

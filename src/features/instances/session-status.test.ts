@@ -10,7 +10,10 @@ const EVENTS = {
   pairing_code: { type: "pairing_code", code: "ABCD-1234", expires_at: at },
   qr_expired: { type: "qr_expired" },
   pairing_failed: { type: "pairing_failed", error: { code: "wrong_code", message: "No.", action: "Again." } },
-  passkey_required: { type: "passkey_required", reason: "passkey" },
+  passkey_required: {
+    type: "passkey_required",
+    passkey: { stage: "required", options: {}, code: null, expires_at: new Date() },
+  },
   connected: { type: "connected", me, platform: "sandbox" },
   dropped: { type: "disconnected", reason: "connection_lost", will_retry: true },
   closed: { type: "disconnected", reason: "closed", will_retry: false },

@@ -46,8 +46,8 @@ export const PERSONAL_DATA = {
   sign_in_guess: { plain: "kind failures started_at last_at", secret: "key" },
   instance: {
     plain:
-      "id account_id lane global_lane network status wanted platform webhook_enabled settings last_disconnect_reason new_chats_locked_until new_chat_locks sends_held_until send_holds qr_attempt qr_max_attempts qr_expires_at qr_reason pairing_error last_qr_at connected_at disconnected_at last_seen_at created_at updated_at removed_at",
-    secret: "webhook_secret proxy qr pairing_code",
+      "id account_id lane global_lane network status wanted platform webhook_enabled settings last_disconnect_reason attention new_chats_locked_until new_chat_locks sends_held_until send_holds qr_attempt qr_max_attempts qr_expires_at qr_reason pairing_error last_qr_at connected_at disconnected_at last_seen_at created_at updated_at removed_at",
+    secret: "webhook_secret proxy qr pairing_code passkey",
     kept: { columns: "phone jid lid", because: "they are the address of its pairing" },
     personal: {
       name: numbered("account"),
@@ -61,6 +61,7 @@ export const PERSONAL_DATA = {
     plain: "id account_id instance_id scope created_at last_used_at expires_at",
     secret: "digest last4",
   },
+  instance_link: { plain: "account_id instance_id created_at expires_at", secret: "digest browser" },
   credential: { plain: "instance_id generation updated_at", secret: "secret registration" },
   pairing_key: { plain: "instance_id generation kind", secret: "id secret" },
   pairing_letter: { plain: "instance_id generation position is_done created_at", secret: "id secret" },

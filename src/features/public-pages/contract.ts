@@ -68,6 +68,17 @@ export const publicPagesContract = {
     output: z.never(),
     raw: "*/*",
   }),
+  linkPage: route({
+    http: "GET /link/:token",
+    access: "public",
+    tag: "Link page",
+    summary: "The page with which somebody without an account links a phone",
+    description:
+      "The same for every token: only its script uses the link, so that a preview of it in a chat does not.",
+    input: z.object({ token: z.string().max(200) }),
+    output: z.never(),
+    raw: "text/html",
+  }),
   favicon: route({
     http: "GET /favicon.ico",
     access: "public",

@@ -6,6 +6,8 @@ import { packageRoot } from "../../platform/version.ts";
 import type { publicPagesContract } from "./contract.ts";
 import { createGuide, GUIDE } from "./guide.ts";
 import { PAGE_STYLE } from "./layout.ts";
+import { LINK_PAGE, LINK_STYLE } from "./link-page.ts";
+import { LINK_SCRIPT } from "./link-script.ts";
 import { DOCS_PAGE, HOME_PAGE, START_SCRIPT } from "./pages.ts";
 import { postmanCollection } from "./postman.ts";
 import { textHandlers } from "./text-pages.ts";
@@ -24,6 +26,8 @@ const PACKAGE_FILES = new Map([
 const OWN_FILES = new Map([
   ["page.css", { type: CSS, text: PAGE_STYLE }],
   ["start.js", { type: SCRIPT, text: START_SCRIPT }],
+  ["link.css", { type: CSS, text: LINK_STYLE }],
+  ["link.js", { type: SCRIPT, text: LINK_SCRIPT }],
 ]);
 
 const NO_MORE = ["base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'"];
@@ -37,6 +41,16 @@ const REFERENCE_POLICY = [
   "connect-src 'self'",
   ...NO_MORE,
 ];
+/** Nothing of others, and nothing in the page itself: QRs come as data. */
+const LINK_POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  ...NO_MORE,
+];
+const NOT_STORED = { "cache-control": "no-store", "x-frame-options": "DENY", "x-robots-tag": "noindex" };
 /** Short, since an upgrade changes pages and files together. */
 const CACHED = { "cache-control": "public, max-age=300" };
 
@@ -56,13 +70,18 @@ export function publicPagesHandlers(
     guide: async () => toPage(await guide(GUIDE[0].slug)),
     guidePage: async ({ input }) => toPage(await guide(input.page)),
     docsAsset: async ({ input }) => readAsset(input.file),
+    linkPage: async () => toPage(LINK_PAGE, LINK_POLICY, NOT_STORED),
     favicon: async () => readAsset("favicon-32x32.png"),
     ...textHandlers({ dataDir, packageRoot: packageRoot() }),
   };
 }
 
-function toPage(html: string, policy: readonly string[] = PAGE_POLICY): RawAnswer {
-  return new RawAnswer(HTML, html, 200, { ...CACHED, "content-security-policy": policy.join("; ") });
+function toPage(
+  html: string,
+  policy: readonly string[] = PAGE_POLICY,
+  headers: Record<string, string> = CACHED,
+): RawAnswer {
+  return new RawAnswer(HTML, html, 200, { ...headers, "content-security-policy": policy.join("; ") });
 }
 
 async function readAsset(file: string): Promise<RawAnswer> {

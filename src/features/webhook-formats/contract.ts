@@ -25,7 +25,7 @@ const IN_EVERY_FORMAT = [
 export const FORMAT_EVENTS: Readonly<Record<PeerFormat, readonly EventName[]>> = {
   evolution: [...IN_EVERY_FORMAT, "message.failed"],
   uazapi: IN_EVERY_FORMAT,
-  waha: [...IN_EVERY_FORMAT, "message.failed", "instance.passkey_required"],
+  waha: [...IN_EVERY_FORMAT, "message.failed", "instance.passkey_required", "instance.passkey_confirmation"],
 };
 
 /** Of these names, those that a webhook of this format can get. */

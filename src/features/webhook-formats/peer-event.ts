@@ -63,6 +63,10 @@ export interface EventData {
   will_retry?: boolean;
   qr?: string;
   qr_code?: string;
+  /** WebAuthn options of a passkey. */
+  challenge?: Record<string, unknown>;
+  /** Of a passkey, for a comparison. */
+  code?: string;
 }
 
 /** What a shape needs beside the event. */

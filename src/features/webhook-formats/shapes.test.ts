@@ -85,7 +85,23 @@ const SAMPLES: Record<string, Json> = {
   ),
   "instance.passkey_required": recorded(
     "instance.disconnected",
-    renamed("instance.passkey_required", { status: "passkey_required", reason: null, will_retry: false }),
+    renamed("instance.passkey_required", {
+      ...{ status: "passkey_required", reason: "passkey_required", will_retry: false },
+      challenge: {
+        challenge: "9WVUYm9AsQ",
+        timeout: 600_000,
+        rpId: "whatsapp.com",
+        userVerification: "required",
+      },
+      expires_at: "2026-11-20T12:10:00.000Z",
+    }),
+  ),
+  "instance.passkey_confirmation": recorded(
+    "instance.disconnected",
+    renamed("instance.passkey_confirmation", {
+      ...{ status: "passkey_required", reason: "passkey_required", will_retry: false },
+      ...{ code: "K7QW-3MXA", expires_at: "2026-11-20T12:10:00.000Z" },
+    }),
   ),
   "instance.qr": recorded("instance.qr"),
   "instance.qr_expired": recorded("instance.qr_expired"),

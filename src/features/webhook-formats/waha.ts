@@ -76,13 +76,19 @@ const STATUSES: Record<string, string> = {
   "instance.qr_expired": "FAILED",
   "instance.logged_out": "FAILED",
   "instance.passkey_required": "PASSKEY_REQUIRED",
+  "instance.passkey_confirmation": "PASSKEY_CONFIRMATION_REQUIRED",
 };
 
 function sessionStatus(event: RecordedEvent): Named | undefined {
   const status = event.event === "instance.disconnected" ? ended(event) : STATUSES[event.event];
   if (status === undefined) return undefined;
   const statuses = [{ status, timestamp: Date.parse(event.timestamp) }];
-  return ["session.status", { name: event.instance.name, status, statuses, data: null }];
+  return ["session.status", { name: event.instance.name, status, statuses, data: passkeyOf(event) }];
+}
+
+/** What their clients need to go on with a passkey. */
+function passkeyOf({ data }: RecordedEvent): Record<string, unknown> | null {
+  return data.challenge ?? (data.code === undefined ? null : { code: data.code });
 }
 
 function ended({ data }: RecordedEvent): string {

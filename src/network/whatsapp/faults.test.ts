@@ -244,17 +244,21 @@ describe("who may speak for the network or the phone", () => {
     expect(listener.all("connected")).toEqual([]);
   });
 
-  it("a passkey is asked for by its notification, and shown", async () => {
-    const listener = stage.open();
-    listener.session.connect();
-    await listener.heard("qr");
-    await stage.control.push("unpaired", {
+  it("what WhatsApp demands of a linked session is told, from WhatsApp alone", async () => {
+    const listener = await pair();
+    await settle(listener);
+    const demand = (from: string, op_name: string) => ({
       tag: "notification",
-      attrs: { type: "passkey_prologue_request", from: "s.whatsapp.net", id: "1" },
+      attrs: { type: "mex", from, id: `${from} ${op_name}` },
+      content: [{ tag: "update", attrs: { op_name }, content: '{"data":{}}' }],
     });
-    expect((await listener.heard("passkey_required")).reason).toContain("passkey");
-    await stage.control.ledger();
-    expect(listener.events.map(({ type }) => type)).toEqual(["qr", "passkey_required"]);
+    const name = "NotificationIntegrityChallengeRequest";
+    await stage.control.push(stage.phone.number, demand("5511900000000@s.whatsapp.net", name));
+    await stage.control.push(stage.phone.number, demand("s.whatsapp.net", "AnotherNotification"));
+    await stage.control.push(stage.phone.number, demand("s.whatsapp.net", name));
+    expect(await listener.heard("attention")).toEqual({ type: "attention", code: "passkey_challenge" });
+    await send(listener, "after it");
+    expect(listener.all("attention")).toHaveLength(1);
   });
 });
 

@@ -9,6 +9,7 @@ import type { Hub } from "./hub.ts";
 import type { SessionCaches } from "./key-cache.ts";
 import type { Library } from "./load-library.ts";
 import { pairingError } from "./pairing/pairing-failure.ts";
+import type { PasskeyCeremony } from "./pairing/passkey-ceremony.ts";
 import type { Ending } from "./socket.ts";
 
 export const PLATFORM = "whatsapp";
@@ -39,6 +40,7 @@ export class Life {
   #caches: SessionCaches;
   #connection: Connection | undefined;
   #opening: Connection | undefined;
+  #ceremony: PasskeyCeremony | undefined;
   #isPairing = false;
   #isOver = false;
   #shownCodes = 0;
@@ -63,6 +65,11 @@ export class Life {
   /** The open connection, if there is one. */
   get connection(): Connection | undefined {
     return this.#connection;
+  }
+
+  /** What the account wants of people before it links. */
+  get ceremony(): PasskeyCeremony | undefined {
+    return this.#ceremony;
   }
 
   /** Nothing more will come of it by itself. */
@@ -130,19 +137,16 @@ export class Life {
       shown: this.#shownCodes,
       signal,
       tell: (event) => this.#tell(event),
+      onCeremony: (ceremony) => {
+        this.#ceremony = ceremony;
+      },
     });
+    this.#ceremony = undefined;
     switch (result.end) {
       case "paired":
         this.#tries = 0;
         this.#caches = this.#hub.caches.forSession();
         return "at_once";
-      case "passkey":
-        await this.#tell({
-          type: "passkey_required",
-          reason: PASSKEY,
-          error: pairingError("passkey_required"),
-        });
-        return "end";
       case "failed":
         return this.#tellFailed(result.error);
       case "not_kept":
@@ -287,6 +291,3 @@ export class Life {
     return this.#stop.signal.aborted;
   }
 }
-
-const PASSKEY =
-  "WhatsApp wants this account to confirm new devices with its passkey, which only a browser on web.whatsapp.com can do, so this gateway cannot link it.";

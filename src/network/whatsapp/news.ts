@@ -16,6 +16,8 @@ export interface NewsOptions {
   told: ItemCache<string>;
 }
 
+const SERVER = "s.whatsapp.net";
+const PASSKEY_DEMAND = "NotificationIntegrityChallengeRequest";
 /** All contacts keep one order, as none of them waits for long. */
 const CONTACTS = "contacts";
 
@@ -39,7 +41,15 @@ export class News {
       if (me?.name) this.#tellOwnName(me.name);
     });
     ws.on("CB:notification,type:w:gp2", (node: BinaryNode) => this.#hearGroup(node));
+    ws.on("CB:notification,type:mex", (node: BinaryNode) => this.#hearDemand(node));
     ws.on("CB:ib,,dirty", (node: BinaryNode) => this.#hearDirt(node));
+  }
+
+  /** WhatsApp wants the passkey of the account from this session; unanswered, it ends in a logout. */
+  #hearDemand({ attrs, content }: BinaryNode): void {
+    const update = Array.isArray(content) ? content.find(({ tag }) => tag === "update") : undefined;
+    if (attrs.from !== SERVER || update?.attrs.op_name !== PASSKEY_DEMAND) return;
+    this.#options.desk.tell("attention", Promise.resolve({ type: "attention", code: "passkey_challenge" }));
   }
 
   /** Names and chats from before; resolves once all of it is stored. */

@@ -1,3 +1,4 @@
+import type { PasskeyCalls } from "../calls.ts";
 import type {
   Content,
   Jid,
@@ -24,6 +25,12 @@ const NOT_CONNECTED: SendResult = {
   is_offline: true,
 };
 
+const NO_CEREMONY = {
+  outcome: "refused",
+  code: "CONFLICT",
+  reason: "No passkey is asked for now. Connect the instance and scan its QR first.",
+} as const;
+
 interface ActOptions {
   id: MessageId;
 }
@@ -38,6 +45,12 @@ export class WhatsAppSession implements Session {
   readonly profile = this.#calls.profile;
   readonly groups = this.#calls.groups;
   readonly rejectCall = this.#calls.rejectCall;
+  readonly passkey: PasskeyCalls = {
+    submitAssertion: async (assertion) =>
+      this.#lives.current?.ceremony?.submitAssertion(assertion) ?? NO_CEREMONY,
+    confirm: async () => this.#lives.current?.ceremony?.confirm() ?? NO_CEREMONY,
+    cancel: async () => this.#lives.current?.ceremony?.cancel() ?? NO_CEREMONY,
+  };
   readonly #lives: Lives<Life>;
 
   constructor(hub: Hub, options: OpenOptions) {

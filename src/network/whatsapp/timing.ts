@@ -43,6 +43,14 @@ export interface WhatsAppTiming extends StartTiming {
   logoutMs: number;
   /** For a phone to upload a file again that the network has no longer. */
   phoneMs: number;
+  /** The proof that the scanned QR was ours counts for so long after the network has asked for a passkey. */
+  passkeyHandoffMs: number;
+  /** For the phone to answer a signed challenge. */
+  passkeyAnswerMs: number;
+  /** For a person to compare the code. */
+  passkeyConfirmMs: number;
+  /** For the phone to link once it has everything. */
+  passkeyFinishMs: number;
   /** Connections that open at the same time, and how far apart they begin at most. */
   openAtOnce: number;
   openJitterMs: number;
@@ -76,6 +84,10 @@ export const WHATSAPP_TIMING: WhatsAppTiming = {
   closeMs: 3_000,
   logoutMs: 5_000,
   phoneMs: 60_000,
+  passkeyHandoffMs: 300_000,
+  passkeyAnswerMs: 45_000,
+  passkeyConfirmMs: 180_000,
+  passkeyFinishMs: 60_000,
   openAtOnce: 10,
   openJitterMs: 100,
   openPerSecond: 50,

@@ -49,9 +49,31 @@ const WORDS: Readonly<Record<PairingErrorCode, { message: string; action: string
     message: "A phone scanned a QR code that is not valid any more, so the link was refused.",
     action: "Scan the code that is shown now.",
   },
-  passkey_required: {
-    message: "WhatsApp wants this account to confirm new devices with its passkey.",
-    action: "Confirm with the passkey of the account on web.whatsapp.com.",
+  passkey_expired: {
+    message: "Nobody confirmed with the passkey while WhatsApp waited for it.",
+    action: "Connect again, scan the new code, and sign the challenge at once.",
+  },
+  passkey_no_answer: {
+    message:
+      "The passkey was accepted, and the phone did not link. It may have its maximum of linked devices, or WhatsApp limits new links for some hours.",
+    action:
+      "On the phone, remove a device under Linked devices, then connect again. If that does not help, wait a day.",
+  },
+  passkey_not_confirmed: {
+    message: "Nobody confirmed that the phone shows the same code.",
+    action: "Connect again, and confirm when the two codes are the same.",
+  },
+  passkey_failed: {
+    message: "WhatsApp or the phone broke off the confirmation with the passkey.",
+    action: "Connect again and begin anew. If it happens again, update Waygate.",
+  },
+  passkey_cancelled: {
+    message: "The confirmation with the passkey was cancelled.",
+    action: "Connect again to link.",
+  },
+  passkey_interrupted: {
+    message: "The connection ended while WhatsApp waited for the passkey.",
+    action: "Connect again, scan the new code, and sign the challenge at once.",
   },
   client_outdated: {
     message: "WhatsApp does not accept this version of its web client any more.",

@@ -7,6 +7,7 @@ import { type WayOptions, wayOf } from "../way.ts";
 import { BROWSER, LINK_CODE, PairingCode } from "./pairing-code.ts";
 import { pairingError } from "./pairing-failure.ts";
 import { PairingSecret } from "./pairing-secret.ts";
+import { PasskeyCeremony } from "./passkey-ceremony.ts";
 import { type QrReference, QrReferences } from "./qr-references.ts";
 import { bytesOf, childOf, RegistrationStream, SERVER } from "./registration-stream.ts";
 
@@ -21,33 +22,13 @@ export interface PairingOptions extends WayOptions {
   shown: number;
   signal: AbortSignal;
   tell(event: NetworkEvent): Promise<void>;
-  /** Takes over when the phone asks for the account's passkey; without it the pairing ends there. */
-  openPasskeyCeremony?: (parts: PasskeyParts) => PasskeyCeremony;
-}
-
-/** What a passkey ceremony needs of the registration that it belongs to. */
-export interface PasskeyParts {
-  stream: RegistrationStream;
-  secret: PairingSecret;
-  /** Keys of the registration; its pairing secret is the one of `secret`. */
-  creds: Credentials;
-  report(event: NetworkEvent): Promise<void>;
-}
-
-/** Both get their notification in its turn, acknowledge it, and must not wait for a person. */
-export interface PasskeyCeremony {
-  start(notification: BinaryNode): Promise<void>;
-  continuation(notification: BinaryNode): Promise<void>;
-  /** The phone may be sending its consent under the current secret. */
-  readonly hasGivenSecret: boolean;
-  /** The connection has ended; paired or not. */
-  end(): void;
+  /** The account wants its passkey: from now on it is this ceremony that people go on with. */
+  onCeremony(ceremony: PasskeyCeremony): void;
 }
 
 /** `shown`: QRs or codes up to now; `not_kept`: the phone has agreed, and the identity could not be kept. */
 export type Paired =
   | { end: "paired" }
-  | { end: "passkey" }
   | { end: "failed"; error: PairingError }
   | { end: "not_kept"; error: unknown }
   | { end: "closed"; shown: number; ending: Ending };
@@ -117,8 +98,10 @@ class Pairing {
     clearTimeout(this.#connecting);
     this.#references.stop();
     this.#code?.stop();
+    const isInterrupted = this.#ceremony?.isActive && !signal.aborted;
     this.#ceremony?.end();
     await this.#secret.close();
+    if (isInterrupted) this.#found ??= { end: "failed", error: pairingError("passkey_interrupted") };
     return this.#found ?? { end: "closed", shown: this.#code?.shown ?? this.#shownQrs, ending };
   }
 
@@ -145,7 +128,7 @@ class Pairing {
     stream.onNotification(PASSKEY_REQUEST, (notification) => this.#startPasskey(notification));
     stream.onNotification(PASSKEY_CONTINUATION, async (notification) => {
       if (this.#ceremony) await this.#ceremony.continuation(notification);
-      else this.#finish({ end: "passkey" });
+      else await stream.acknowledge(notification);
     });
   }
 
@@ -198,13 +181,26 @@ class Pairing {
 
   async #startPasskey(notification: BinaryNode): Promise<void> {
     if (this.#found) return;
-    const { openPasskeyCeremony, tell: report } = this.#options;
-    if (!openPasskeyCeremony) return this.#finish({ end: "passkey" });
     this.#references.stop();
     this.#code?.stop();
-    const parts = { stream: this.#stream, secret: this.#secret, creds: this.#secret.creds, report };
-    this.#ceremony ??= openPasskeyCeremony(parts);
+    this.#ceremony ??= this.#openCeremony();
     await this.#ceremony.start(notification);
+  }
+
+  #openCeremony(): PasskeyCeremony {
+    const { hub, tell, onCeremony } = this.#options;
+    const { noiseKey, signedIdentityKey } = this.#secret.creds;
+    const ceremony = new PasskeyCeremony({
+      ...{ stream: this.#stream, secret: this.#secret, timing: hub.timing },
+      keys: { noisePublic: noiseKey.public, identityPublic: signedIdentityKey.public },
+      report: (passkey) => tell({ type: "passkey_required", passkey }),
+      fail: (failure, detail) => {
+        if (detail !== undefined) hub.log?.warn({ err: detail }, "whatsapp: a passkey ceremony failed");
+        this.#finish({ end: "failed", error: pairingError(failure) });
+      },
+    });
+    onCeremony(ceremony);
+    return ceremony;
   }
 
   /** The identity is durable before the network hears that the pairing is done. */
@@ -214,6 +210,7 @@ class Pairing {
     if (!paired) return this.#refuse(iq);
     this.#references.stop();
     this.#code?.stop();
+    this.#ceremony?.end();
     try {
       await this.#options.store.save(writeCredentials(paired.creds));
     } catch (error) {

@@ -1,0 +1,51 @@
+import { sql } from "kysely";
+import type { Engine } from "../../engine/engine.ts";
+import type { AttentionCode } from "../../network/driver.ts";
+import type { Db } from "../../platform/db.ts";
+import { recordEvents } from "../events/events.ts";
+import { findAndLockInstance, type InstanceRow } from "./instance-row.ts";
+
+/** What a person is told, by code. */
+const WORDS: Readonly<Record<AttentionCode, string>> = {
+  passkey_challenge:
+    "WhatsApp demands the passkey of this account from the linked session, which no gateway can give. Open WhatsApp on the phone and follow what it asks. If the session is logged out, connect the instance and link it again.",
+};
+
+/** The network repeats a demand that nobody answers. */
+const SAME_DEMAND_MS = 60_000;
+/** An unanswered demand ends in a logout; one that is older was met. */
+const SHOWN_MS = 24 * 3_600_000;
+
+export interface AttentionDeps {
+  db: Db;
+  engine: Pick<Engine, "wake" | "tell">;
+}
+
+/** Keeps what the network wants a person to see to, and tells who asks for `instance.attention`. */
+export async function recordAttention({ db, engine }: AttentionDeps, id: number, code: AttentionCode) {
+  const lanes = await db.transaction().execute(async (trx) => {
+    const row = await findAndLockInstance(trx, id);
+    if (!row || isSameDemand(row, code)) return [];
+    const since = new Date().toISOString();
+    await trx
+      .updateTable("instance")
+      .set({ attention: JSON.stringify({ code, since }), updated_at: sql<Date>`now()` })
+      .where("id", "=", id)
+      .execute();
+    const data = { code, message: WORDS[code], since, phone: row.phone, jid: row.jid, status: row.status };
+    return recordEvents(trx, [{ event: "instance.attention", instance_id: id, chat: "instance", data }]);
+  });
+  engine.wake(lanes);
+  engine.tell("instance", String(id));
+}
+
+/** What is shown of an instance; null when the network wants nothing, or wanted it a day ago. */
+export function attentionOf({ attention }: Pick<InstanceRow, "attention">) {
+  if (!attention || Date.now() - Date.parse(attention.since) > SHOWN_MS) return null;
+  const message = WORDS[attention.code];
+  return { code: attention.code, message, since: new Date(attention.since) };
+}
+
+function isSameDemand({ attention }: InstanceRow, code: AttentionCode): boolean {
+  return attention?.code === code && Date.now() - Date.parse(attention.since) < SAME_DEMAND_MS;
+}

@@ -1,0 +1,278 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { startTestGateway, type TestGateway, type TestInstance } from "../../../test/gateway.ts";
+import { createRawCall, type RawCall } from "../../../test/raw-call.ts";
+import type { PasskeyState } from "../../network/calls.ts";
+import { recordAttention } from "../instances/record-attention.ts";
+import { createConnectionRecorder } from "../instances/record-connection.ts";
+
+const OPTIONS = { challenge: "9WVUYm9AsQ", timeout: 600_000, rpId: "whatsapp.com" };
+const NOBODY = "A".repeat(43);
+
+let gateway: TestGateway;
+let call: RawCall;
+
+beforeAll(async () => {
+  gateway = await startTestGateway();
+  call = createRawCall(() => gateway.url);
+});
+afterAll(() => gateway.stop());
+
+const db = () => gateway.database.db;
+const keyOf = (shop: TestInstance) => ({ "x-api-key": shop.api_key });
+
+/** An instance that shows its QR. */
+async function pairing(name?: string): Promise<TestInstance> {
+  const shop = await gateway.createInstance(name === undefined ? {} : { name });
+  await shop.client.connectInstance({ id: shop.id, wait_seconds: 60 });
+  return shop;
+}
+
+/** The session tells where its ceremony stands. */
+async function comesTo(id: number, state: Partial<PasskeyState>): Promise<void> {
+  const expires_at = new Date(Date.now() + 60_000);
+  const passkey: PasskeyState = { stage: "required", options: null, code: null, expires_at, ...state };
+  const { engine } = gateway.gateway;
+  await createConnectionRecorder({ db: db(), engine }).record(id, { type: "passkey_required", passkey });
+}
+
+async function events(id: number): Promise<{ event: string; data: Record<string, unknown> }[]> {
+  const rows = await db()
+    .selectFrom("event")
+    .select(["event", "body"])
+    .where("instance_id", "=", id)
+    .orderBy("sequence")
+    .execute();
+  return rows.map(({ event, body }) => ({ event, data: JSON.parse(body.toString()).data }));
+}
+
+async function linkOf(shop: TestInstance): Promise<string> {
+  const { data } = await shop.client.createLink({ id: shop.id });
+  expect(data).toMatchObject({ id: shop.id, url: expect.stringMatching(/\/link\/[A-Za-z0-9_-]{43}$/) });
+  expect(Date.parse(data.expires_at) - Date.now()).toBeGreaterThan(9.5 * 60_000);
+  return data.url.split("/").at(-1) ?? "";
+}
+
+const ask = async (token: string, path: string, body: object = {}) => {
+  const { status, body: answer } = await call(`POST /link/${token}/${path}` as never, body);
+  return { status, code: answer.code, data: answer.data };
+};
+const open = async (token: string): Promise<string> => (await ask(token, "open")).data.browser;
+
+describe("the passkey of an instance", () => {
+  it("is none while nobody asks for one", async () => {
+    const shop = await pairing();
+    const { data } = await shop.client.getPasskey({ id: shop.id });
+    expect(data).toEqual({ state: "none", challenge: null, code: null, expires_at: null });
+  });
+
+  it("shows the challenge, then the code, and forgets both with the pairing", async () => {
+    const shop = await pairing();
+    await comesTo(shop.id, { options: OPTIONS });
+    expect((await shop.client.getPasskey({ id: shop.id })).data).toMatchObject({
+      ...{ state: "required", challenge: OPTIONS, code: null, expires_at: expect.any(String) },
+    });
+    await comesTo(shop.id, { stage: "confirmation_required", code: "K7QW-3MXA" });
+    expect((await shop.client.getPasskey({ id: shop.id })).data).toMatchObject({
+      ...{ state: "confirmation_required", challenge: null, code: "K7QW-3MXA" },
+    });
+    await shop.client.connectInstance({ id: shop.id, wait_seconds: 60 });
+    expect((await shop.client.getPasskey({ id: shop.id })).data.state).toBe("none");
+    const row = db().selectFrom("instance").select("passkey").where("id", "=", shop.id);
+    expect(await row.executeTakeFirst()).toEqual({ passkey: null });
+  });
+
+  it("is told to those who name its events, again with each challenge", async () => {
+    const shop = await pairing();
+    const names = ["instance.passkey_required", "instance.passkey_confirmation"] as const;
+    await shop.client.createWebhook({ id: shop.id, url: "http://127.0.0.1:1/hook", events: [...names] });
+    await comesTo(shop.id, { options: OPTIONS });
+    await comesTo(shop.id, { options: { ...OPTIONS, challenge: "bmV3" } });
+    await comesTo(shop.id, { stage: "awaiting_phone" });
+    await comesTo(shop.id, { stage: "confirmation_required", code: "K7QW-3MXA" });
+    const told = (await events(shop.id)).filter(({ event }) => event.includes("passkey"));
+    const status = { status: "passkey_required", reason: "passkey_required", will_retry: false };
+    expect(told).toMatchObject([
+      { event: names[0], data: { ...status, challenge: OPTIONS, expires_at: expect.any(String) } },
+      { event: names[0], data: { ...status, challenge: { challenge: "bmV3" } } },
+      { event: names[1], data: { ...status, code: "K7QW-3MXA" } },
+    ]);
+  });
+
+  const assertion = {
+    ...{ rawId: "AAAA", type: "public-key" as const },
+    response: { clientDataJSON: "AAAA", authenticatorData: "AAAA", signature: "AAAA" },
+  };
+
+  it("takes nothing while nothing is asked for, and says in which state it is", async () => {
+    const shop = await pairing();
+    const asked = [
+      () => shop.client.submitPasskeyAssertion({ id: shop.id, ...assertion }),
+      () => shop.client.confirmPasskey({ id: shop.id }),
+      () => shop.client.cancelPasskey({ id: shop.id }),
+    ];
+    for (const one of asked) {
+      await expect(one()).rejects.toMatchObject({
+        status: 409,
+        code: "CONFLICT",
+        details: { state: "none" },
+      });
+    }
+    expect((await shop.client.getInstanceQr({ id: shop.id })).data?.qr_code).not.toBeNull();
+  });
+
+  it.each<[string, object]>([
+    ["no response", { ...assertion, response: undefined }],
+    ["another type", { ...assertion, type: "password" }],
+    ["padding", { ...assertion, rawId: "AAA=" }],
+    ["a long part", { ...assertion, response: { ...assertion.response, signature: "A".repeat(9_000) } }],
+  ])("refuses %s before it looks at the instance", async (_, body) => {
+    const shop = await pairing();
+    await comesTo(shop.id, { options: OPTIONS });
+    const path = `POST /api/v1/instances/${shop.id}/passkey/assertion` as const;
+    const { status, body: answer } = await call(path, body, keyOf(shop));
+    expect([status, answer.code]).toEqual([400, "VALIDATION_ERROR"]);
+    expect((await shop.client.getPasskey({ id: shop.id })).data.state).toBe("required");
+  });
+});
+
+describe("the routes of WAHA's clients", () => {
+  const get = async (shop: TestInstance, session: string, what: string) => {
+    const path = `GET /api/${session}/auth/passkey/${what}` as never;
+    return call(path, undefined, keyOf(shop));
+  };
+
+  it("answer challenge and code as they are, and 422 when there is none", async () => {
+    const shop = await pairing(`Sales ${process.pid}`);
+    for (const what of ["challenge", "confirmation"])
+      expect((await get(shop, "default", what)).status).toBe(422);
+    await comesTo(shop.id, { options: OPTIONS });
+    for (const session of ["default", String(shop.id), encodeURIComponent(`Sales ${process.pid}`)])
+      expect((await get(shop, session, "challenge")).body).toEqual(OPTIONS);
+    expect((await get(shop, "default", "confirmation")).status).toBe(422);
+    await comesTo(shop.id, { stage: "confirmation_required", code: "K7QW-3MXA" });
+    expect((await get(shop, "default", "confirmation")).body).toEqual({ code: "K7QW-3MXA" });
+    expect((await get(shop, "default", "challenge")).status).toBe(422);
+  });
+
+  it("find no session of another key, and take nothing while nothing is asked for", async () => {
+    const [shop, other] = [await pairing(), await pairing()];
+    expect((await get(shop, String(other.id), "challenge")).body.code).toBe("NOT_FOUND");
+    const confirm = await call("POST /api/default/auth/passkey/confirm" as never, {}, keyOf(shop));
+    expect([confirm.status, confirm.body.code]).toEqual([409, "CONFLICT"]);
+  });
+});
+
+describe("a link", () => {
+  it("belongs to the browser that opens it first, also after a reload", async () => {
+    const token = await linkOf(await pairing());
+    const browser = await open(token);
+    expect((await ask(token, "open", { browser })).data).toEqual({ browser });
+    expect(await ask(token, "open")).toMatchObject({ status: 403, code: "FORBIDDEN" });
+    expect(await ask(token, "state", { browser: NOBODY })).toMatchObject({ status: 403 });
+    expect(await ask(token, "state", { browser })).toMatchObject({ status: 200, data: { is_linked: false } });
+  });
+
+  it("is not used up by a preview of its page", async () => {
+    const token = await linkOf(await pairing());
+    const page = await fetch(`${gateway.url}/link/${token}`);
+    expect(page.status).toBe(200);
+    expect(await page.text()).not.toContain(token);
+    expect((await ask(token, "open")).status).toBe(200);
+  });
+
+  it("shows the QR, waits for a change, and then shows the passkey", async () => {
+    const shop = await pairing();
+    const token = await linkOf(shop);
+    const browser = await open(token);
+    const { data } = await ask(token, "state", { browser });
+    expect(data).toMatchObject({
+      name: "Sales",
+      status: "qr_pending",
+      qr: expect.stringMatching(/^data:image/),
+    });
+    const waiting = ask(token, "state", { browser, since: data.version });
+    await comesTo(shop.id, { options: OPTIONS });
+    expect((await waiting).data).toMatchObject({
+      ...{ status: "passkey_required", qr: null, passkey: { state: "required", challenge: OPTIONS } },
+    });
+  });
+
+  it("begins to link, by QR and by code", async () => {
+    const shop = await gateway.createInstance();
+    const token = await linkOf(shop);
+    const browser = await open(token);
+    expect((await ask(token, "connect", { browser })).status).toBe(200);
+    await expect.poll(async () => (await ask(token, "state", { browser })).data.qr).toBeTruthy();
+    await ask(token, "connect", { browser, phone: "+55 11 99999-0077" });
+    await expect.poll(async () => (await ask(token, "state", { browser })).data.pairing_code).toBeTruthy();
+    expect(await ask(token, "connect", { browser, phone: "no" })).toMatchObject({ code: "VALIDATION_ERROR" });
+  });
+
+  it("is good for nothing more once the instance is linked", async () => {
+    const shop = await pairing();
+    const token = await linkOf(shop);
+    const browser = await open(token);
+    await shop.client.sandboxScan({ id: shop.id });
+    expect((await ask(token, "state", { browser })).data).toMatchObject({ is_linked: true });
+    await shop.client.logoutInstance({ id: shop.id });
+    expect((await ask(token, "state", { browser })).data).toMatchObject({ is_linked: true });
+    for (const path of ["connect", "passkey/confirm", "passkey/cancel"])
+      expect(await ask(token, path, { browser })).toMatchObject({ status: 409, code: "CONFLICT" });
+  });
+
+  it("ends after ten minutes, and with the next link of the instance", async () => {
+    const shop = await pairing();
+    const token = await linkOf(shop);
+    const browser = await open(token);
+    const next = await linkOf(shop);
+    expect(await ask(token, "state", { browser })).toMatchObject({ status: 404, code: "NOT_FOUND" });
+    const later = await open(next);
+    await db()
+      .updateTable("instance_link")
+      .set({ expires_at: new Date(Date.now() - 1) })
+      .where("instance_id", "=", shop.id)
+      .execute();
+    expect(await ask(next, "state", { browser: later })).toMatchObject({ status: 404 });
+    expect(await ask(next, "open")).toMatchObject({ status: 404 });
+  });
+
+  it.each(["open", "state", "connect", "passkey/assertion", "passkey/confirm", "passkey/cancel"])(
+    "of nobody answers nothing at %s",
+    async (path) => {
+      for (const token of [NOBODY, "short", "..%2f..", "%00"]) {
+        const { status } = await ask(token, path, { browser: NOBODY, assertion: {} });
+        expect([400, 404]).toContain(status);
+      }
+    },
+  );
+
+  it("is stored as a digest only, and is not made for a linked instance", async () => {
+    const shop = await pairing();
+    const token = await linkOf(shop);
+    const { rows } = await gateway.database.pool.query(
+      "select row_to_json(l)::text as text from instance_link l where instance_id = $1",
+      [shop.id],
+    );
+    expect(rows[0].text).not.toContain(token);
+    const linked = await gateway.connectInstance();
+    await expect(linked.client.createLink({ id: linked.id })).rejects.toMatchObject({ code: "CONFLICT" });
+  });
+});
+
+describe("what the network wants a person to see to", () => {
+  it("is shown in the status, told once a minute to those who ask, and gone with the pairing", async () => {
+    const shop = await gateway.connectInstance();
+    await shop.client.createWebhook({
+      ...{ id: shop.id, url: "http://127.0.0.1:1/hook", events: ["instance.attention"] },
+    });
+    const { engine } = gateway.gateway;
+    for (let i = 0; i < 2; i++) await recordAttention({ db: db(), engine }, shop.id, "passkey_challenge");
+    const { attention } = (await shop.client.getInstanceStatus({ id: shop.id })).data;
+    expect(attention).toMatchObject({ code: "passkey_challenge", message: expect.stringContaining("phone") });
+    expect((await shop.client.getInstance({ id: shop.id })).data.attention).toEqual(attention);
+    const told = (await events(shop.id)).filter(({ event }) => event === "instance.attention");
+    expect(told).toMatchObject([{ data: { code: "passkey_challenge", status: "connected" } }]);
+    await shop.client.logoutInstance({ id: shop.id });
+    expect((await shop.client.getInstanceStatus({ id: shop.id })).data.attention).toBeNull();
+  });
+});

@@ -1,0 +1,113 @@
+import { errorBody } from "../../platform/envelope.ts";
+import { GatewayError } from "../../platform/errors.ts";
+import { type Handlers, RawAnswer } from "../../platform/handler.ts";
+import { recordAudit } from "../audit/audit.ts";
+import { type ControlDeps, entryOf, getInstance, lockInstance } from "../instances/instances.ts";
+import type { linkingContract } from "./contract.ts";
+import { connectByLink, readLink, requireUnlinked } from "./link-session.ts";
+import { bindLink, createLink, getLink } from "./link-token.ts";
+import { getNamedInstance } from "./named-instance.ts";
+import {
+  cancelPasskey,
+  confirmPasskey,
+  notWaiting,
+  type PasskeyDeps,
+  submitAssertion,
+  toPasskey,
+} from "./passkey.ts";
+
+export interface LinkingDeps extends ControlDeps, PasskeyDeps {
+  engine: ControlDeps["engine"];
+  baseUrl: string;
+}
+
+type LinkingHandlers = Handlers<typeof linkingContract>;
+
+export function linkingHandlers(deps: LinkingDeps): LinkingHandlers {
+  return { ...ofInstances(deps), ...ofLinks(deps), ...ofWaha(deps) };
+}
+
+function ofInstances(
+  deps: LinkingDeps,
+): Pick<
+  LinkingHandlers,
+  "getPasskey" | "submitPasskeyAssertion" | "confirmPasskey" | "cancelPasskey" | "createLink"
+> {
+  const { db, baseUrl } = deps;
+  return {
+    getPasskey: async ({ input: { id } }) => toPasskey(await getInstance(db, id)),
+    submitPasskeyAssertion: ({ input: { id, ...assertion }, signal }) =>
+      submitAssertion(deps, id, assertion, signal),
+    confirmPasskey: ({ input: { id }, signal }) => confirmPasskey(deps, id, signal),
+    cancelPasskey: ({ input: { id }, signal }) => cancelPasskey(deps, id, signal),
+
+    async createLink({ input: { id }, ...by }) {
+      const { token, expires_at } = await db.transaction().execute(async (trx) => {
+        const row = await lockInstance(trx, id);
+        if (row.status === "connected")
+          throw new GatewayError("CONFLICT", "The instance is linked already. Log it out first.");
+        await recordAudit(trx, entryOf(by, "instance.create_link", row));
+        return createLink(trx, row);
+      });
+      return { id, url: `${baseUrl}/link/${token}`, expires_at };
+    },
+  };
+}
+
+function ofLinks(
+  deps: LinkingDeps,
+): Pick<
+  LinkingHandlers,
+  "openLink" | "readLink" | "connectLink" | "submitLinkAssertion" | "confirmLinkPasskey" | "cancelLinkPasskey"
+> {
+  const { db } = deps;
+  const unlinked = async ({ token, browser }: { token: string; browser: string }) => {
+    const link = await getLink(db, token, browser);
+    await requireUnlinked(deps, link);
+    return link.instance_id;
+  };
+  return {
+    openLink: async ({ input }) => ({ browser: await bindLink(db, input.token, input.browser) }),
+    readLink: async ({ input: { token, browser, since }, signal }) =>
+      readLink(deps, await getLink(db, token, browser), since, signal),
+    connectLink: async ({ input: { token, browser, phone }, signal }) =>
+      connectByLink(deps, await getLink(db, token, browser), phone, signal),
+    submitLinkAssertion: async ({ input, signal }) =>
+      submitAssertion(deps, await unlinked(input), input.assertion, signal),
+    confirmLinkPasskey: async ({ input, signal }) => confirmPasskey(deps, await unlinked(input), signal),
+    cancelLinkPasskey: async ({ input, signal }) => cancelPasskey(deps, await unlinked(input), signal),
+  };
+}
+
+type Waha = "wahaPasskeyChallenge" | "wahaPasskey" | "wahaPasskeyConfirmation" | "wahaPasskeyConfirm";
+
+/** The same under the paths and in the shapes of WAHA. */
+function ofWaha(deps: LinkingDeps): Pick<LinkingHandlers, Waha> {
+  const { db } = deps;
+  return {
+    async wahaPasskeyChallenge({ input: { session }, caller, request_id }) {
+      const row = await getInstance(db, await getNamedInstance(db, caller, session));
+      const { state, challenge } = toPasskey(row);
+      return challenge ?? unprocessable(notWaiting(row, state), request_id);
+    },
+    async wahaPasskey({ input: { session, ...assertion }, caller, signal }) {
+      await submitAssertion(deps, await getNamedInstance(db, caller, session), assertion, signal);
+      return { success: true };
+    },
+    async wahaPasskeyConfirmation({ input: { session }, caller, request_id }) {
+      const row = await getInstance(db, await getNamedInstance(db, caller, session));
+      const { state, code } = toPasskey(row);
+      const isAsked = state === "confirmation_required" && code !== null;
+      return isAsked ? { code } : unprocessable(notWaiting(row, state), request_id);
+    },
+    async wahaPasskeyConfirm({ input: { session }, caller, signal }) {
+      await confirmPasskey(deps, await getNamedInstance(db, caller, session), signal);
+      return { success: true };
+    },
+  };
+}
+
+/** WAHA answers 422 where nothing waits; its clients look at the number. */
+function unprocessable(error: GatewayError, requestId: string): RawAnswer {
+  return new RawAnswer("application/json; charset=utf-8", errorBody(error, requestId).body, 422);
+}

@@ -1,0 +1,103 @@
+import type { Engine } from "../../engine/engine.ts";
+import type { CallResult, PasskeyCalls, PasskeyState } from "../../network/calls.ts";
+import type { SessionCalls } from "../../network/driver.ts";
+import type { Db } from "../../platform/db.ts";
+import { GatewayError } from "../../platform/errors.ts";
+import type { InputOf, OutputOf } from "../../platform/route.ts";
+import { withinTime } from "../../platform/within-time.ts";
+import { settle, unreachable } from "../calls/calls.ts";
+import { getInstance, type InstanceRow, waitForInstance } from "../instances/instances.ts";
+import type { linkingContract } from "./contract.ts";
+
+export interface PasskeyDeps {
+  db: Db;
+  engine: Pick<Engine, "hear">;
+  /** The session of an instance that is being paired, on this node or another. */
+  reachPairing(instanceId: number): Promise<SessionCalls | undefined>;
+  timeoutMs: number;
+}
+
+export type PasskeyView = OutputOf<typeof linkingContract.getPasskey>;
+export type Assertion = Omit<InputOf<typeof linkingContract.submitPasskeyAssertion>, "id">;
+
+const STATE_WAIT_MS = 5_000;
+
+/** The passkey of an instance as any node can read it. */
+export function toPasskey({ status, passkey }: InstanceRow): PasskeyView {
+  if (status !== "passkey_required" || !passkey)
+    return { state: "none", challenge: null, code: null, expires_at: null };
+  const { stage, options, code, expires_at } = passkey;
+  return { state: stage, challenge: options, code, expires_at: new Date(expires_at) };
+}
+
+export async function submitAssertion(
+  deps: PasskeyDeps,
+  id: number,
+  { rawId, type, response }: Assertion,
+  signal: AbortSignal,
+): Promise<PasskeyView> {
+  const assertion = { id: rawId, rawId, type, response };
+  await ask(deps, id, "required", (passkey) => passkey.submitAssertion(assertion));
+  return changed(deps, id, signal, ({ state }) => state !== "required");
+}
+
+export async function confirmPasskey(
+  deps: PasskeyDeps,
+  id: number,
+  signal: AbortSignal,
+): Promise<PasskeyView> {
+  await ask(deps, id, "confirmation_required", (passkey) => passkey.confirm());
+  return changed(deps, id, signal, ({ state }) => state !== "confirmation_required");
+}
+
+/** Ends the pairing; the instance can be connected again at once. */
+export async function cancelPasskey(
+  deps: PasskeyDeps,
+  id: number,
+  signal: AbortSignal,
+): Promise<PasskeyView> {
+  await ask(deps, id, undefined, (passkey) => passkey.cancel());
+  return changed(deps, id, signal, ({ state }) => state === "none");
+}
+
+/** Refused at once where nothing waits for it; else the session decides, wherever it is. */
+async function ask<Value>(
+  { db, reachPairing, timeoutMs }: PasskeyDeps,
+  id: number,
+  wanted: PasskeyState["stage"] | undefined,
+  call: (passkey: PasskeyCalls) => Promise<CallResult<Value>>,
+): Promise<void> {
+  const row = await getInstance(db, id);
+  const { state } = toPasskey(row);
+  if (state === "none" || (wanted !== undefined && state !== wanted)) throw notWaiting(row, state);
+  const session = await reachPairing(id);
+  if (!session?.passkey) throw unreachable();
+  settle(await withinTime(call(session.passkey), timeoutMs));
+}
+
+/** What a session decides is stored a moment later. */
+async function changed(
+  { db, engine }: PasskeyDeps,
+  id: number,
+  signal: AbortSignal,
+  isDone: (view: PasskeyView) => boolean,
+): Promise<PasskeyView> {
+  let view: PasskeyView | undefined;
+  await waitForInstance({ engine, ms: STATE_WAIT_MS, signal }, id, async () => {
+    view = toPasskey(await getInstance(db, id));
+    return isDone(view);
+  });
+  return view ?? toPasskey(await getInstance(db, id));
+}
+
+const NOT_WAITING: Record<PasskeyView["state"], string> = {
+  none: "No passkey is asked for now. Connect the instance and scan its QR; the event instance.passkey_required tells when one is.",
+  required: "The challenge is not signed yet. Send the assertion first.",
+  awaiting_phone: "The challenge is signed already. The phone has to answer now.",
+  confirmation_required: "The challenge is signed already. Compare the code and confirm it.",
+  finishing: "The code is confirmed already. The phone is linking.",
+};
+
+export function notWaiting({ status }: Pick<InstanceRow, "status">, state: PasskeyView["state"]) {
+  return new GatewayError("CONFLICT", NOT_WAITING[state], { details: { status, state } });
+}

@@ -1,0 +1,261 @@
+/**
+ * Runs in the browser of whoever has the link. The extension's messages are those that it publishes for pages: an id and
+ * `chrome.runtime.sendMessage` in Chromium, `window.postMessage` in Firefox.
+ */
+export const LINK_SCRIPT = `"use strict";
+const at = (id) => document.getElementById(id);
+const base = location.pathname.replace(/\\/$/, "");
+const storage = "waygate-link " + base.split("/").pop();
+const EXTENSION = "ghpdcgnjffaaekflfpcgkgpbafmjldcp";
+const SECTIONS = ["start", "scan", "code", "passkey", "phone-answers", "compare", "done"];
+let browser = localStorage.getItem(storage) ?? undefined;
+let shown;
+let section;
+let isOver = false;
+
+async function post(path, body = {}) {
+  const response = await fetch(base + path, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ browser, ...body }),
+  });
+  const answer = await response.json().catch(() => ({ message: "The gateway gave no answer." }));
+  if (response.ok) return answer.data;
+  throw Object.assign(new Error(answer.message), { status: response.status });
+}
+
+function say(text) {
+  if (at("status").textContent !== text) at("status").textContent = text;
+}
+
+function complain(error) {
+  at("trouble").textContent = error ? error.message ?? String(error) : "";
+  at("trouble").hidden = !error;
+}
+
+/** One press at a time; what goes wrong is said. */
+function press(id, event, act) {
+  at(id).addEventListener(event, async (pressed) => {
+    pressed.preventDefault();
+    const buttons = [...document.querySelectorAll("main button")];
+    for (const button of buttons) button.disabled = true;
+    complain();
+    try {
+      await act();
+    } catch (error) {
+      complain(error);
+    }
+    for (const button of buttons) button.disabled = false;
+  });
+}
+
+function sectionOf({ is_linked, status, qr, pairing_code, passkey }) {
+  if (is_linked) return "done";
+  if (passkey.state === "required") return "passkey";
+  if (passkey.state === "confirmation_required") return "compare";
+  if (passkey.state !== "none") return "phone-answers";
+  if (pairing_code) return "code";
+  if (qr) return "scan";
+  return status === "connecting" || status === "qr_pending" ? undefined : "start";
+}
+
+const WORDS = {
+  start: "Choose how to link.",
+  scan: "Waiting for the phone to scan the code.",
+  code: "Waiting for the code to be typed on the phone.",
+  passkey: "WhatsApp asks for your passkey.",
+  "phone-answers": "Waiting for the phone.",
+  compare: "Compare the code with the one on the phone.",
+  done: "Done.",
+};
+const ENDED = {
+  qr_expired: "No phone has scanned the code in time. Begin again.",
+  disconnected: "The linking has ended. Begin again.",
+  error: "The gateway could not connect. Tell whoever sent you this link.",
+  banned: "WhatsApp has locked this number.",
+};
+
+function show(state) {
+  const next = sectionOf(state);
+  const isNew = next !== section;
+  section = next;
+  shown = state;
+  at("about").textContent = "This links a phone to “" + state.name + "”.";
+  for (const name of SECTIONS) at(name).hidden = name !== section;
+  at("stop-line").hidden = !["passkey", "phone-answers", "compare"].includes(section);
+  if (section === "scan") showQr(state);
+  at("pairing-code").textContent = state.pairing_code ? spaced(state.pairing_code) : "";
+  at("compare-code").textContent = state.passkey.code ?? "";
+  if (section === "passkey" && state.passkey.challenge) at("script").value = scriptFor(state.passkey.challenge);
+  const words = section ? WORDS[section] : "One moment …";
+  say(section === "start" && state.error ? state.error.message + " " + state.error.action
+    : (section === "start" && ENDED[state.status]) || words);
+  if (isNew && section) focusOn(section);
+  tick();
+}
+
+function showQr({ qr, is_refreshed }) {
+  at("again").hidden = !is_refreshed;
+  if (at("qr").src !== qr) at("qr").src = qr;
+  if (is_refreshed) WORDS.scan = "Scan the code once more.";
+}
+
+function spaced(code) {
+  return code.includes("-") ? code : code.slice(0, 4) + "-" + code.slice(4);
+}
+
+/** Whoever does not see the page hears where it is now. */
+function focusOn(name) {
+  const title = at(name).querySelector("h2");
+  title.tabIndex = -1;
+  title.focus({ preventScroll: true });
+}
+
+function left(until) {
+  const seconds = Math.max(0, Math.round((Date.parse(until) - Date.now()) / 1000));
+  return Math.floor(seconds / 60) + ":" + String(seconds % 60).padStart(2, "0");
+}
+
+function tick() {
+  if (!shown || isOver) return;
+  const { expires_at, passkey, attempt, max_attempts } = shown;
+  if (section === "scan") at("qr-time").textContent = "Code " + attempt + " of " + max_attempts + ", the next one in " + left(expires_at) + ".";
+  if (section === "code") at("code-time").textContent = "The code is good for " + left(expires_at) + ".";
+  for (const name of ["passkey", "compare"])
+    if (section === name) at(name + "-time").textContent = "Time left: " + left(passkey.expires_at) + ".";
+}
+
+async function follow() {
+  for (let since; !isOver; since = shown?.version) {
+    try {
+      const state = await post("/state", { since });
+      show(state);
+      if (state.is_linked) end();
+    } catch (error) {
+      if (error.status === 404 || error.status === 403) return fail(error);
+      await new Promise((resolve) => setTimeout(resolve, 2000));
+    }
+  }
+}
+
+function end() {
+  isOver = true;
+  localStorage.removeItem(storage);
+}
+
+function fail(error) {
+  end();
+  for (const name of [...SECTIONS, "stop-line"]) at(name).hidden = true;
+  say("This link cannot be used.");
+  complain(error);
+}
+
+const isFirefox = /firefox/i.test(navigator.userAgent);
+
+/** An answer of the extension, undefined when there is none in time. */
+function askExtension(type, challenge, ms) {
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => resolve(undefined), ms);
+    const answer = (message) => {
+      clearTimeout(timer);
+      resolve(message);
+    };
+    if (isFirefox) askByMessage(type, challenge, answer);
+    else if (globalThis.chrome?.runtime?.sendMessage) askByRuntime(type, challenge, answer);
+    else answer(undefined);
+  });
+}
+
+function askByRuntime(type, challenge, answer) {
+  try {
+    chrome.runtime.sendMessage(EXTENSION, { type, challenge }, (message) => {
+      void chrome.runtime.lastError;
+      answer(message);
+    });
+  } catch {
+    answer(undefined);
+  }
+}
+
+function askByMessage(type, challenge, answer) {
+  const requestId = Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16)).join("");
+  const hear = ({ source, origin, data }) => {
+    if (source !== window || origin !== location.origin) return;
+    if (data?.source !== "waha-passkey-extension" || data.requestId !== requestId) return;
+    removeEventListener("message", hear);
+    answer(data);
+  };
+  addEventListener("message", hear);
+  postMessage({ source: "waha-passkey-page", requestId, type, challenge }, location.origin);
+}
+
+async function lookForExtension() {
+  const answer = await askExtension("waha-passkey-ping", undefined, 1000);
+  at("with-extension").hidden = answer?.ok !== true;
+  at("without-extension").hidden = answer?.ok === true;
+  at("by-hand").open = answer?.ok !== true;
+}
+
+async function sign() {
+  const { challenge, expires_at } = shown.passkey;
+  const answer = await askExtension("waha-passkey-sign", challenge, Date.parse(expires_at) - Date.now());
+  if (!answer) throw new Error("The browser extension did not answer. Try again, or do it without the extension.");
+  if (!answer.ok) throw new Error("The passkey was not confirmed: " + (answer.error ?? "no reason given") + ".");
+  await submit(answer.assertion);
+}
+
+/** Only what WhatsApp wants leaves the page. */
+async function submit(given) {
+  const { rawId, type, response } = typeof given === "string" ? JSON.parse(given) : (given ?? {});
+  const { clientDataJSON, authenticatorData, signature, userHandle } = response ?? {};
+  const assertion = { rawId, type, response: { clientDataJSON, authenticatorData, signature, userHandle } };
+  await post("/passkey/assertion", { assertion });
+}
+
+/** For the console of web.whatsapp.com: WebAuthn wants a press of a button there. */
+function scriptFor(challenge) {
+  return [
+    "(() => {",
+    "  const options = " + JSON.stringify(challenge) + ";",
+    "  const button = document.createElement('button');",
+    "  button.textContent = 'Confirm with the passkey';",
+    "  button.style.cssText = 'position:fixed;inset:40% 30%;z-index:99999;font-size:1.5rem';",
+    "  button.onclick = async () => {",
+    "    const publicKey = PublicKeyCredential.parseRequestOptionsFromJSON(options);",
+    "    const answer = JSON.stringify((await navigator.credentials.get({ publicKey })).toJSON());",
+    "    await navigator.clipboard.writeText(answer).catch(() => {});",
+    "    button.remove();",
+    "    prompt('Copied. If not, copy this answer:', answer);",
+    "  };",
+    "  document.body.append(button);",
+    "})();",
+  ].join("\\n");
+}
+
+press("by-qr", "click", () => post("/connect"));
+press("by-code", "submit", () => post("/connect", { phone: at("phone").value }));
+press("sign", "click", sign);
+press("copy", "click", () => navigator.clipboard.writeText(at("script").value));
+press("paste", "submit", async () => {
+  try {
+    JSON.parse(at("answer").value);
+  } catch {
+    throw new Error("This is not the whole answer. Copy it again, from { to }.");
+  }
+  await submit(at("answer").value);
+});
+press("same", "click", () => post("/passkey/confirm"));
+press("other", "click", () => post("/passkey/cancel"));
+press("stop", "click", () => post("/passkey/cancel"));
+setInterval(tick, 1000);
+
+(async () => {
+  try {
+    ({ browser } = await post("/open"));
+    localStorage.setItem(storage, browser);
+  } catch (error) {
+    return fail(error);
+  }
+  await Promise.all([lookForExtension(), follow()]);
+})();
+`;

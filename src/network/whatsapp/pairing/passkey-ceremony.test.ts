@@ -1,0 +1,286 @@
+import { randomBytes } from "node:crypto";
+import type { BinaryNode } from "baileys";
+import { beforeEach, describe, expect, it } from "vitest";
+import type { PasskeyDemand } from "../../../../test/whatsapp-server/control.ts";
+import type { Network } from "../../../../test/whatsapp-server/network.ts";
+import type { Candidate } from "../../../../test/whatsapp-server/pairing.ts";
+import { PasskeyCeremonies } from "../../../../test/whatsapp-server/passkey.ts";
+import { Person } from "../../../../test/whatsapp-server/person.ts";
+import type { PasskeyAssertion, PasskeyState } from "../../calls.ts";
+import { PasskeyCeremony, type PasskeyFailure } from "./passkey-ceremony.ts";
+import { QueryRefused } from "./registration-stream.ts";
+
+/** A ceremony whose stanzas go to the phone directly, so that each can be changed on its way. */
+class Rehearsal {
+  readonly person = new Person("5511999990001", "123", { name: "Shop", opaque: false });
+  readonly unhandled: string[] = [];
+  readonly states: PasskeyState[] = [];
+  readonly failures: { failure: PasskeyFailure; detail: string | undefined }[] = [];
+  readonly linked: Buffer[] = [];
+  readonly acks: string[] = [];
+  readonly keys = { noisePublic: randomBytes(32), identityPublic: randomBytes(32) };
+  readonly secrets = [randomBytes(32)];
+  readonly ceremonies: PasskeyCeremonies;
+  readonly ceremony: PasskeyCeremony;
+  readonly #candidate: Candidate;
+  readonly #answers: BinaryNode[] = [];
+  tamper: (part: string, content: Buffer) => Buffer = (_, content) => content;
+
+  constructor(
+    timing: { passkeyHandoffMs?: number; passkeyAnswerMs?: number; passkeyConfirmMs?: number } = {},
+  ) {
+    const connection = { record: { socket: 1 }, send: (node: BinaryNode) => this.#received(node) };
+    const registration = { noiseKey: this.keys.noisePublic, identity: this.keys.identityPublic };
+    this.#candidate = { connection, registration } as unknown as Candidate;
+    const network = { book: { unhandled: this.unhandled } } as unknown as Network;
+    this.ceremonies = new PasskeyCeremonies(network, async (_person, _candidate, secret) => {
+      this.linked.push(secret);
+      return 1;
+    });
+    this.ceremony = new PasskeyCeremony({
+      stream: {
+        query: (iq) => this.#query(iq),
+        acknowledge: async ({ attrs }) => void this.acks.push(attrs.type ?? ""),
+      },
+      secret: this.#secret(),
+      keys: this.keys,
+      timing: {
+        ...{ passkeyHandoffMs: 60_000, passkeyAnswerMs: 60_000, passkeyConfirmMs: 60_000 },
+        passkeyFinishMs: 60_000,
+        ...timing,
+      },
+      report: async (state) => void this.states.push(state),
+      fail: (failure, detail) => this.failures.push({ failure, detail }),
+    });
+  }
+
+  /** The phone has scanned the QR. */
+  scan(demand: PasskeyDemand = {}): Promise<number> {
+    const device = this.ceremonies.begin(this.person, this.#candidate, this.secrets[0] as Buffer, demand);
+    device.catch(() => {});
+    return device;
+  }
+
+  /** WhatsApp sends its demand once more, as what was not acknowledged. */
+  ask(): void {
+    this.ceremonies.ask(this.#candidate);
+  }
+
+  async untilStage(stage: PasskeyState["stage"]): Promise<void> {
+    await expect.poll(() => this.states.at(-1)?.stage).toBe(stage);
+  }
+
+  async sign(): Promise<PasskeyAssertion> {
+    await this.untilStage("required");
+    return this.person.passkey.sign(this.states.at(-1)?.options ?? {});
+  }
+
+  #secret() {
+    const { secrets } = this;
+    return {
+      get current() {
+        return secrets.at(-1) as Buffer;
+      },
+      rotate: async () => void secrets.push(randomBytes(32)),
+    };
+  }
+
+  #received(node: BinaryNode): void {
+    if (node.tag !== "notification") this.#answers.push(node);
+    else if (node.attrs.type === "crsc_continuation") void this.ceremony.continuation(node);
+    else void this.ceremony.start(node);
+  }
+
+  async #query(iq: BinaryNode): Promise<BinaryNode> {
+    const content = (iq.content as BinaryNode[]).map((part) => this.#tampered(part));
+    this.ceremonies.stanza(this.#candidate, { ...iq, attrs: { ...iq.attrs, id: "1" }, content });
+    const answer = this.#answers.shift() as BinaryNode;
+    if (answer.attrs.type === "error") throw new QueryRefused(answer);
+    return answer;
+  }
+
+  #tampered(part: BinaryNode): BinaryNode {
+    if (Array.isArray(part.content))
+      return { ...part, content: part.content.map((inner) => this.#tampered(inner)) };
+    if (!(part.content instanceof Uint8Array)) return part;
+    return { ...part, content: this.tamper(part.tag, Buffer.from(part.content)) };
+  }
+}
+
+const flip = (tag: string) => (part: string, content: Buffer) =>
+  part === tag ? Buffer.from(content.map((byte, i) => (i === 9 ? byte ^ 1 : byte))) : content;
+
+describe("a passkey ceremony", () => {
+  let rehearsal: Rehearsal;
+  beforeEach(() => {
+    rehearsal = new Rehearsal();
+  });
+
+  it("links with the secret that took the place of the scanned one, and asks nobody to compare codes", async () => {
+    const device = rehearsal.scan();
+    expect(await rehearsal.ceremony.submitAssertion(await rehearsal.sign())).toEqual({
+      outcome: "done",
+      value: "awaiting_phone",
+    });
+    expect(await device).toBe(1);
+    expect(rehearsal.secrets).toHaveLength(2);
+    expect(rehearsal.linked).toEqual([rehearsal.secrets[1]]);
+    await rehearsal.untilStage("finishing");
+    expect(rehearsal.states.map(({ stage }) => stage)).toEqual(["required", "awaiting_phone", "finishing"]);
+    expect(rehearsal.acks).toEqual(["passkey_prologue_request", "crsc_continuation"]);
+    expect([rehearsal.unhandled, rehearsal.failures]).toEqual([[], []]);
+  });
+
+  it("has a person compare the code when the proof of the scan is too old", async () => {
+    rehearsal = new Rehearsal({ passkeyHandoffMs: 0 });
+    const device = rehearsal.scan();
+    await rehearsal.ceremony.submitAssertion(await rehearsal.sign());
+    await rehearsal.untilStage("confirmation_required");
+    const { code } = rehearsal.states.at(-1) as PasskeyState;
+    expect(code).toMatch(/^[1-9A-HJ-NP-TV-Z]{4}-[1-9A-HJ-NP-TV-Z]{4}$/);
+    expect(code).toBe(rehearsal.ceremonies.codeOf(rehearsal.person));
+    expect(rehearsal.linked).toEqual([]);
+    expect(await rehearsal.ceremony.confirm()).toEqual({ outcome: "done", value: "finishing" });
+    expect(await device).toBe(1);
+    expect(await rehearsal.ceremony.confirm()).toMatchObject({ outcome: "refused", code: "CONFLICT" });
+  });
+
+  it.each(["pairing_handoff_proof", "companion_nonce", "encrypted_pairing_request"])(
+    "does not link when %s is not what the phone expects",
+    async (part) => {
+      rehearsal.tamper = flip(part);
+      void rehearsal.scan();
+      await rehearsal.ceremony.submitAssertion(await rehearsal.sign());
+      await expect.poll(() => rehearsal.unhandled).toHaveLength(1);
+      expect(rehearsal.linked).toEqual([]);
+    },
+  );
+
+  it("remains ready for another signature when WhatsApp refuses one", async () => {
+    const device = rehearsal.scan({ refusals: [401] });
+    const refused = await rehearsal.ceremony.submitAssertion(await rehearsal.sign());
+    expect(refused).toMatchObject({
+      outcome: "refused",
+      code: "SEND_FAILED",
+      reason: expect.stringContaining("401"),
+    });
+    expect(rehearsal.ceremony.stage).toBe("required");
+    await rehearsal.ceremony.submitAssertion(await rehearsal.sign());
+    expect(await device).toBe(1);
+  });
+
+  it.each(["short_key", "long_nonce", "weak_key"] as const)(
+    "ends when the phone answers with %s",
+    async (answer) => {
+      void rehearsal.scan({ answer });
+      await rehearsal.ceremony.submitAssertion(await rehearsal.sign());
+      await expect.poll(() => rehearsal.failures).toMatchObject([{ failure: "passkey_failed" }]);
+      expect(rehearsal.linked).toEqual([]);
+      expect(rehearsal.ceremony.isActive).toBe(false);
+    },
+  );
+
+  it.each(["absent", "broken"] as const)("asks for the options when they are %s", async (options) => {
+    const device = rehearsal.scan({ options });
+    await rehearsal.ceremony.submitAssertion(await rehearsal.sign());
+    expect(await device).toBe(1);
+  });
+
+  it("ends when there are no options", async () => {
+    void rehearsal.scan({ options: "never" });
+    await expect.poll(() => rehearsal.failures).toMatchObject([{ failure: "passkey_failed" }]);
+  });
+
+  it("takes a phone that answers twice for one that answers once", async () => {
+    const device = rehearsal.scan({ answer: "twice" });
+    await rehearsal.ceremony.submitAssertion(await rehearsal.sign());
+    expect(await device).toBe(1);
+    expect([rehearsal.unhandled, rehearsal.failures]).toEqual([[], []]);
+  });
+
+  it("acknowledges a repeated demand and keeps the challenge and the secret", async () => {
+    void rehearsal.scan();
+    await rehearsal.untilStage("required");
+    rehearsal.ask();
+    await expect.poll(() => rehearsal.acks).toEqual(["passkey_prologue_request", "passkey_prologue_request"]);
+    expect([rehearsal.states.length, rehearsal.secrets.length]).toEqual([1, 2]);
+  });
+
+  it("ends with words about the phone when it does not answer", async () => {
+    rehearsal = new Rehearsal({ passkeyAnswerMs: 20 });
+    void rehearsal.scan({ answer: "never" });
+    await rehearsal.ceremony.submitAssertion(await rehearsal.sign());
+    await expect.poll(() => rehearsal.failures).toMatchObject([{ failure: "passkey_no_answer" }]);
+  });
+
+  it("ends when nobody confirms the code", async () => {
+    rehearsal = new Rehearsal({ passkeyHandoffMs: 0, passkeyConfirmMs: 20 });
+    void rehearsal.scan();
+    await rehearsal.ceremony.submitAssertion(await rehearsal.sign());
+    await expect.poll(() => rehearsal.failures).toMatchObject([{ failure: "passkey_not_confirmed" }]);
+    expect(await rehearsal.ceremony.confirm()).toMatchObject({ code: "CONFLICT" });
+  });
+
+  it("ends when it is cancelled, once", async () => {
+    void rehearsal.scan();
+    await rehearsal.untilStage("required");
+    expect(await rehearsal.ceremony.cancel()).toEqual({ outcome: "done", value: null });
+    expect(await rehearsal.ceremony.cancel()).toMatchObject({ code: "CONFLICT" });
+    expect(rehearsal.failures).toMatchObject([{ failure: "passkey_cancelled" }]);
+  });
+
+  type Change = (assertion: PasskeyAssertion) => PasskeyAssertion;
+  const inResponse =
+    (part: Partial<PasskeyAssertion["response"]>): Change =>
+    (one) => ({ ...one, response: { ...one.response, ...part } });
+  it.each<[string, string, string, Change]>([
+    ["a short signature", "VALIDATION_ERROR", "signature", inResponse({ signature: "AAAA" })],
+    ["padding", "VALIDATION_ERROR", "signature", inResponse({ signature: `${"A".repeat(43)}=` })],
+    ["no authenticator data", "VALIDATION_ERROR", "authenticatorData", inResponse({ authenticatorData: "" })],
+    ["a long user handle", "VALIDATION_ERROR", "userHandle", inResponse({ userHandle: "A".repeat(100) })],
+    ["two ids", "VALIDATION_ERROR", "rawId", (one) => ({ ...one, rawId: "AAAA" })],
+    ["another type", "VALIDATION_ERROR", "public-key", (one) => ({ ...one, type: "password" })],
+    [
+      "another relying party",
+      "VALIDATION_ERROR",
+      "whatsapp.com",
+      inResponse({ authenticatorData: "A".repeat(50) }),
+    ],
+  ])("refuses %s without a word to WhatsApp", async (_, code, words, change) => {
+    void rehearsal.scan();
+    const assertion = await rehearsal.sign();
+    const result = await rehearsal.ceremony.submitAssertion(change(assertion));
+    expect(result).toMatchObject({ outcome: "refused", code, reason: expect.stringContaining(words) });
+    expect(rehearsal.states.map(({ stage }) => stage)).toEqual(["required"]);
+    expect(await rehearsal.ceremony.submitAssertion(assertion)).toMatchObject({ outcome: "done" });
+  });
+
+  it("refuses an assertion of another page, and one for an older challenge", async () => {
+    void rehearsal.scan();
+    await rehearsal.untilStage("required");
+    const options = rehearsal.states.at(-1)?.options ?? {};
+    const { passkey } = rehearsal.person;
+    const foreign = passkey.sign(options, "https://whatsapp.com.evil.example");
+    expect(await rehearsal.ceremony.submitAssertion(foreign)).toMatchObject({ code: "VALIDATION_ERROR" });
+    const stale = passkey.sign({ ...options, challenge: "b2xk" });
+    expect(await rehearsal.ceremony.submitAssertion(stale)).toMatchObject({ code: "CONFLICT" });
+  });
+
+  it("refuses everything before WhatsApp has asked", async () => {
+    const assertion = rehearsal.person.passkey.sign({ challenge: "b2xk" });
+    for (const asked of [
+      rehearsal.ceremony.submitAssertion(assertion),
+      rehearsal.ceremony.confirm(),
+      rehearsal.ceremony.cancel(),
+    ])
+      expect(await asked).toMatchObject({ outcome: "refused", code: "CONFLICT" });
+  });
+
+  it("refuses a second assertion while the first is being checked", async () => {
+    void rehearsal.scan();
+    const assertion = await rehearsal.sign();
+    const first = rehearsal.ceremony.submitAssertion(assertion);
+    expect(await rehearsal.ceremony.submitAssertion(assertion)).toMatchObject({ code: "CONFLICT" });
+    expect(await first).toMatchObject({ outcome: "done" });
+  });
+});

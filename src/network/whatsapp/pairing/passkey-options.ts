@@ -1,0 +1,45 @@
+/** What the network wants a passkey to sign: `PublicKeyCredentialRequestOptionsJSON` of WebAuthn. */
+export interface PasskeyOptions {
+  readonly challenge: string;
+  readonly rpId: string | undefined;
+  /** How long the network waits for the assertion. */
+  readonly timeoutMs: number;
+  /** The whole, for the browser. */
+  readonly json: Record<string, unknown>;
+}
+
+const MAX_BYTES = 16_384;
+const MAX_CHALLENGE = 1_024;
+const MAX_HOST = 253;
+const DEFAULT_TIMEOUT_MS = 600_000;
+const MIN_TIMEOUT_MS = 10_000;
+const BASE64URL = /^[A-Za-z0-9_-]+$/;
+
+/** Undefined for anything that a browser could not be asked with. */
+export function readPasskeyOptions(content: unknown): PasskeyOptions | undefined {
+  if (!(content instanceof Uint8Array) || content.length === 0 || content.length > MAX_BYTES)
+    return undefined;
+  const json = parseObject(Buffer.from(content).toString());
+  if (!json) return undefined;
+  const { challenge, rpId, timeout } = json;
+  if (typeof challenge !== "string" || challenge.length > MAX_CHALLENGE) return undefined;
+  if (!BASE64URL.test(challenge)) return undefined;
+  if (rpId !== undefined && (typeof rpId !== "string" || rpId.length > MAX_HOST)) return undefined;
+  return { challenge, rpId, timeoutMs: timeoutOf(timeout), json };
+}
+
+/** The object that a JSON text holds. */
+export function parseObject(text: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
+    return isObject ? (value as Record<string, unknown>) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function timeoutOf(timeout: unknown): number {
+  if (typeof timeout !== "number" || !Number.isFinite(timeout)) return DEFAULT_TIMEOUT_MS;
+  return Math.min(Math.max(timeout, MIN_TIMEOUT_MS), DEFAULT_TIMEOUT_MS);
+}
