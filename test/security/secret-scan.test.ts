@@ -5,7 +5,7 @@ import { scanForSecrets, searchPlaces } from "./secret-scan.ts";
 test("No secret that a gateway uses stands in its log, its tables, its files or its metrics", {
   timeout: 600_000,
 }, async () => {
-  const figures = await scanForSecrets({ rounds: isFullRun ? 5 : 1 });
+  const figures = await scanForSecrets({ rounds: isFullRun ? 3 : 1 });
   printFigures("Scan for secrets", figures);
   expect(figures.finds).toEqual([]);
   expect(figures.secrets).toBeGreaterThan(20);
