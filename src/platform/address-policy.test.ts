@@ -274,6 +274,13 @@ describe("own listeners", () => {
     },
   );
 
+  it("are denied by the name localhost when a proxy resolves it", () => {
+    for (const listener of ["0.0.0.0", "127.0.0.1", "::1"]) {
+      expect(policyFor(listener).allowsUnresolved({ host: "localhost", port: 3000 })).toBe(false);
+      expect(policyFor(listener).allowsUnresolved({ host: "localhost", port: 3001 })).toBe(true);
+    }
+  });
+
   it("are denied one by one", () => {
     const policy = createAddressPolicy({
       allowedHosts: ["loopback", "private"],
@@ -306,6 +313,38 @@ describe("a name that a proxy resolves", () => {
     expect(allowsUnresolved(["y.test", "10.0.0.0/8", "private"], "x.test")).toBe(false);
     expect(allowsUnresolved(["external"], "x.test", 5432)).toBe(false);
   });
+
+  it.each([
+    "localhost",
+    "LOCALHOST",
+    "localhost.",
+    "localhost..",
+    "a.localhost",
+    "localhost.localdomain",
+    "metadata.google.internal",
+    "metadata.google.internal.",
+    "printer.local",
+    "nas.home.arpa",
+    "metadata",
+    "n8n",
+  ])("is not external when it names the inside: %s", (host) => {
+    expect(allowsUnresolved(["external", "loopback", "private"], host)).toBe(false);
+    expect(allowsUnresolved(["external", "*.x.test"], host)).toBe(false);
+  });
+
+  it("may name the inside when the list does, at the port of the list", () => {
+    expect(allowsUnresolved(["external", "n8n:5678"], "n8n", 5678)).toBe(true);
+    expect(allowsUnresolved(["external", "n8n:5678"], "n8n", 80)).toBe(false);
+    expect(allowsUnresolved(["*.corp.internal"], "hooks.corp.internal")).toBe(true);
+    expect(allowsUnresolved(["external", "localhost:8080"], "localhost", 8080)).toBe(true);
+  });
+
+  it.each(["internal.example.com", "local.test", "arpa.test", "x.arpa", "mylocal.test"])(
+    "is external when only a part of it looks like the inside: %s",
+    (host) => {
+      expect(allowsUnresolved(["external"], host)).toBe(true);
+    },
+  );
 });
 
 describe("entries of the list", () => {

@@ -61,6 +61,9 @@ const ALWAYS_DENIED: readonly Cidr[] = readAll(
   ],
   parseCidr,
 );
+const LOOPBACK: readonly Ip[] = readAll(["127.0.0.1"], parseIp);
+/** Last labels; an empty one is left of a name with several dots at its end. */
+const INSIDE_ENDINGS = new Set(["localhost", "localdomain", "internal", "local", ""]);
 const DENIED_PORTS = new Set([22, 25, 465, 587, 2375, 3306, 5432, 6379, 11211, 27017]);
 
 export function createAddressPolicy(options: AddressPolicyOptions): AddressPolicy {
@@ -85,10 +88,12 @@ export function createAddressPolicy(options: AddressPolicyOptions): AddressPolic
       );
     },
     allowsUnresolved(target) {
-      const isListed = rules.some(
-        (rule) => (rule.kind === "word" && rule.word === "external") || listsName(rule, target),
+      const isExternal = rules.some((rule) => rule.kind === "word" && rule.word === "external");
+      const isListed = rules.some((rule) => listsName(rule, target));
+      const isAllowed = isListed || (isExternal && !isInsideName(target.host));
+      return (
+        isAllowed && !isOwn(target, isLocalhost(target.host) ? LOOPBACK : []) && portIsOpen(rules, target, [])
       );
-      return isListed && !isOwn(target) && portIsOpen(rules, target, []);
     },
   };
 }
@@ -156,6 +161,21 @@ function listsPort(rule: AllowRule, target: Target, ips: readonly Ip[]): boolean
 function matchesName(name: string, host: string): boolean {
   const given = host.toLowerCase().replace(/\.$/, "");
   return name.startsWith("*.") ? given.endsWith(name.slice(1)) : given === name;
+}
+
+function isLocalhost(host: string): boolean {
+  return labelsOf(host).at(-1) === "localhost";
+}
+
+function labelsOf(host: string): string[] {
+  return host.toLowerCase().replace(/\.$/, "").split(".");
+}
+
+/** Whether a name means this machine or its network, wherever it is resolved. */
+function isInsideName(host: string): boolean {
+  const labels = labelsOf(host);
+  const ending = labels.at(-1) ?? "";
+  return labels.length === 1 || INSIDE_ENDINGS.has(ending) || labels.slice(-2).join(".") === "home.arpa";
 }
 
 function createOwnCheck({ ownListeners, ownAddresses }: AddressPolicyOptions) {
