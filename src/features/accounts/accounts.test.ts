@@ -297,6 +297,17 @@ describe("changing the password", () => {
     expect((await login(email, NEW)).status).toBe(200);
   });
 
+  it("works from a known device while others guess", async () => {
+    const { email } = await makeAccount();
+    const { token, device_token } = (await login(email)).body.data;
+    for (let i = 0; i < 5; i++) await login(email, "wrong wrong wrong");
+    // So that the wait is not over before it is looked at.
+    await passTime(-60);
+    const wanted = { current_password: PASSWORD, new_password: NEW };
+    expect((await change(token, wanted)).body.code).toBe("RATE_LIMITED");
+    expect((await change(token, { ...wanted, device_token })).status).toBe(200);
+  });
+
   it("needs the current password, and guessing it is slowed down too", async () => {
     const { email } = await makeAccount();
     const token = await signIn(email);

@@ -64,7 +64,7 @@ const signedIn = z.object({
   device_token: z
     .string()
     .describe(
-      "Keep it on this device and send it with the next sign-in: then wrong sign-ins of others cannot delay it.",
+      "Keep it on this device and send it with the next sign-in or change of the password: then wrong sign-ins of others cannot delay it.",
     ),
   account,
   user,
@@ -159,10 +159,12 @@ export const accountsContract = {
     aliases: {
       current_password: ["currentPassword", "old_password", "password"],
       new_password: ["newPassword"],
+      device_token: ["deviceToken"],
     },
     input: z.object({
       current_password: boundedText(1024).min(1),
       new_password: newPassword,
+      device_token: deviceToken,
     }),
     output: signedIn,
     beside: besideSignedIn,

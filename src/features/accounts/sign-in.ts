@@ -100,10 +100,10 @@ async function judgeOwn(parts: Parts, by: From & { caller: SignedInUser }, passw
 
 async function changePassword(
   parts: Parts,
-  { current_password, new_password }: { current_password: string; new_password: string },
+  { current_password, new_password, device_token }: InputOf<typeof accountsContract.changePassword>,
   by: From & { caller: SignedInUser },
 ): Promise<{ answer: SignedIn; ended: string[] }> {
-  const user = await judgeOwn(parts, by, current_password);
+  const user = await judgeOwn(parts, { ...by, device_token }, current_password);
   const fault =
     new_password === current_password
       ? "is the current one"
