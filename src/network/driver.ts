@@ -70,6 +70,7 @@ export type PairingErrorCode =
   | "pairing_unavailable"
   | "link_not_completed"
   | "phone_refused"
+  | "not_stored"
   | "passkey_expired"
   | "passkey_no_answer"
   | "passkey_not_confirmed"

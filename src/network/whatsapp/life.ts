@@ -149,10 +149,6 @@ export class Life {
         return "at_once";
       case "failed":
         return this.#tellFailed(result.error);
-      case "not_kept":
-        this.#hub.log?.warn({ err: result.error }, "whatsapp: the new pairing could not be kept");
-        await this.#tell({ type: "disconnected", reason: "closed", will_retry: false });
-        return "end";
       case "closed":
         return this.#afterPairing(result.shown, result.ending);
     }

@@ -49,6 +49,11 @@ const WORDS: Readonly<Record<PairingErrorCode, { message: string; action: string
     message: "A phone scanned a QR code that is not valid any more, so the link was refused.",
     action: "Scan the code that is shown now.",
   },
+  not_stored: {
+    message: "The phone agreed, but the gateway could not store the link in its database.",
+    action:
+      "If the phone lists the device under Linked devices, remove it there. Connect again once the database works; `/health` shows whether it does.",
+  },
   passkey_expired: {
     message: "Nobody confirmed with the passkey while WhatsApp waited for it.",
     action: "Connect again, scan the new code, and sign the challenge at once.",

@@ -10,6 +10,7 @@ import { PairingSecret } from "./pairing-secret.ts";
 import { PasskeyCeremony } from "./passkey-ceremony.ts";
 import { type QrReference, QrReferences } from "./qr-references.ts";
 import { bytesOf, childOf, RegistrationStream, SERVER } from "./registration-stream.ts";
+import { storeIdentity } from "./store-identity.ts";
 
 export interface PairingOptions extends WayOptions {
   hub: Hub;
@@ -21,16 +22,17 @@ export interface PairingOptions extends WayOptions {
   /** QRs or codes that were shown before. */
   shown: number;
   signal: AbortSignal;
+  /** Whether a failure of the store passes by itself; none when absent. */
+  mayPass?: (error: unknown) => boolean;
   tell(event: NetworkEvent): Promise<void>;
   /** The account wants its passkey: from now on it is this ceremony that people go on with. */
   onCeremony(ceremony: PasskeyCeremony): void;
 }
 
-/** `shown`: QRs or codes up to now; `not_kept`: the phone has agreed, and the identity could not be kept. */
+/** `shown`: QRs or codes up to now. */
 export type Paired =
   | { end: "paired" }
   | { end: "failed"; error: PairingError }
-  | { end: "not_kept"; error: unknown }
   | { end: "closed"; shown: number; ending: Ending };
 
 /** Shows the QRs of one connection, or one pairing code, until a phone agrees or the connection ends. */
@@ -64,6 +66,8 @@ class Pairing {
   #shownQrs: number;
   #hasBegun = false;
   #found: Paired | undefined;
+  /** Of the identity, once the phone has agreed. */
+  #storing: Promise<boolean> | undefined;
 
   constructor(options: PairingOptions, secret: PairingSecret) {
     this.#options = options;
@@ -100,6 +104,7 @@ class Pairing {
     this.#code?.stop();
     const isInterrupted = this.#ceremony?.isActive && !signal.aborted;
     this.#ceremony?.end();
+    await this.#storing;
     await this.#secret.close();
     if (isInterrupted) this.#found ??= { end: "failed", error: pairingError("passkey_interrupted") };
     return this.#found ?? { end: "closed", shown: this.#code?.shown ?? this.#shownQrs, ending };
@@ -211,21 +216,34 @@ class Pairing {
     this.#references.stop();
     this.#code?.stop();
     this.#ceremony?.end();
-    try {
-      await this.#options.store.save(writeCredentials(paired.creds));
-    } catch (error) {
-      return this.#finish({ end: "not_kept", error });
+    this.#storing = this.#store(paired.creds);
+    if (!(await this.#storing)) {
+      await this.#stream.send(refusalOf(iq, "500", "internal-server-error"));
+      return this.#stop("not stored");
     }
-    this.#found = { end: "paired" };
     await this.#stream.send(paired.reply);
     // WhatsApp closes the connection now; should it not, the login must not wait for it.
     const late = setTimeout(() => this.#stop("paired"), this.#options.hub.timing.connectMs);
     void this.#socket.closed.then(() => clearTimeout(late));
   }
 
+  async #store(creds: Credentials): Promise<boolean> {
+    const { hub, store, signal, mayPass = () => false } = this.#options;
+    const isStored = await storeIdentity(writeCredentials(creds), {
+      store,
+      mayPass,
+      retryMs: hub.timing.retryMs,
+      isClosed: this.#socket.isClosed,
+      signal,
+      onFailure: (err) => hub.log?.warn({ err }, "whatsapp: a new pairing could not be stored"),
+    });
+    this.#found = isStored ? { end: "paired" } : { end: "failed", error: pairingError("not_stored") };
+    return isStored;
+  }
+
   /** What is shown stays: the phone may have scanned a QR from before a refresh. */
   async #refuse(iq: BinaryNode): Promise<void> {
-    await this.#stream.send(refusalOf(iq));
+    await this.#stream.send(refusalOf(iq, "401", "not-authorized"));
     await this.#options.tell({ type: "pairing_failed", error: pairingError("phone_refused") });
   }
 
@@ -261,7 +279,7 @@ function resultOf({ attrs: { id = "" } }: BinaryNode): BinaryNode {
   return { tag: "iq", attrs: { to: SERVER, type: "result", id } };
 }
 
-function refusalOf({ attrs: { id = "" } }: BinaryNode): BinaryNode {
-  const error = { tag: "error", attrs: { code: "401", text: "not-authorized" } };
+function refusalOf({ attrs: { id = "" } }: BinaryNode, code: string, text: string): BinaryNode {
+  const error = { tag: "error", attrs: { code, text } };
   return { tag: "iq", attrs: { to: SERVER, type: "error", id }, content: [error] };
 }

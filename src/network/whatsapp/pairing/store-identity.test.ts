@@ -1,0 +1,105 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import {
+  keepInMemory,
+  type MemoryCredentials,
+  startWhatsAppStage,
+  type WhatsAppStage,
+} from "../../../../test/whatsapp-stage.ts";
+import { eventually, type Listener } from "../../conformance.ts";
+
+let stage: WhatsAppStage;
+
+beforeEach(async () => {
+  stage = await startWhatsAppStage();
+});
+afterEach(() => stage.stop());
+
+const AWAY = new Error("the database is away");
+const OTHER_OWNER = new Error("another process owns the instance");
+
+interface Showing {
+  listener: Listener;
+  store: MemoryCredentials;
+  scan(): Promise<unknown>;
+}
+
+/** A session that shows its first QR; failures of its store with AWAY pass. */
+async function show(): Promise<Showing> {
+  const store = keepInMemory();
+  const listener = stage.open({}, { credentials: store, mayPass: (error) => error === AWAY });
+  listener.session.connect();
+  const { qr } = await listener.heard("qr");
+  return { listener, store, scan: () => stage.control.scan(stage.phone.number, qr) };
+}
+
+/** Fails the first calls of a method with these errors, before the work or after it. */
+function fail(
+  store: MemoryCredentials,
+  method: "save" | "load",
+  errors: Error[],
+  moment: "before" | "after" = "before",
+): void {
+  const work = store[method] as (credentials?: Uint8Array) => Promise<never>;
+  store[method] = async (credentials?: Uint8Array) => {
+    const error = errors.shift();
+    if (error && moment === "before") throw error;
+    const result = await work(credentials);
+    if (error) throw error;
+    return result;
+  };
+}
+
+describe("the identity of a new pairing", () => {
+  it("is stored once the database works again, and the phone is linked", async () => {
+    const { listener, store, scan } = await show();
+    const errors = [AWAY, AWAY];
+    fail(store, "save", errors);
+    await scan();
+    await listener.heard("connected");
+    expect(errors).toEqual([]);
+    expect(listener.all("disconnected")).toEqual([]);
+  });
+
+  it("counts as stored when only the answer of its commit was lost", async () => {
+    const { listener, store, scan } = await show();
+    fail(store, "save", [OTHER_OWNER], "after");
+    const errors = [AWAY];
+    fail(store, "load", errors);
+    await scan();
+    await listener.heard("connected");
+    expect(errors).toEqual([]);
+    expect(listener.all("disconnected")).toEqual([]);
+  });
+
+  it("that cannot be stored ends the pairing with words, and the phone is refused", async () => {
+    const { listener, store, scan } = await show();
+    fail(store, "save", [OTHER_OWNER]);
+    await expect(scan()).rejects.toThrow("the client refused the pairing: 500 internal-server-error");
+    const { reason, will_retry, error } = await listener.heard("disconnected");
+    expect([reason, will_retry, error?.code]).toEqual(["pairing_failed", false, "not_stored"]);
+    expect(await store.load()).toBeUndefined();
+  });
+
+  it("is not that of another pairing which the store holds by then", async () => {
+    const { listener, store, scan } = await show();
+    const other = Buffer.from("another pairing");
+    store.save = () => Promise.reject(OTHER_OWNER);
+    store.load = async () => other;
+    await expect(scan()).rejects.toThrow("the client refused the pairing");
+    expect((await listener.heard("disconnected")).error?.code).toBe("not_stored");
+  });
+
+  it("is given up when the connection ends while the database is away", async () => {
+    const { listener, store, scan } = await show();
+    let tries = 0;
+    store.save = () => {
+      tries++;
+      return Promise.reject(AWAY);
+    };
+    void scan().catch(() => {});
+    await eventually(() => expect(tries).toBeGreaterThan(1));
+    await stage.control.endRegistrations();
+    const { will_retry, error } = await listener.heard("disconnected");
+    expect([will_retry, error?.code]).toEqual([false, "not_stored"]);
+  });
+});
