@@ -2,8 +2,12 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startTestGateway, type TestGateway, type TestInstance } from "../../../test/gateway.ts";
 import { createRawCall, type RawCall } from "../../../test/raw-call.ts";
 import type { PasskeyState } from "../../network/calls.ts";
+import { createHttpServer } from "../../platform/http-server.ts";
+import { createLog } from "../../platform/log.ts";
 import { recordAttention } from "../instances/record-attention.ts";
 import { createConnectionRecorder } from "../instances/record-connection.ts";
+import { linkingContract } from "./contract.ts";
+import { linkingHandlers } from "./linking.ts";
 
 const OPTIONS = { challenge: "9WVUYm9AsQ", timeout: 600_000, rpId: "whatsapp.com" };
 const NOBODY = "A".repeat(43);
@@ -245,6 +249,32 @@ describe("a link", () => {
       }
     },
   );
+
+  it("stands in no log", async () => {
+    const lines: string[] = [];
+    const token = await linkOf(await pairing());
+    const { db: own } = gateway.database;
+    const { engine } = gateway.gateway;
+    const reachPairing = async () => undefined;
+    const handlers = linkingHandlers({
+      ...{ db: own, engine, baseUrl: "http://gateway.example", reachPairing, timeoutMs: 1_000 },
+    });
+    const log = createLog("trace", { write: (line: string) => void lines.push(line) });
+    const http = await createHttpServer({
+      ...{ contract: linkingContract, handlers, log, strictOutput: true, bodyLimitBytes: 65_536 },
+      authorise: async () => ({ kind: "public" }),
+    });
+    const { url } = await http.listen("127.0.0.1", 0);
+    for (const path of ["open", "state", "nowhere"]) {
+      const headers = { "content-type": "application/json" };
+      await fetch(`${url}/link/${token}/${path}`, { method: "POST", body: "{}", headers });
+    }
+    await http.close();
+    expect(lines.join("")).toContain("/link/:token/open");
+    expect(lines.join("")).not.toContain(token);
+    const { rows } = await gateway.database.pool.query("select row_to_json(a)::text as text from api_log a");
+    expect(rows.filter(({ text }) => text.includes(token))).toEqual([]);
+  });
 
   it("is stored as a digest only, and is not made for a linked instance", async () => {
     const shop = await pairing();

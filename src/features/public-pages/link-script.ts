@@ -87,7 +87,8 @@ function show(state) {
   at("pairing-code").textContent = state.pairing_code ? spaced(state.pairing_code) : "";
   at("compare-code").textContent = state.passkey.code ?? "";
   if (section === "passkey" && state.passkey.challenge) at("script").value = scriptFor(state.passkey.challenge);
-  const words = section ? WORDS[section] : "One moment …";
+  const isAgain = section === "scan" && state.is_refreshed;
+  const words = isAgain ? "Scan the code once more." : section ? WORDS[section] : "One moment …";
   say(section === "start" && state.error ? state.error.message + " " + state.error.action
     : (section === "start" && ENDED[state.status]) || words);
   if (isNew && section) focusOn(section);
@@ -97,7 +98,6 @@ function show(state) {
 function showQr({ qr, is_refreshed }) {
   at("again").hidden = !is_refreshed;
   if (at("qr").src !== qr) at("qr").src = qr;
-  if (is_refreshed) WORDS.scan = "Scan the code once more.";
 }
 
 function spaced(code) {

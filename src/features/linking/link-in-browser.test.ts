@@ -1,0 +1,278 @@
+import { mkdirSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { findChromium } from "../../../test/browser.ts";
+import { startTestGateway, type TestGateway } from "../../../test/gateway.ts";
+import { ROOT } from "../../../test/source-files.ts";
+import { startWhatsAppServer, type WhatsAppServer } from "../../../test/whatsapp-server/server.ts";
+import { trustAuthority } from "../../../test/whatsapp-stage.ts";
+import { type Client, createClient } from "../../client.ts";
+import { createConnectionRecorder } from "../instances/record-connection.ts";
+
+const executablePath = findChromium();
+const title = executablePath
+  ? "the page of a link"
+  : "the page of a link: skipped, no Chromium (scripts/install-chromium.sh)";
+
+const PATIENCE_MS = 60_000;
+const SHOTS = join(ROOT, "test-artifacts/link");
+const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+const PHONE = { width: 360, height: 740 };
+const FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0";
+
+/** The published extension as its makers document it for pages, in Chromium; `authenticate` is the test's authenticator. */
+const CHROMIUM_EXTENSION = `
+window.chrome = { runtime: { sendMessage: (id, message, answer) => {
+  if (id !== "ghpdcgnjffaaekflfpcgkgpbafmjldcp") throw new Error("Invalid extension id");
+  if (message.type === "waha-passkey-ping") return answer({ ok: true, type: "waha-passkey-pong" });
+  authenticate(message.challenge).then((assertion) => answer({ ok: true, assertion }));
+} } };`;
+/** The same in Firefox. */
+const FIREFOX_EXTENSION = `
+addEventListener("message", async ({ data }) => {
+  if (data?.source !== "waha-passkey-page") return;
+  const answer = { source: "waha-passkey-extension", requestId: data.requestId };
+  if (data.type === "waha-passkey-ping") return postMessage({ ...answer, ok: true }, location.origin);
+  postMessage({ ...answer, ok: false, error: "The user said no" }, location.origin);
+});`;
+/** What a browser has on web.whatsapp.com. */
+const WEBAUTHN = `
+PublicKeyCredential.parseRequestOptionsFromJSON = (options) => options;
+navigator.credentials.get = async ({ publicKey }) => {
+  const assertion = await authenticate(publicKey);
+  return { toJSON: () => assertion };
+};
+window.prompt = (_, answer) => { window.answer = answer; return answer; };`;
+
+let server: WhatsAppServer;
+let gateway: TestGateway;
+let browser: Browser;
+let phone: string;
+let context: BrowserContext | undefined;
+/** What went wrong on a page, a refusal by its policy included. */
+let troubles: string[] = [];
+
+interface Linking {
+  id: number;
+  client: Client;
+  url: string;
+}
+
+async function newLink(network: "whatsapp" | "sandbox" = "whatsapp"): Promise<Linking> {
+  const { data } = await gateway.owner.createInstance({ name: "Front desk", network });
+  const client = createClient({ baseUrl: gateway.url, apiKey: data.api_key });
+  const link = (await client.createLink({ id: data.id })).data.url;
+  return { id: data.id, client, url: `${gateway.url}${new URL(link).pathname}` };
+}
+
+async function openPage(url: string, { script = "", userAgent = "" } = {}): Promise<Page> {
+  context = await browser.newContext({
+    ...{ viewport: PHONE, reducedMotion: "reduce", colorScheme: "light" },
+    ...(userAgent && { userAgent }),
+  });
+  context.setDefaultTimeout(PATIENCE_MS);
+  const sign = (options: Record<string, unknown>) => server.control.signPasskey(phone, options);
+  await context.exposeFunction("authenticate", sign);
+  const page = await context.newPage();
+  page.on("console", (message) => message.type() === "error" && troubles.push(message.text()));
+  page.on("pageerror", (error) => troubles.push(error.message));
+  if (script) await page.addInitScript(script);
+  await page.goto(url, { waitUntil: "load" });
+  return page;
+}
+
+/** By rule, light and dark, at the width of a phone. */
+async function look(page: Page, name: string): Promise<void> {
+  for (const colorScheme of ["light", "dark"] as const) {
+    await page.emulateMedia({ colorScheme });
+    await page.screenshot({ path: join(SHOTS, `${name}-${colorScheme}.png`), fullPage: true });
+    const wide = await page.evaluate<number>("document.documentElement.scrollWidth");
+    expect(wide, "sideways").toBeLessThanOrEqual(PHONE.width);
+    const found = (await page.evaluate(
+      `${AXE}; axe.run(document, { resultTypes: ["violations"], preload: false })`,
+    )) as { violations: { id: string; nodes: { html: string }[] }[] };
+    const faults = found.violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html)}`);
+    expect(faults, `${name}, ${colorScheme}`).toEqual([]);
+  }
+}
+
+async function qrOf({ client, id }: Linking): Promise<string> {
+  await expect.poll(async () => (await client.getInstanceQr({ id })).data?.qr_code).toBeTruthy();
+  return (await client.getInstanceQr({ id })).data?.qr_code ?? "";
+}
+
+const connected = ({ client, id }: Linking) =>
+  expect.poll(async () => (await client.getInstanceStatus({ id })).data.connected).toBe(true);
+
+describe.skipIf(!executablePath)(title, () => {
+  beforeAll(async () => {
+    mkdirSync(SHOTS, { recursive: true });
+    server = await startWhatsAppServer();
+    trustAuthority(server.caFile);
+    phone = (await server.control.addPerson({ name: "Shop" })).phone;
+    gateway = await startTestGateway({
+      WAYGATE_WHATSAPP_URL: server.url,
+      WAYGATE_WHATSAPP_ROOT_KEY: server.rootKeyHex,
+    });
+    const args = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"];
+    browser = await chromium.launch({ ...(executablePath && { executablePath }), args });
+  });
+  afterEach(async () => {
+    await context?.close();
+    troubles = [];
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await gateway?.stop();
+    await server?.close();
+  });
+
+  test("shows a QR, asks to scan once more when it is replaced, and ends when the phone has linked", async () => {
+    const link = await newLink();
+    const page = await openPage(link.url);
+    await page.getByRole("heading", { name: "Begin" }).waitFor();
+    expect(await page.locator("html").getAttribute("lang")).toBe("en");
+    await look(page, "begin");
+    await page.getByRole("button", { name: "Show a QR code" }).press("Enter");
+    const picture = page.getByRole("img", { name: "QR code to scan" });
+    await picture.waitFor();
+    await look(page, "scan");
+    const before = await picture.getAttribute("src");
+    expect(await page.locator("#qr-time").textContent()).toMatch(/^Code 1 of 5, the next one in \d:\d\d/);
+    await qrOf(link);
+    await server.control.refreshRegistration({ child: "companion_reg_refresh" });
+    await page.getByText("Scan the code once more.").first().waitFor();
+    expect(await picture.getAttribute("src")).not.toBe(before);
+    await server.control.scan(phone, await qrOf(link));
+    await page.getByRole("heading", { name: "Linked", exact: true }).waitFor();
+    await look(page, "linked");
+    await connected(link);
+    expect(troubles).toEqual([]);
+  });
+
+  test("has the extension sign where it is installed", async () => {
+    const link = await newLink();
+    const page = await openPage(link.url, { script: CHROMIUM_EXTENSION });
+    await page.getByRole("button", { name: "Show a QR code" }).click();
+    const linked = server.control.scanWithPasskey(phone, await qrOf(link));
+    await page.getByRole("heading", { name: "Confirm with your passkey" }).waitFor();
+    await look(page, "passkey-extension");
+    expect(await page.locator("#passkey-time").textContent()).toMatch(/^Time left: \d+:\d\d/);
+    await page.getByRole("button", { name: "Confirm with the passkey" }).click();
+    await page.getByRole("heading", { name: "Linked", exact: true }).waitFor();
+    expect(await linked).toBeGreaterThan(0);
+    await connected(link);
+    expect(troubles).toEqual([]);
+  });
+
+  test("has a way by hand where there is no extension, and says what was wrong with an answer", async () => {
+    const link = await newLink();
+    const page = await openPage(link.url);
+    await page.getByRole("button", { name: "Show a QR code" }).click();
+    const linked = server.control.scanWithPasskey(phone, await qrOf(link));
+    await page.getByLabel("Script").waitFor();
+    await look(page, "passkey-by-hand");
+    await page.getByLabel("Answer").fill('{"id":');
+    await page.getByRole("button", { name: "Send the answer" }).click();
+    await page.getByRole("alert").getByText("This is not the whole answer").waitFor();
+    const script = await page.getByLabel("Script").inputValue();
+    await page.getByLabel("Answer").fill(await signByHand(script));
+    await page.getByRole("button", { name: "Send the answer" }).click();
+    await page.getByRole("heading", { name: "Linked", exact: true }).waitFor();
+    await linked;
+    expect(troubles).toEqual([]);
+  });
+
+  test("asks the extension of Firefox in its way, tells its refusal, and cancels", async () => {
+    const link = await newLink();
+    const page = await openPage(link.url, { script: FIREFOX_EXTENSION, userAgent: FIREFOX });
+    await page.getByRole("button", { name: "Show a QR code" }).click();
+    const linked = server.control.scanWithPasskey(phone, await qrOf(link)).catch(() => "cancelled");
+    await page.getByRole("button", { name: "Confirm with the passkey" }).click();
+    await page.getByRole("alert").getByText("The user said no").waitFor();
+    await page.getByRole("button", { name: "Cancel" }).click();
+    await page.getByText("The confirmation with the passkey was cancelled.").waitFor();
+    await page.getByRole("button", { name: "Show a QR code" }).waitFor();
+    expect(await linked).toBe("cancelled");
+    expect(troubles).toEqual([]);
+  });
+
+  test("links by pairing code, typed with the keyboard alone", async () => {
+    const link = await newLink();
+    const page = await openPage(link.url);
+    await page.getByLabel("Or get a code").fill(`+${phone}`);
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { name: "Type this code on the phone" }).waitFor();
+    await look(page, "code");
+    const code = (await page.locator("#pairing-code").textContent()) ?? "";
+    expect(code).toMatch(/^\w{4}-\w{4}$/);
+    await server.control.enterCode(phone, code.replace("-", ""));
+    await page.getByRole("heading", { name: "Linked", exact: true }).waitFor();
+  });
+
+  test("shows the code to compare", async () => {
+    const link = await newLink("sandbox");
+    await link.client.connectInstance({ id: link.id, wait_seconds: 60 });
+    const page = await openPage(link.url);
+    await page.getByRole("heading", { name: "Scan this code" }).waitFor();
+    const { engine } = gateway.gateway;
+    const expires_at = new Date(Date.now() + 60_000);
+    await createConnectionRecorder({ db: gateway.database.db, engine }).record(link.id, {
+      type: "passkey_required",
+      passkey: { stage: "confirmation_required", options: null, code: "K7QW-3MXA", expires_at },
+    });
+    await page.getByText("K7QW-3MXA").waitFor();
+    expect(await page.evaluate("document.activeElement.textContent")).toBe("Compare the codes");
+    await look(page, "compare");
+  });
+
+  test("works after a reload, in no other browser, and not with another token", async () => {
+    const { url } = await newLink();
+    const page = await openPage(url);
+    await page.getByRole("heading", { name: "Begin" }).waitFor();
+    await page.reload();
+    await page.getByRole("heading", { name: "Begin" }).waitFor();
+    const stranger = await browser.newContext();
+    const other = await stranger.newPage();
+    for (const [address, words] of [
+      [url, "opened in another browser"],
+      [`${gateway.url}/link/${"A".repeat(43)}`, "not valid any more"],
+    ] as const) {
+      await other.goto(address);
+      await other.getByRole("alert").getByText(words).waitFor({ timeout: PATIENCE_MS });
+    }
+    await stranger.close();
+  });
+
+  test("is served so that nothing leaks and nothing else runs", async () => {
+    const { headers } = await fetch((await newLink()).url);
+    const policy = headers.get("content-security-policy") ?? "";
+    expect(policy).toContain("default-src 'none'");
+    expect(policy).not.toMatch(/unsafe|https?:|\*/);
+    expect(Object.fromEntries(headers)).toMatchObject({
+      ...{
+        "cache-control": "no-store",
+        "referrer-policy": "no-referrer",
+        "x-content-type-options": "nosniff",
+      },
+    });
+  });
+});
+
+/** Somebody pastes the script into the console of web.whatsapp.com and presses the button that it puts there. */
+async function signByHand(script: string): Promise<string> {
+  const page = (await context?.newPage()) as Page;
+  await page.route("https://web.whatsapp.com/**", (route) =>
+    route.fulfill({ contentType: "text/html", body: "<!doctype html><title>WhatsApp</title>" }),
+  );
+  await page.goto("https://web.whatsapp.com/");
+  await page.evaluate(WEBAUTHN);
+  await page.evaluate(script);
+  await page.getByRole("button", { name: "Confirm with the passkey" }).click();
+  const answer = await page.waitForFunction("window.answer", undefined, { timeout: PATIENCE_MS });
+  const text = (await answer.jsonValue()) as string;
+  await page.close();
+  return text;
+}
