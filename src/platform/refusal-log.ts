@@ -1,6 +1,4 @@
-import { type Clock, systemClock } from "./clock.ts";
-import type { Log } from "./log.ts";
-import { createRateLimiter } from "./rate-limiter.ts";
+import { type BoundedWarningsOptions, createBoundedWarnings } from "./bounded-warnings.ts";
 
 /** A refusal that an operator may want to look into; `ip` is anonymised. */
 export interface Refusal {
@@ -14,29 +12,13 @@ export interface Refusal {
 
 export type NoteRefusal = (refusal: Refusal) => void;
 
-export interface RefusalLogOptions {
-  log: Pick<Log, "warn">;
-  clock?: Clock;
-}
+export type RefusalLogOptions = Pick<BoundedWarningsOptions<Refusal>, "log" | "clock">;
 
-const NETWORK_PER_MINUTE = 10;
-const ALL_PER_MINUTE = 120;
-const MOST_NETWORKS = 10_000;
-
-/** Warns of refused credentials; a flood of them costs a bounded number of lines, and `count` says how many had none. */
-export function createRefusalLog({ log, clock = systemClock }: RefusalLogOptions): NoteRefusal {
-  const lines = createRateLimiter({ clock, max: MOST_NETWORKS });
-  let unlogged = 0;
-  return (refusal) => {
-    const { isGranted } = lines.take([
-      { key: `network ${refusal.ip}`, policy: "network", perMinute: NETWORK_PER_MINUTE, cost: 1 },
-      { key: "all", policy: "all", perMinute: ALL_PER_MINUTE, cost: 1 },
-    ]);
-    if (!isGranted) {
-      unlogged += 1;
-      return;
-    }
-    log.warn({ ...refusal, ...(unlogged > 0 && { count: unlogged }) }, "a caller was refused");
-    unlogged = 0;
-  };
+/** Warns of refused credentials, bounded per network. */
+export function createRefusalLog(options: RefusalLogOptions): NoteRefusal {
+  return createBoundedWarnings({
+    ...options,
+    message: "a caller was refused",
+    sourceOf: ({ ip }) => String(ip),
+  });
 }

@@ -62,6 +62,47 @@ function corpus(): string[] {
 /** Resolves as the system would if every odd spelling were taken for the loopback address. */
 const everythingIsLoopback = answers("127.0.0.1");
 
+describe("the log of blocked calls", () => {
+  function openLogged(options: Partial<SafeFetchOptions> = {}) {
+    const lines: object[] = [];
+    const log = { warn: (fields: object) => void lines.push(fields) };
+    return { outgoing: open({ ...options, log: log as never }), lines };
+  }
+
+  const call = { method: "GET", totalMs: 30_000, maxBytes: 10 };
+
+  it("has the host, the reason and the tenant, and nothing else of the URL", async () => {
+    const { outgoing, lines } = openLogged({ lookup: answers("10.0.0.1") });
+    const tenant = { instance_id: 7 };
+    await outgoing.fetch({ ...call, url: "http://u:hunter2@169.254.169.254/latest?key=hunter2", tenant });
+    await outgoing.fetch({ ...call, url: "https://u:hunter2@inside.test:8443/hunter2", tenant });
+    await outgoing.download({ ...call, url: "http://127.0.0.1/hunter2", onChunk() {} });
+    expect(lines).toEqual([
+      { host: "169.254.169.254", reason: "url", instance_id: 7 },
+      { host: "inside.test:8443", reason: "resolved", instance_id: 7 },
+      { host: "127.0.0.1", reason: "url" },
+    ]);
+  });
+
+  it("has no line for other failures", async () => {
+    const { outgoing, lines } = openLogged();
+    expect(await post(outgoing, "ftp://x.test/")).toMatchObject({ failure: "invalid_url" });
+    const reachable = openLogged({ allowedHosts: ["loopback"] });
+    expect(await post(reachable.outgoing, `http://127.0.0.1:${port}/`)).toMatchObject({ status: 200 });
+    expect([...lines, ...reachable.lines]).toEqual([]);
+  });
+
+  it("has ten lines a minute of one tenant, and another tenant still has its own", async () => {
+    const { outgoing, lines } = openLogged();
+    const url = "http://127.0.0.1/";
+    for (let times = 0; times < 50; times++)
+      await outgoing.fetch({ ...call, url, tenant: { account_id: 1 } });
+    expect(lines).toHaveLength(10);
+    await outgoing.fetch({ ...call, url, tenant: { account_id: 2 } });
+    expect(lines.at(-1)).toEqual({ host: "127.0.0.1", reason: "url", account_id: 2, count: 40 });
+  });
+});
+
 describe("the corpus of forged addresses", () => {
   it("has thousands of forms, of which none reaches an internal listener", async () => {
     const urls = corpus();
@@ -383,8 +424,11 @@ describe("the egress proxy", () => {
     const { url } = await startProxy((socket) =>
       socket.end(`HTTP/1.1 ${status}\r\ncontent-length: 0\r\n\r\n`),
     );
-    const outcome = await post(open({ egressProxy: url }), "http://hooks.test/");
+    const lines: object[] = [];
+    const log = { warn: (fields: object) => void lines.push(fields) } as never;
+    const outcome = await post(open({ egressProxy: url, log }), "http://hooks.test/");
     expect(outcome).toMatchObject({ outcome: "failed", failure });
+    expect(lines).toEqual(failure === "blocked" ? [{ host: "hooks.test", reason: "proxy" }] : []);
   });
 
   it("that hangs ends at the deadline", async () => {

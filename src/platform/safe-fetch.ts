@@ -4,10 +4,12 @@ import type { Readable } from "node:stream";
 import { type Dispatcher, request as send } from "undici";
 import { createAddressPolicy, type Listener } from "./address-policy.ts";
 import { ChunkError, passOn, readAtMost } from "./answer-body.ts";
+import { type BlockReason, createBlockedCallLog, type Tenant } from "./blocked-call-log.ts";
 import { BLOCKED, type Failure, failureOf } from "./fetch-failure.ts";
+import type { Log } from "./log.ts";
 import { createNameLookup, type NameLookup } from "./name-lookup.ts";
 import { createOriginPools, type OriginPools } from "./origin-pools.ts";
-import { checkedLookup } from "./outgoing-connector.ts";
+import { BlockedError, checkedLookup } from "./outgoing-connector.ts";
 import { type Deadline, startDeadline } from "./outgoing-deadline.ts";
 import { type OutgoingTarget, readTarget, type TargetRules } from "./outgoing-target.ts";
 
@@ -28,6 +30,8 @@ export interface OutgoingRequest {
   /** Keeps this much of the answer's body and cuts the connection when there is more. */
   maxBytes: number;
   whose?: Whose;
+  /** Named in the log when the call is blocked. */
+  tenant?: Tenant;
   /** The caller bounds how many calls it has out at once, so that this one need not wait for others to its origin. */
   isPaced?: boolean;
   /** Gives the call up; then the promise rejects with the signal's reason. */
@@ -84,6 +88,8 @@ export interface SafeFetchOptions {
   egressProxy?: string;
   ownListeners?: () => readonly Listener[];
   lookup?: NameLookup;
+  /** Warned of blocked calls. */
+  log?: Pick<Log, "warn">;
 }
 
 interface Rules extends TargetRules {
@@ -96,6 +102,7 @@ interface Tools {
   rulesOf(whose: Whose | undefined): Promise<Rules>;
   lookup: NameLookup;
   pools: OriginPools;
+  noteBlocked(request: Pick<OutgoingRequest, "url" | "tenant">, reason: BlockReason): void;
 }
 
 export function createSafeFetch(options: SafeFetchOptions): SafeFetch {
@@ -104,6 +111,7 @@ export function createSafeFetch(options: SafeFetchOptions): SafeFetch {
     rulesOf: createRules(options),
     lookup,
     pools: createOriginPools({ lookup, egressProxy: options.egressProxy }),
+    noteBlocked: createBlockedNote(options),
   };
   return {
     fetch: (request) => call(tools, request, ({ body }) => readAtMost(body, request.maxBytes)),
@@ -121,6 +129,11 @@ export function createSafeFetch(options: SafeFetchOptions): SafeFetch {
     },
     close: () => tools.pools.close(),
   };
+}
+
+function createBlockedNote({ log }: SafeFetchOptions): Tools["noteBlocked"] {
+  const note = log && createBlockedCallLog({ log });
+  return ({ url, tenant }, reason) => note?.({ host: new URL(url).host, reason, ...tenant });
 }
 
 /** Two sets of rules: what the list allows, and the same with this machine, as long as that is allowed. */
@@ -156,6 +169,7 @@ async function call<Body extends object>(
   const rules = await tools.rulesOf(request.whose);
   const target = readTarget(request.url, rules);
   if ("failure" in target) {
+    if (target.failure === "blocked") tools.noteBlocked(request, "url");
     return { outcome: "failed", ...target, durationMs: 0 };
   }
   const deadline = startDeadline(request.totalMs, request.signal);
@@ -168,7 +182,10 @@ async function call<Body extends object>(
     }
     request.signal?.throwIfAborted();
     const fault: unknown = deadline.signal.aborted ? deadline.signal.reason : error;
-    return { outcome: "failed", ...failureOf(fault), durationMs: msSince(began) };
+    const failed = failureOf(fault);
+    if (failed.failure === "blocked")
+      tools.noteBlocked(request, fault instanceof BlockedError ? "resolved" : "proxy");
+    return { outcome: "failed", ...failed, durationMs: msSince(began) };
   } finally {
     deadline.clear();
   }

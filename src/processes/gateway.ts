@@ -116,7 +116,7 @@ async function startServing(on: Foundation): Promise<{ engine: Engine; url: stri
   const { db } = database;
   const listeners = [database.url, config.databaseUrl ?? database.url].map(listenerOf);
   const allowsLoopback = config.localTargets === "auto" ? createSoleAccountCheck({ db, log }) : undefined;
-  const outgoing = createSafeFetch({ ...config, allowsLoopback, ownListeners: () => listeners });
+  const outgoing = createSafeFetch({ ...config, log, allowsLoopback, ownListeners: () => listeners });
   undo.add(() => outgoing.close());
   const engine = engineOf(on);
   const outcomes = createOutcomeRecorder(db, engine, followMessages);

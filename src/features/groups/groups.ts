@@ -136,14 +136,20 @@ async function readChanges(
   return [
     ...(name === undefined ? [] : [{ subject: name }]),
     ...(description === undefined ? [] : [{ description }]),
-    ...(image === undefined ? [] : [{ image: await readImage(deps, image) }]),
+    ...(image === undefined ? [] : [{ image: await readImage(deps, input.id, image) }]),
     ...(announce === undefined ? [] : [{ announce }]),
     ...(locked === undefined ? [] : [{ locked }]),
   ];
 }
 
-async function readImage(deps: GroupDeps, image: PictureInput | null): Promise<Uint8Array | null> {
-  return image === null ? null : toSquareImage(await readPicture(deps, "image", image), "image");
+async function readImage(
+  deps: GroupDeps,
+  instance_id: number,
+  image: PictureInput | null,
+): Promise<Uint8Array | null> {
+  return image === null
+    ? null
+    : toSquareImage(await readPicture(deps, { instance_id }, "image", image), "image");
 }
 
 /** Each person once, by the address under which the network knows them. */

@@ -3,7 +3,7 @@ import { GatewayError, invalidField } from "../../platform/errors.ts";
 import { cleanFileName } from "../../platform/file-name.ts";
 import { type MediaClaims, tellMediaType } from "../../platform/media-type.ts";
 import type { ArrivedFile, UploadedFile } from "../../platform/route.ts";
-import type { DownloadOutcome, SafeFetch } from "../../platform/safe-fetch.ts";
+import type { DownloadOutcome, OutgoingRequest, SafeFetch } from "../../platform/safe-fetch.ts";
 import { mimeType } from "../media/contract.ts";
 import { requireStorage } from "../media/media.ts";
 import { type FitOptions, fitMedia, type ToldFile } from "./fit-media.ts";
@@ -31,6 +31,7 @@ export interface TakeOptions {
   maxBytes: number;
   /** Longest time of a download; 60 s unless said. */
   downloadMs?: number;
+  tenant?: OutgoingRequest["tenant"];
   /** What refusals call the file; else the field in which it came. */
   field?: string;
 }
@@ -46,7 +47,7 @@ export async function readMedia(input: MediaInput, options: MediaOptions & Owner
   const file = new OutgoingFile(db);
   try {
     await requireStorage(db, account_id, 1);
-    const source = await takeIn(file, input, options);
+    const source = await takeIn(file, input, { ...options, tenant: { account_id } });
     const sha256 = await file.end();
     if (file.size === 0) throw invalidField(source.field, "is empty");
     const told = await tellMediaType(file.head, { ...input, source_mime_type: source.mime_type });
@@ -115,10 +116,10 @@ async function download(
   file: Pick<OutgoingFile, "write">,
   url: string,
   field: string,
-  { outgoing, maxBytes, downloadMs = DOWNLOAD_MS }: TakeOptions,
+  { outgoing, maxBytes, tenant, downloadMs = DOWNLOAD_MS }: TakeOptions,
 ): Promise<Omit<Source, "field">> {
   const onChunk = (piece: Buffer) => file.write(piece);
-  const outcome = await outgoing.download({ url, totalMs: downloadMs, maxBytes, onChunk });
+  const outcome = await outgoing.download({ url, totalMs: downloadMs, maxBytes, tenant, onChunk });
   if (outcome.outcome === "failed") throw downloadRefusal(outcome, field, maxBytes);
   if (outcome.status !== 200) throw downloadFailed(answerIn(outcome.status));
   return { mime_type: toMimeType(outcome.headers["content-type"]), file_name: lastOfPath(url) };

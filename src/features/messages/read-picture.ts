@@ -1,5 +1,5 @@
 import type { UploadedFile } from "../../platform/route.ts";
-import type { SafeFetch } from "../../platform/safe-fetch.ts";
+import type { OutgoingRequest, SafeFetch } from "../../platform/safe-fetch.ts";
 import { takeIn } from "./read-media.ts";
 
 /** A picture by its address, as base64 or a data URI, or as it came in a form. */
@@ -14,6 +14,7 @@ const MAX_BYTES = 16 * 1024 * 1024;
 /** The file of a picture, whole in memory. Throws what `readMedia` throws, naming `field`. */
 export async function readPicture(
   { outgoing }: PictureSource,
+  tenant: OutgoingRequest["tenant"],
   field: string,
   picture: PictureInput,
 ): Promise<Buffer> {
@@ -26,7 +27,7 @@ export async function readPicture(
       },
     },
     input,
-    { outgoing, field, maxBytes: MAX_BYTES },
+    { outgoing, tenant, field, maxBytes: MAX_BYTES },
   );
   return Buffer.concat(pieces);
 }

@@ -60,7 +60,8 @@ async function readPhoto(
 ): Promise<Uint8Array | null> {
   const field = (["file", "url", "base64"] as const).find((name) => input[name] != null);
   const given = field && input[field];
-  if (field && given != null) return toSquareImage(await readPicture(deps, field, given), field);
+  if (field && given != null)
+    return toSquareImage(await readPicture(deps, { instance_id: input.id }, field, given), field);
   if (input.url === null || input.base64 === null) return null;
   throw invalidField("url", "one of url, base64 and file is required; null removes the picture");
 }

@@ -40,6 +40,7 @@ export async function deliverWebhook(options: DeliverOptions, delivery: Delivery
     totalMs: timeoutMs,
     maxBytes: READ_AT_MOST_BYTES,
     whose: isGlobal ? "operator" : "tenant",
+    tenant: { instance_id: delivery.event.instance_id },
     // By the width of its lane; many webhooks of many customers may lead to one host.
     isPaced: true,
   });

@@ -68,7 +68,7 @@ function addressOf({ integration }: Desk, { data_url }: Attachment): string {
 }
 
 /** The address leads on to where the file is stored; our token goes to neither of them. */
-async function findFile({ deps: { outgoing } }: Desk, first: string): Promise<string> {
+async function findFile({ deps: { outgoing }, integration }: Desk, first: string): Promise<string> {
   let url = first;
   for (let hop = 0; hop < REDIRECTS; hop++) {
     const outcome = await outgoing.fetch({
@@ -76,6 +76,7 @@ async function findFile({ deps: { outgoing } }: Desk, first: string): Promise<st
       method: "GET",
       totalMs: LOOK_MS,
       maxBytes: 1,
+      tenant: { instance_id: integration.instance_id },
       isPaced: true,
     });
     const next = locationOf(outcome);

@@ -92,6 +92,7 @@ const nothing = z.unknown();
 /** The way to Chatwoot. */
 export interface Line {
   outgoing: SafeFetch;
+  instance_id: number;
   /** Told how each call went. */
   note?: (outcome: FetchOutcome, beganAt: number, refusal: Refusal | undefined) => Promise<void>;
 }
@@ -226,7 +227,8 @@ function toFields({ content_attributes, content, ...post }: NewPost): Record<str
 
 async function carryOut<T>(line: Line, access: Access, made: Call<T>): Promise<Answer<T>> {
   const beganAt = performance.now();
-  const outcome = await line.outgoing.fetch(await toRequest(access, made));
+  const tenant = { instance_id: line.instance_id };
+  const outcome = await line.outgoing.fetch({ ...(await toRequest(access, made)), tenant });
   const refusal = refusalOf(outcome);
   await line.note?.(outcome, beganAt, refusal);
   if (refusal) return { ok: false, refusal };

@@ -32,7 +32,8 @@ export function openDesk(deps: IntegrationDeps, health: Health, integration: Int
     const said = refusal && { status: refusal.verdict.status, error: refusal.words };
     pause = (await health.note(integration, outcome, beganAt, said)).pauseLaneMs;
   };
-  const chatwoot = callChatwoot({ outgoing: deps.outgoing, note }, accessOf(integration));
+  const { instance_id } = integration;
+  const chatwoot = callChatwoot({ outgoing: deps.outgoing, instance_id, note }, accessOf(integration));
   return { deps, health, integration, chatwoot, pauseLaneMs: () => pause };
 }
 

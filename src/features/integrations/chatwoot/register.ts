@@ -14,11 +14,12 @@ import type { Refusal } from "./refusal.ts";
  */
 export async function register(deps: IntegrationDeps, draft: Draft): Promise<Prepared> {
   const config = withInbox(draft);
-  const chatwoot = callChatwoot({ outgoing: deps.outgoing }, accessTo(config));
+  const { instance_id } = draft;
+  const chatwoot = callChatwoot({ outgoing: deps.outgoing, instance_id }, accessTo(config));
   const { version } = take(await chatwoot.version(), "url");
   await requireAdministrator(chatwoot, config);
   const our_webhook_token = doorTokenOf(draft) ?? randomBytes(24).toString("base64url");
-  const webhook_base = `${deps.baseUrl}/webhooks/chatwoot/${draft.instance_id}/`;
+  const webhook_base = `${deps.baseUrl}/webhooks/chatwoot/${instance_id}/`;
   const webhook_url = `${webhook_base}${our_webhook_token}`;
   const inbox = await openInbox(deps, draft, { config, chatwoot, webhook_url });
   const { id, inbox_identifier, hmac_mandatory, hmac_token, secret } = inbox;
@@ -104,7 +105,8 @@ async function openInbox(deps: IntegrationDeps, draft: Draft, opening: Opening):
   const { config, chatwoot, webhook_url } = opening;
   if (config.inbox_id === undefined) {
     const { id } = take(await chatwoot.createInbox(config.inbox_name, webhook_url), "inbox_name");
-    const created = callChatwoot({ outgoing: deps.outgoing }, accessTo({ ...config, inbox_id: id }));
+    const line = { outgoing: deps.outgoing, instance_id: draft.instance_id };
+    const created = callChatwoot(line, accessTo({ ...config, inbox_id: id }));
     return take(await created.inbox(), "inbox_id");
   }
   const inbox = take(await chatwoot.inbox(), "inbox_id");
@@ -148,12 +150,12 @@ export async function unregister(
   deps: Pick<IntegrationDeps, "outgoing" | "log">,
   integration: Integration,
 ): Promise<void> {
-  const chatwoot = callChatwoot({ outgoing: deps.outgoing }, accessTo(configOf(integration)));
+  const { instance_id } = integration;
+  const chatwoot = callChatwoot({ outgoing: deps.outgoing, instance_id }, accessTo(configOf(integration)));
   const inbox = await chatwoot.inbox();
   if (inbox.ok && inbox.value.webhook_url !== webhookUrlOf(integration)) return;
   const removed = inbox.ok ? await chatwoot.setWebhook("") : inbox;
   if (removed.ok) return;
-  const { instance_id } = integration;
   deps.log.warn(
     { instance_id, reason: removed.refusal.words },
     "the webhook of a Chatwoot inbox was not removed",

@@ -36,7 +36,8 @@ async function findFault(
   details: Record<string, unknown>,
 ): Promise<Fault | undefined> {
   if (!integration.enabled) return said("The integration is switched off.");
-  const chatwoot = callChatwoot({ outgoing: deps.outgoing }, accessOf(integration));
+  const { instance_id } = integration;
+  const chatwoot = callChatwoot({ outgoing: deps.outgoing, instance_id }, accessOf(integration));
   const reached = await chatwoot.version();
   if (!reached.ok) return faultOf(reached.refusal, "There is no Chatwoot at this `url`.");
   details.version = reached.value.version;

@@ -51,6 +51,7 @@ export async function deliver(
     body,
     totalMs: config.timeout_ms ?? (config.reply_mode === "response" ? ANSWER_TIMEOUT_MS : DEFAULT_TIMEOUT_MS),
     maxBytes: READ_AT_MOST_BYTES,
+    tenant: { instance_id },
     isPaced: true,
   });
 }

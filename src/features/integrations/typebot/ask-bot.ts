@@ -52,7 +52,7 @@ export function createBotCaller({ outgoing }: Pick<IntegrationDeps, "outgoing">,
     body: Record<string, unknown>,
   ): Promise<{ outcome: FetchOutcome; verdict: CallVerdict; pauseLaneMs: number | undefined }> {
     const beganAt = performance.now();
-    const outcome = await callTypebot(outgoing, config, path, body);
+    const outcome = await callTypebot(outgoing, { instance_id: integration.instance_id }, config, path, body);
     const error = explain(outcome, config);
     return { outcome, ...(await health.note(integration, outcome, beganAt, { error })) };
   }

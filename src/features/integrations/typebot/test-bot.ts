@@ -15,9 +15,10 @@ export async function testBot(
   integration: Integration,
 ): Promise<TestReport> {
   const config = typebotConfig.parse(integration.config);
+  const tenant = { instance_id: integration.instance_id };
   const beganAt = performance.now();
   const body = { isOnlyRegistering: true, isStreamEnabled: false };
-  const outcome = await callTypebot(outgoing, config, startPath(config), body);
+  const outcome = await callTypebot(outgoing, tenant, config, startPath(config), body);
   const isOk = judgeCall(outcome).verdict === "ok";
   const isBot = isOk && readAnswer(outcome)?.sessionId !== undefined;
   const message = isBot

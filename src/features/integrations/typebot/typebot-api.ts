@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { cleanJson } from "../../../platform/clean-text.ts";
-import type { FetchOutcome, SafeFetch } from "../../../platform/safe-fetch.ts";
+import type { FetchOutcome, OutgoingRequest, SafeFetch } from "../../../platform/safe-fetch.ts";
 import type { TypebotConfig } from "./config.ts";
 
 const bubble = z.looseObject({ id: z.string(), type: z.string(), content: z.looseObject({}).optional() });
@@ -56,6 +56,7 @@ const READ_AT_MOST_BYTES = 2 * 1024 * 1024;
 /** Calls the chat API of a viewer; no `Origin` is sent, since bots may refuse those of other sites. */
 export function callTypebot(
   outgoing: SafeFetch,
+  tenant: OutgoingRequest["tenant"],
   { base_url, api_token }: TypebotConfig,
   path: string,
   body: Record<string, unknown>,
@@ -71,6 +72,7 @@ export function callTypebot(
     body: JSON.stringify(body),
     totalMs: TOTAL_MS,
     maxBytes: READ_AT_MOST_BYTES,
+    tenant,
     isPaced: true,
   });
 }
