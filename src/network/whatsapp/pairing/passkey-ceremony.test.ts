@@ -177,6 +177,9 @@ describe("a passkey ceremony", () => {
       await expect.poll(() => rehearsal.failures).toMatchObject([{ failure: "passkey_failed" }]);
       expect(rehearsal.linked).toEqual([]);
       expect(rehearsal.ceremony.isActive).toBe(false);
+      // The nonce is revealed to a key of the right form only.
+      const code = rehearsal.ceremonies.codeOf(rehearsal.person);
+      expect(code === undefined).toBe(answer !== "weak_key");
     },
   );
 
