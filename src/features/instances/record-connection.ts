@@ -3,6 +3,7 @@ import type { Engine, Lane } from "../../engine/engine.ts";
 import { heldLanes } from "../../engine/fence.ts";
 import type { PasskeyState } from "../../network/calls.ts";
 import type { PairingError } from "../../network/driver.ts";
+import { cleanJson } from "../../platform/clean-text.ts";
 import type { Db, Trx } from "../../platform/db.ts";
 import type { PasskeyRow } from "../../tables.ts";
 import { changeStatus, type InstanceChange, type StatusChange } from "./change-status.ts";
@@ -154,7 +155,8 @@ function describePairingCode({ code, expires_at }: Extract<ConnectionEvent, { ty
 }
 
 /** Told to who must act: whoever has the passkey signs, and whoever has the phone compares. */
-function describePasskey({ stage, options, code, expires_at }: PasskeyState): Omit<StatusChange, "status"> {
+function describePasskey(state: PasskeyState): Omit<StatusChange, "status"> {
+  const { stage, options, code, expires_at } = cleanJson(state);
   const passkey = JSON.stringify({
     stage,
     options,

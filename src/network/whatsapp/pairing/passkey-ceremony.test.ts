@@ -66,6 +66,14 @@ class Rehearsal {
     this.ceremonies.ask(this.#candidate);
   }
 
+  /** WhatsApp makes another demand, without another scan. */
+  demand(options: Record<string, unknown> | string): Promise<void> {
+    const text = typeof options === "string" ? options : JSON.stringify(options);
+    const content = [{ tag: "passkey_request_options", attrs: {}, content: Buffer.from(text) }];
+    const attrs = { id: randomBytes(4).toString("hex"), type: "passkey_prologue_request" };
+    return this.ceremony.start({ tag: "notification", attrs, content });
+  }
+
   async untilStage(stage: PasskeyState["stage"]): Promise<void> {
     await expect.poll(() => this.states.at(-1)?.stage).toBe(stage);
   }
@@ -207,6 +215,47 @@ describe("a passkey ceremony", () => {
     rehearsal.ask();
     await expect.poll(() => rehearsal.acks).toEqual(["passkey_prologue_request", "passkey_prologue_request"]);
     expect([rehearsal.states.length, rehearsal.secrets.length]).toEqual([1, 2]);
+  });
+
+  it("proves the scan with the scanned secret when WhatsApp makes a second demand", async () => {
+    const device = rehearsal.scan();
+    await rehearsal.untilStage("required");
+    await rehearsal.demand(rehearsal.states[0]?.options ?? {});
+    expect(rehearsal.states.map(({ stage }) => stage)).toEqual(["required", "required"]);
+    await rehearsal.ceremony.submitAssertion(await rehearsal.sign());
+    expect(await device).toBe(1);
+    expect(rehearsal.linked).toEqual([rehearsal.secrets.at(-1)]);
+    expect([rehearsal.unhandled, rehearsal.failures]).toEqual([[], []]);
+  });
+
+  it("asks for another signature when a second demand overtakes the first one", async () => {
+    void rehearsal.scan({ answer: "never" });
+    const submitted = rehearsal.ceremony.submitAssertion(await rehearsal.sign());
+    await rehearsal.demand({ challenge: "bmV3" });
+    expect(await submitted).toMatchObject({ outcome: "refused", code: "CONFLICT" });
+    expect(rehearsal.states.at(-1)).toMatchObject({ stage: "required", options: { challenge: "bmV3" } });
+  });
+
+  it("forgets the code of the first demand with the second one", async () => {
+    rehearsal = new Rehearsal({ passkeyHandoffMs: 0 });
+    void rehearsal.scan();
+    await rehearsal.ceremony.submitAssertion(await rehearsal.sign());
+    await rehearsal.untilStage("confirmation_required");
+    const { options } = rehearsal.states[0] as PasskeyState;
+    await rehearsal.demand(options ?? {});
+    await rehearsal.ceremony.submitAssertion(await rehearsal.sign());
+    const codes = rehearsal.states.slice(-3).map(({ stage, code }) => [stage, code !== null]);
+    expect(codes).toContainEqual(["awaiting_phone", false]);
+    expect(codes).not.toContainEqual(["awaiting_phone", true]);
+  });
+
+  it("takes options that are nested too deep for options that are broken", async () => {
+    const deep = `{"challenge":"b2xk","extensions":${"[".repeat(4_000)}${"]".repeat(4_000)}}`;
+    void rehearsal.scan();
+    await rehearsal.untilStage("required");
+    const { challenge } = rehearsal.states[0]?.options ?? {};
+    await rehearsal.demand(deep);
+    expect(rehearsal.states.at(-1)).toMatchObject({ stage: "required", options: { challenge } });
   });
 
   it("ends with words about the phone when it does not answer", async () => {

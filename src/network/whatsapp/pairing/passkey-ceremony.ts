@@ -94,12 +94,15 @@ export class PasskeyCeremony {
       return stream.acknowledge(notification);
     const request = readRequest(notification) ?? (await this.#askForRequest());
     this.#requestId = id;
-    this.#handoff = { key: deriveHandoffKey(secret.current), since: performance.now() };
+    // A later demand comes without another scan, so the phone knows the first secret alone.
+    if (this.#stage === "none")
+      this.#handoff = { key: deriveHandoffKey(secret.current), since: performance.now() };
     await secret.rotate();
     await stream.acknowledge(notification);
     if (!request) return this.#fail("passkey_failed", "WhatsApp sent no options for the passkey.");
     this.#request = request;
     this.#exchange = undefined;
+    this.#primary = undefined;
     await this.#enter("required", request.timeoutMs, "passkey_expired");
   }
 
@@ -127,7 +130,7 @@ export class PasskeyCeremony {
     if (this.#submission) return conflict("An assertion is being checked. Wait for its result.");
     const signed = readAssertion(assertion, request);
     if ("reason" in signed) return { outcome: "refused", ...signed };
-    this.#submission = this.#submit(signed);
+    this.#submission = this.#submit(signed, request);
     try {
       return await this.#submission;
     } finally {
@@ -163,10 +166,11 @@ export class PasskeyCeremony {
     }
   }
 
-  async #submit(signed: SignedChallenge): Promise<CallResult<PasskeyStage>> {
+  async #submit(signed: SignedChallenge, request: PasskeyOptions): Promise<CallResult<PasskeyStage>> {
     try {
       const exchange = await this.#sendPrologue(signed);
       if (!this.isActive) return conflict(NO_CHALLENGE);
+      if (this.#request !== request) return conflict(SUPERSEDED);
       this.#exchange = exchange;
       this.#handoff = undefined;
       await this.#enter("awaiting_phone", this.#options.timing.passkeyAnswerMs, "passkey_no_answer");
@@ -266,6 +270,7 @@ export class PasskeyCeremony {
 const REQUEST = "passkey_request_options";
 const NO_CHALLENGE = "No passkey is asked for now. Connect the instance and scan its QR first.";
 const NO_CODE = "No code waits for a confirmation now. Read the state with GET .../passkey.";
+const SUPERSEDED = "WhatsApp has sent another challenge in the meantime. Fetch it and sign that one.";
 const UNANSWERED = "WhatsApp did not answer. Send the assertion again.";
 
 function readRequest(node: BinaryNode): PasskeyOptions | undefined {

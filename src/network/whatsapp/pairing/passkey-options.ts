@@ -9,6 +9,7 @@ export interface PasskeyOptions {
 }
 
 const MAX_BYTES = 16_384;
+const MAX_DEPTH = 20;
 const MAX_CHALLENGE = 1_024;
 const MAX_HOST = 253;
 const DEFAULT_TIMEOUT_MS = 600_000;
@@ -20,12 +21,18 @@ export function readPasskeyOptions(content: unknown): PasskeyOptions | undefined
   if (!(content instanceof Uint8Array) || content.length === 0 || content.length > MAX_BYTES)
     return undefined;
   const json = parseObject(Buffer.from(content).toString());
-  if (!json) return undefined;
+  if (!json || !isShallow(json, MAX_DEPTH)) return undefined;
   const { challenge, rpId, timeout } = json;
   if (typeof challenge !== "string" || challenge.length > MAX_CHALLENGE) return undefined;
   if (!BASE64URL.test(challenge)) return undefined;
   if (rpId !== undefined && (typeof rpId !== "string" || rpId.length > MAX_HOST)) return undefined;
   return { challenge, rpId, timeoutMs: timeoutOf(timeout), json };
+}
+
+/** What is nested deeply cannot be written as JSON again. */
+function isShallow(value: unknown, levels: number): boolean {
+  if (typeof value !== "object" || value === null) return true;
+  return levels > 0 && Object.values(value).every((inner) => isShallow(inner, levels - 1));
 }
 
 /** The object that a JSON text holds. */
