@@ -11,7 +11,7 @@ import {
 } from "../instances/instances.ts";
 import type { linkingContract } from "./contract.ts";
 import type { OpenLink } from "./link-token.ts";
-import { toPasskey } from "./passkey.ts";
+import { NO_PASSKEY, toPasskey } from "./passkey.ts";
 
 export type LinkView = OutputOf<typeof linkingContract.readLink>;
 
@@ -59,14 +59,33 @@ function isLinked({ status, connected_at }: InstanceRow, { created_at }: OpenLin
 
 async function toView(row: InstanceRow, link: OpenLink): Promise<LinkView> {
   const is_linked = isLinked(row, link);
+  const view = is_linked ? LINKED : await toLinkingView(row);
+  const shown = { name: row.name, status: row.status, is_linked, link_expires_at: link.expires_at, ...view };
+  const version = createHash("sha256").update(JSON.stringify(shown)).digest("base64url");
+  return { ...shown, version };
+}
+
+type LinkingView = Omit<LinkView, "name" | "status" | "is_linked" | "link_expires_at" | "version">;
+
+/** What comes later, such as the QR of a next pairing, is none of this link. */
+const LINKED: LinkingView = {
+  ...{
+    qr: null,
+    attempt: null,
+    max_attempts: null,
+    is_refreshed: false,
+    pairing_code: null,
+    expires_at: null,
+  },
+  ...{ passkey: NO_PASSKEY, error: null },
+};
+
+async function toLinkingView(row: InstanceRow): Promise<LinkingView> {
   const { qr, attempt, max_attempts, pairing_code, expires_at, qr_reason, pairing_error } =
     await toPairing(row);
-  const shown = {
-    ...{ name: row.name, status: row.status, is_linked, link_expires_at: link.expires_at },
+  return {
     ...{ qr, attempt, max_attempts, pairing_code, expires_at, passkey: toPasskey(row) },
     is_refreshed: qr_reason === "refreshed",
     error: pairing_error && { message: pairing_error.message, action: pairing_error.action },
   };
-  const version = createHash("sha256").update(JSON.stringify(shown)).digest("base64url");
-  return { ...shown, version };
 }

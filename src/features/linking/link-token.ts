@@ -2,6 +2,7 @@ import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import { sql } from "kysely";
 import type { Db, Trx } from "../../platform/db.ts";
 import { GatewayError } from "../../platform/errors.ts";
+import { requireInService } from "../accounts/accounts.ts";
 import type { InstanceRow } from "../instances/instances.ts";
 
 /** Long enough to find the phone, short enough for a chat in which the link was sent. */
@@ -36,7 +37,7 @@ export async function createLink(
   return { token, expires_at: row.expires_at };
 }
 
-/** Binds a link to the first browser that opens it; answers the browser's secret. Throws NOT_FOUND, FORBIDDEN. */
+/** Binds a link to the first browser that opens it; answers the browser's secret. Throws as `getLink`. */
 export async function bindLink(db: Db, token: string, browser: string | undefined): Promise<string> {
   const given = browser !== undefined && SECRET.test(browser) ? browser : newSecret();
   await selectLink(db, token);
@@ -51,7 +52,10 @@ export async function bindLink(db: Db, token: string, browser: string | undefine
   return given;
 }
 
-/** Throws NOT_FOUND for a link that does not count any more, FORBIDDEN in another browser. */
+/**
+ * Throws NOT_FOUND for a link that does not count any more, FORBIDDEN in another browser, ACCOUNT_RESTRICTED while the
+ * account is not in service.
+ */
 export async function getLink(db: Db, token: string, browser: string): Promise<OpenLink> {
   const { browser: bound, ...link } = await selectLink(db, token);
   if (bound && SECRET.test(browser) && timingSafeEqual(bound, digest(browser))) return link;
@@ -64,13 +68,20 @@ export async function getLink(db: Db, token: string, browser: string): Promise<O
 async function selectLink(db: Db, token: string) {
   const link = SECRET.test(token)
     ? await db
-        .selectFrom("instance_link")
-        .select(["instance_id", "browser", "created_at", "expires_at"])
-        .where("digest", "=", digest(token))
-        .where("expires_at", ">", sql<Date>`now()`)
+        .selectFrom("instance_link as link")
+        .innerJoin("instance", "instance.id", "link.instance_id")
+        .innerJoin("account", "account.id", "link.account_id")
+        .select(["link.instance_id", "link.browser", "link.created_at", "link.expires_at", "account.status"])
+        .where("link.digest", "=", digest(token))
+        .where("link.expires_at", ">", sql<Date>`now()`)
+        .where("instance.removed_at", "is", null)
         .executeTakeFirst()
     : undefined;
-  if (link) return link;
+  if (link) {
+    const { status, ...open } = link;
+    requireInService(status);
+    return open;
+  }
   throw new GatewayError("NOT_FOUND", "This link is not valid any more. Ask for a new link.");
 }
 

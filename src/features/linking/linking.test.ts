@@ -85,6 +85,13 @@ describe("the passkey of an instance", () => {
     expect(await row.executeTakeFirst()).toEqual({ passkey: null });
   });
 
+  it("is stored without what the database does not take", async () => {
+    const shop = await pairing();
+    await comesTo(shop.id, { options: { ...OPTIONS, hint: "a\u0000b\ud800" } });
+    const { data } = await shop.client.getPasskey({ id: shop.id });
+    expect(data.challenge).toEqual({ ...OPTIONS, hint: "ab\ufffd" });
+  });
+
   it("is told to those who name its events, again with each challenge", async () => {
     const shop = await pairing();
     const names = ["instance.passkey_required", "instance.passkey_confirmation"] as const;
@@ -222,6 +229,46 @@ describe("a link", () => {
     expect((await ask(token, "state", { browser })).data).toMatchObject({ is_linked: true });
     for (const path of ["connect", "passkey/confirm", "passkey/cancel"])
       expect(await ask(token, path, { browser })).toMatchObject({ status: 409, code: "CONFLICT" });
+  });
+
+  it("shows nothing of a pairing that comes after its own", async () => {
+    const shop = await pairing();
+    const token = await linkOf(shop);
+    const browser = await open(token);
+    await shop.client.sandboxScan({ id: shop.id });
+    await expect
+      .poll(async () => (await ask(token, "state", { browser })).data)
+      .toMatchObject({ is_linked: true });
+    await shop.client.logoutInstance({ id: shop.id });
+    await shop.client.connectInstance({ id: shop.id, wait_seconds: 60 });
+    expect((await shop.client.getInstanceQr({ id: shop.id })).data?.qr_code).not.toBeNull();
+    expect((await ask(token, "state", { browser })).data).toMatchObject({
+      ...{ is_linked: true, qr: null, attempt: null, pairing_code: null, expires_at: null, error: null },
+      passkey: { state: "none", challenge: null, code: null },
+    });
+  });
+
+  it("does nothing while the account is not in service, nor once the instance is removed", async () => {
+    const shop = await pairing();
+    const token = await linkOf(shop);
+    const browser = await open(token);
+    const row = db().selectFrom("instance").select("account_id").where("id", "=", shop.id);
+    const { account_id } = await row.executeTakeFirstOrThrow();
+    const put = (status: "active" | "blocked") =>
+      db().updateTable("account").set({ status }).where("id", "=", account_id).execute();
+    await put("blocked");
+    try {
+      for (const path of ["open", "state", "connect", "passkey/confirm"])
+        expect(await ask(token, path, { browser })).toMatchObject({
+          status: 403,
+          code: "ACCOUNT_RESTRICTED",
+        });
+    } finally {
+      await put("active");
+    }
+    expect((await ask(token, "state", { browser })).status).toBe(200);
+    await db().updateTable("instance").set({ removed_at: new Date() }).where("id", "=", shop.id).execute();
+    expect(await ask(token, "open", { browser })).toMatchObject({ status: 404, code: "NOT_FOUND" });
   });
 
   it("ends after ten minutes, and with the next link of the instance", async () => {

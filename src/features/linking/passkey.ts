@@ -22,10 +22,11 @@ export type Assertion = Omit<InputOf<typeof linkingContract.submitPasskeyAsserti
 
 const STATE_WAIT_MS = 5_000;
 
+export const NO_PASSKEY: PasskeyView = { state: "none", challenge: null, code: null, expires_at: null };
+
 /** The passkey of an instance as any node can read it. */
 export function toPasskey({ status, passkey }: InstanceRow): PasskeyView {
-  if (status !== "passkey_required" || !passkey)
-    return { state: "none", challenge: null, code: null, expires_at: null };
+  if (status !== "passkey_required" || !passkey) return NO_PASSKEY;
   const { stage, options, code, expires_at } = passkey;
   return { state: stage, challenge: options, code, expires_at: new Date(expires_at) };
 }
