@@ -33,19 +33,19 @@ function complain(error) {
   at("trouble").hidden = !error;
 }
 
-/** One press at a time; what goes wrong is said. */
+/** One press of a button at a time; the others stay, since a signature may never come. What goes wrong is said. */
 function press(id, event, act) {
   at(id).addEventListener(event, async (pressed) => {
     pressed.preventDefault();
-    const buttons = [...document.querySelectorAll("main button")];
-    for (const button of buttons) button.disabled = true;
+    const button = pressed.submitter ?? at(id);
+    button.disabled = true;
     complain();
     try {
       await act();
     } catch (error) {
       complain(error);
     }
-    for (const button of buttons) button.disabled = false;
+    button.disabled = false;
   });
 }
 
@@ -91,6 +91,7 @@ function show(state) {
   const words = isAgain ? "Scan the code once more." : section ? WORDS[section] : "One moment …";
   say(section === "start" && state.error ? state.error.message + " " + state.error.action
     : (section === "start" && ENDED[state.status]) || words);
+  if (isNew && section === "passkey") at("sign").disabled = false;
   if (isNew && section) focusOn(section);
   tick();
 }
