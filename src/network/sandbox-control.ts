@@ -100,4 +100,6 @@ export interface SandboxControl {
   changeGroup(group: Jid, from: string, change: GroupChange): Promise<CallResult<null>>;
   /** Drops the copies of these messages, and what was noted of the traffic of these phones. */
   forget(phones: readonly string[], messages: readonly { writer: string; id: string }[]): Promise<void>;
+  /** Unlinks a phone that nobody answers for any more, and drops what is kept of it. */
+  forgetPhone(phone: string): Promise<void>;
 }

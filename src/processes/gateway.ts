@@ -137,7 +137,7 @@ async function startServing(on: Foundation): Promise<{ engine: Engine; url: stri
     version: readVersion(),
     log,
   };
-  const sessions = addSessions({ ...shared, drivers: createDrivers(on, shared) });
+  const sessions = addSessions({ ...shared, sandbox: on.sandbox, drivers: createDrivers(on, shared) });
   const nodes = createOtherNodes({ ...shared, sessions, store: media.store });
   undo.add(() => nodes.close());
   const files = { db, engine, store: media.store, readFromNode: nodes.readFile, log };

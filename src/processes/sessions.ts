@@ -23,9 +23,10 @@ import { createActionRunner } from "../features/messages/run-action.ts";
 import { createSendRunner } from "../features/messages/send-message.ts";
 import { createInstanceReader } from "../features/messages/sending-instance.ts";
 import type { Driver, NetworkEvent, Session } from "../network/driver.ts";
+import { createSandboxControl } from "../network/sandbox/control.ts";
 import { createSessions, type SessionOptions, type Sessions } from "../network/sessions.ts";
 import type { Config } from "../platform/config.ts";
-import { type Db, isPassing } from "../platform/db.ts";
+import { type Database, type Db, isPassing } from "../platform/db.ts";
 import type { Log } from "../platform/log.ts";
 import type { SafeFetch } from "../platform/safe-fetch.ts";
 import type { SecretBox } from "../platform/secret-box.ts";
@@ -43,6 +44,7 @@ export interface SessionParts {
   outcomes: OutcomeRecorder;
   suppression: Suppression;
   media: MediaParts;
+  sandbox: Database;
 }
 
 /** The sessions of this node, as the rest of the process sees them. */
@@ -76,6 +78,7 @@ export function addSessions(parts: SessionParts): SessionHost {
     readInstance: createInstanceReader(db),
     messageOf: async (id) => (await live.of(id)).reject_message,
   });
+  const sandboxOf = (account_id: number) => createSandboxControl(parts.sandbox.pool, account_id);
   const dismiss = (id: number) => dismissIntegrations(parts, id);
   const { files } = parts.media;
   const runMedia = createMediaRunner({ ...parts, files, connectedSession, maxBytes: config.mediaMaxBytes });
@@ -86,7 +89,7 @@ export function addSessions(parts: SessionParts): SessionHost {
     if (what === "act") return runAction(job);
     if (what === "refuse_call") return refuseCall(job);
     if (what === "media") return runMedia(job);
-    return runControlJob({ ...parts, recorder, dismissIntegrations: dismiss }, host, job);
+    return runControlJob({ ...parts, recorder, dismissIntegrations: dismiss, sandboxOf }, host, job);
   }
 
   engine.register({

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ADMIN_TOKEN } from "../../../test/gateway.ts";
 import { type MessagingStory, startMessagingStory, waitUntil } from "../../../test/messaging-story.ts";
 import { createRawCall } from "../../../test/raw-call.ts";
+import { createSandboxControl } from "../../network/sandbox/control.ts";
 import { openDatabase } from "../../platform/db.ts";
 import { recordEvents } from "../events/events.ts";
 
@@ -195,6 +196,51 @@ describe("removing an instance", () => {
     expect(await logged(gone)).toBe(0);
     expect(await logged(stays)).toBeGreaterThan(0);
   });
+
+  test("drops what the sandbox network keeps of it at once, and nothing of others", async () => {
+    const [gone, stays] = [await story.join({ name: "Gone" }), await story.join({ name: "Stays" })];
+    const before = [];
+    for (const { id, phone, client } of [gone, stays]) {
+      const { rows: accounts } = await sql<{ account_id: number }>`
+        select account_id from instance where id = ${id}`.execute(db());
+      const network = createSandboxControl(story.gateway.database.pool, accounts[0]?.account_id ?? 0);
+      const from = newNumber();
+      const received = await network.receive(phone, { from, content: { kind: "text", text: "Hello" } });
+      const { data } = await client.sendText({ id, number: from, text: "Hi" });
+      await waitUntil(async () => (await story.ledger({ message_id: data.message_id })).length > 0);
+      await waitUntil(async () => (await storedOf(id)) === 2);
+      const files = [`${from}/${received}`, `${phone}/${data.message_id}`];
+      await sql`
+        insert into sandbox.media (id, bytes, account_id)
+        select unnest(${files}::text[]), 'x', ${accounts[0]?.account_id}`.execute(db());
+      const letter = { id: "UNREAD", sender: { phone: from } };
+      await sql`
+        insert into sandbox.mailbox (device, chat, kind, body, due_at)
+        select id, 'chat', 'message', ${JSON.stringify(letter)}, now() + interval '1 day'
+        from sandbox.device where phone = ${phone} and linked_at is not null`.execute(db());
+      before.push({ id, phone, from, files });
+    }
+    const [left, kept] = before.map((one) => () => keptOf(one));
+    expect(await left?.()).toEqual({ messages: 2, files: 2, letters: 1, has_log: true });
+    await gone.client.deleteInstance({ id: gone.id });
+    expect(await left?.()).toEqual({ messages: 0, files: 0, letters: 0, has_log: false });
+    expect(await kept?.()).toEqual({ messages: 2, files: 2, letters: 1, has_log: true });
+  });
+
+  async function storedOf(id: number): Promise<number> {
+    return (await db().selectFrom("message").select("id").where("instance_id", "=", id).execute()).length;
+  }
+
+  /** What the sandbox network has of a phone and of who wrote to it. */
+  async function keptOf({ phone, from, files }: { phone: string; from: string; files: string[] }) {
+    const devices = sql`select id from sandbox.device where phone = ${phone}`;
+    const { rows } = await sql`
+      select (select count(*) from sandbox.message where phone in (${phone}, ${from})) as messages,
+        (select count(*) from sandbox.media where id = any(${files})) as files,
+        (select count(*) from sandbox.mailbox where device in (${devices}) and due_at > now() + interval '1 hour') as letters,
+        exists (select from sandbox.ledger where device in (${devices})) as has_log`.execute(db());
+    return rows[0];
+  }
 
   test("leaves no job in a lane that is gone, whoever records an event meanwhile", async () => {
     const shop = await story.join({ name: "Gone" });

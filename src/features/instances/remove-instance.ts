@@ -3,6 +3,7 @@ import type { Engine, Lane } from "../../engine/engine.ts";
 import type { Db, Trx } from "../../platform/db.ts";
 import { type AuditActor, recordAudit } from "../audit/audit.ts";
 import { addControlJob } from "./control-jobs.ts";
+import { type ForgetDeps, forgetNetworkCopies } from "./forget-network-copies.ts";
 import { entryOf } from "./instance-audit.ts";
 import { lockInstance } from "./instance-row.ts";
 import { clearPairings } from "./pairing-vault.ts";
@@ -57,12 +58,18 @@ async function waitUntilGone({ db, engine }: RemoveDeps, id: number, signal: Abo
  * Removes what is left of a hidden instance: deliveries first, then messages and events piece by piece, then the row. Each
  * step can be done again. Answers the lanes that are gone; undefined when this node does not own the lane any more.
  */
-export async function removeInstance(db: Db, node: string, lane: Lane): Promise<number[] | undefined> {
+export async function removeInstance(
+  deps: ForgetDeps,
+  node: string,
+  lane: Lane,
+): Promise<number[] | undefined> {
+  const { db } = deps;
   const id = Number(lane.key);
   const silenced = await db.transaction().execute(async (trx) => {
     return (await holdAlone(trx, node, lane)) ? silenceWebhooks(trx, id) : undefined;
   });
   if (!silenced) return undefined;
+  await forgetNetworkCopies(deps, id);
   await removeHistory(db, id);
   const isRemoved = await db.transaction().execute(async (trx) => {
     if (!(await holdAlone(trx, node, lane))) return false;

@@ -6,13 +6,14 @@ import { withinTime } from "../../platform/within-time.ts";
 import { changeStatus } from "./change-status.ts";
 import { type ControlRef, controlRef } from "./control-jobs.ts";
 import { eraseCredential } from "./credential-store.ts";
+import type { ForgetDeps } from "./forget-network-copies.ts";
 import { findAndLockInstance } from "./instance-row.ts";
 import { type OpenDeps, type OpenSessions, openSession } from "./open-session.ts";
 import { NO_IDENTITY } from "./record-connection.ts";
 import { removeInstance } from "./remove-instance.ts";
 import { readSessionOptions } from "./session-options.ts";
 
-export interface ControlJobDeps extends OpenDeps {
+export interface ControlJobDeps extends OpenDeps, ForgetDeps {
   engine: Pick<Engine, "node" | "wake" | "tell" | "laneLost">;
   /** Has other sides tell nothing more to an instance that is about to go. */
   dismissIntegrations(instanceId: number): Promise<void>;
@@ -81,9 +82,9 @@ async function runDelete(
   { lane }: Job,
   instance: Instance,
 ): Promise<JobEnd> {
-  const { db, engine } = deps;
+  const { engine } = deps;
   await Promise.all([unlink(deps, sessions, instance, LAST_LOGOUT_MS), dismiss(deps, instance)]);
-  const lanes = await removeInstance(db, engine.node.id, lane);
+  const lanes = await removeInstance(deps, engine.node.id, lane);
   if (!lanes) {
     engine.laneLost(lane.id);
     return { end: "settled" };

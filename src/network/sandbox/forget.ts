@@ -38,3 +38,18 @@ export async function forget(
     [phones, account_id],
   );
 }
+
+/** Unlinks a phone that nobody here answers for any more, and drops its letters and the log of its traffic. */
+export async function forgetPhone(network: AccountNetwork, phone: string): Promise<void> {
+  const { client, account_id } = network;
+  const { rows } = await client.query<{ id: number }>(
+    `update sandbox.device
+     set unlinked_at = coalesce(unlinked_at, now()), session = null, push_name = null
+     where phone = $1 and account_id = $2 returning id::float8 as id`,
+    [phone, account_id],
+  );
+  const devices = rows.map(({ id }) => id);
+  await client.query("delete from sandbox.mailbox where device = any ($1::bigint[])", [devices]);
+  await forget(network, [phone], []);
+  await client.query("delete from sandbox.ledger where device = any ($1::bigint[])", [devices]);
+}
