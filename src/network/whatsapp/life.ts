@@ -136,7 +136,7 @@ export class Life {
       phone: this.#options.pairingPhone,
       shown: this.#shownCodes,
       signal,
-      tell: (event) => this.#tell(event),
+      tell: (event, isStale) => this.#tell(event, isStale),
       onCeremony: (ceremony) => {
         this.#ceremony = ceremony;
       },
@@ -262,8 +262,8 @@ export class Life {
   }
 
   // How a session stands must reach the gateway, so a report that fails is repeated.
-  async #tell(event: NetworkEvent): Promise<void> {
-    while (!this.#isStopped()) {
+  async #tell(event: NetworkEvent, isStale: () => boolean = () => false): Promise<void> {
+    while (!this.#isStopped() && !isStale()) {
       try {
         return await this.#options.report(event);
       } catch (error) {

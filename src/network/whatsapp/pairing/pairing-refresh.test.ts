@@ -149,6 +149,47 @@ describe("a QR whose secret WhatsApp retires during the scan", () => {
   });
 });
 
+describe("a QR whose connection ends while it is being stored", () => {
+  it("is stored before the end of the connection is", async () => {
+    const listener = stage.open({ timing: { closeMs: 60_000 } });
+    let answer = () => {};
+    const answered = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    let isAsked = false;
+    listener.gate = async ({ type }) => {
+      if (type !== "qr" || isAsked) return;
+      isAsked = true;
+      await answered;
+    };
+    listener.session.connect();
+    await eventually(() => expect(isAsked).toBe(true));
+    // Its connection ends with the other one.
+    const { listener: other } = await show();
+    await stage.control.endRegistrations();
+    await other.heard("qr", 2);
+    answer();
+    await listener.heard("qr", 2);
+    expect(listener.events.map(({ type }) => type)).toEqual(["qr", "disconnected", "qr"]);
+  });
+
+  it("is not stored any more when the database failed until then", async () => {
+    const listener = stage.open();
+    let [tries, isOver] = [0, false];
+    listener.gate = async ({ type }) => {
+      isOver ||= type === "disconnected";
+      if (isOver) return;
+      tries++;
+      throw new Error("the database is away");
+    };
+    listener.session.connect();
+    await eventually(() => expect(tries).toBeGreaterThan(1));
+    await stage.control.endRegistrations();
+    expect(await listener.heard("qr")).toMatchObject({ attempt: 2 });
+    expect(listener.events.map(({ type }) => type)).toEqual(["disconnected", "qr"]);
+  });
+});
+
 describe("a session that is linked by QR", () => {
   it.each([
     ["Acme Support", "Acme Support"],

@@ -1,5 +1,6 @@
 import { type BinaryNode, buildPairingQRData, configureSuccessfulPairing } from "baileys";
 import type { CredentialStore, NetworkEvent, PairingError, QrReason } from "../../driver.ts";
+import { atMost } from "../at-most.ts";
 import { type Credentials, writeCredentials } from "../credentials.ts";
 import type { Hub } from "../hub.ts";
 import { type Ending, LOST, type OpenSocket, openSocket, SILENT } from "../socket.ts";
@@ -24,7 +25,8 @@ export interface PairingOptions extends WayOptions {
   signal: AbortSignal;
   /** Whether a failure of the store passes by itself; none when absent. */
   mayPass?: (error: unknown) => boolean;
-  tell(event: NetworkEvent): Promise<void>;
+  /** Resolves once it is stored, or once it is stale: it is not tried again then. */
+  tell(event: NetworkEvent, isStale: () => boolean): Promise<void>;
   /** The account wants its passkey: from now on it is this ceremony that people go on with. */
   onCeremony(ceremony: PasskeyCeremony): void;
 }
@@ -68,6 +70,7 @@ class Pairing {
   #found: Paired | undefined;
   /** Of the identity, once the phone has agreed. */
   #storing: Promise<boolean> | undefined;
+  readonly #reports = new Set<Promise<void>>();
 
   constructor(options: PairingOptions, secret: PairingSecret) {
     this.#options = options;
@@ -92,7 +95,7 @@ class Pairing {
   }
 
   async run(): Promise<Paired> {
-    const { signal } = this.#options;
+    const { signal, hub } = this.#options;
     const stop = () => this.#stop("stopped");
     signal.addEventListener("abort", stop);
     this.#listen();
@@ -106,17 +109,19 @@ class Pairing {
     this.#ceremony?.end();
     await this.#storing;
     await this.#secret.close();
+    // What is being reported ends before the end of the connection is reported.
+    await atMost(Promise.all([this.#stream.drained(), ...this.#reports]), hub.timing.closeMs);
     if (isInterrupted) this.#found ??= { end: "failed", error: pairingError("passkey_interrupted") };
     return this.#found ?? { end: "closed", shown: this.#code?.shown ?? this.#shownQrs, ending };
   }
 
   #openCode(): PairingCode | undefined {
-    const { phone, shown, hub, tell } = this.#options;
+    const { phone, shown, hub } = this.#options;
     if (phone === undefined) return undefined;
     return new PairingCode({
       ...{ stream: this.#stream, secret: this.#secret, timing: hub.timing, phone, shown },
-      show: (code, expires_at) => tell({ type: "pairing_code", code, expires_at }),
-      warn: (error) => tell({ type: "pairing_failed", error }),
+      show: (code, expires_at) => this.#report({ type: "pairing_code", code, expires_at }),
+      warn: (error) => this.#report({ type: "pairing_failed", error }),
       fail: (error) => this.#finish({ end: "failed", error }),
     });
   }
@@ -161,14 +166,14 @@ class Pairing {
   }
 
   async #show({ ref, expiresAt: expires_at }: QrReference, reason: QrReason): Promise<void> {
-    const { hub, tell } = this.#options;
+    const { hub } = this.#options;
     const { noiseKey, signedIdentityKey, advSecretKey } = this.#secret.creds;
     const [noise, identity] = [noiseKey, signedIdentityKey].map((key) =>
       Buffer.from(key.public).toString("base64"),
     ) as [string, string];
     const qr = buildPairingQRData(ref, noise, identity, advSecretKey, BROWSER);
     const max_attempts = hub.timing.qrAttempts;
-    await tell({ type: "qr", qr, expires_at, attempt: this.#shownQrs, max_attempts, reason });
+    await this.#report({ type: "qr", qr, expires_at, attempt: this.#shownQrs, max_attempts, reason });
   }
 
   /**
@@ -193,12 +198,12 @@ class Pairing {
   }
 
   #openCeremony(): PasskeyCeremony {
-    const { hub, tell, onCeremony } = this.#options;
+    const { hub, onCeremony } = this.#options;
     const { noiseKey, signedIdentityKey } = this.#secret.creds;
     const ceremony = new PasskeyCeremony({
       ...{ stream: this.#stream, secret: this.#secret, timing: hub.timing },
       keys: { noisePublic: noiseKey.public, identityPublic: signedIdentityKey.public },
-      report: (passkey) => tell({ type: "passkey_required", passkey }),
+      report: (passkey) => this.#report({ type: "passkey_required", passkey }),
       fail: (failure, detail) => {
         if (detail !== undefined) hub.log?.warn({ err: detail }, "whatsapp: a passkey ceremony failed");
         this.#finish({ end: "failed", error: pairingError(failure) });
@@ -244,7 +249,7 @@ class Pairing {
   /** What is shown stays: the phone may have scanned a QR from before a refresh. */
   async #refuse(iq: BinaryNode): Promise<void> {
     await this.#stream.send(refusalOf(iq, "401", "not-authorized"));
-    await this.#options.tell({ type: "pairing_failed", error: pairingError("phone_refused") });
+    await this.#report({ type: "pairing_failed", error: pairingError("phone_refused") });
   }
 
   /** Undefined when the consent was not given under the current secret, or is not the phone's. */
@@ -258,6 +263,15 @@ class Pairing {
     } catch {
       return undefined;
     }
+  }
+
+  /** A QR, a code or a challenge is of no use after the end of its connection. */
+  async #report(event: NetworkEvent): Promise<void> {
+    const { isClosed } = this.#socket;
+    if (isClosed()) return;
+    const report = this.#options.tell(event, isClosed);
+    this.#reports.add(report);
+    await report.finally(() => this.#reports.delete(report));
   }
 
   #finish(found: Paired): void {

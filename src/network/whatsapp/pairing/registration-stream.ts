@@ -82,6 +82,11 @@ export class RegistrationStream {
       .finally(() => this.#queued--);
   }
 
+  /** Resolves when all work that was given to `inOrder` has ended; once the connection is over, none begins any more. */
+  async drained(): Promise<void> {
+    await this.#works.run("", async () => {});
+  }
+
   async send(stanza: BinaryNode): Promise<void> {
     await this.#options.socket.sock.sendNode(stanza);
   }
