@@ -60,6 +60,8 @@ describe("a pairing code", () => {
     [400, "feature-not-available", "number_refused"],
     [403, "forbidden", "code_forbidden"],
     [429, "rate-overlimit", "rate_limited"],
+    [405, "not-allowed", "client_outdated"],
+    [409, "conflict", "pairing_unavailable"],
     [500, "internal-server-error", "pairing_unavailable"],
   ])("that WhatsApp refuses with %s %s is never shown: %s", async (code, text, expected) => {
     await stage.control.fault({ fault: "code_refused", code, text });
@@ -137,6 +139,24 @@ describe("a pairing code", () => {
     await expect(enter(await code())).rejects.toThrow("refused the last step");
     expect((await listener.heard("pairing_failed")).error.code).toBe("wrong_code");
   });
+
+  it.each([
+    [429, "rate-overlimit"],
+    [500, "internal-server-error"],
+  ])(
+    "whose last step WhatsApp cannot do for another reason, %i %s, is not called wrong",
+    async (code, text) => {
+      await stage.control.fault({ fault: "finish_refused", code, text });
+      const { listener, code: shown } = ask();
+      await expect(enter(await shown())).rejects.toThrow("refused the last step");
+      expect((await listener.heard("pairing_failed")).error).toMatchObject({
+        code: "pairing_unavailable",
+        message: `WhatsApp refused the code with error ${code}.`,
+      });
+      await enter(await shown());
+      await listener.heard("connected");
+    },
+  );
 
   it("that comes with the reference of another pairing is not answered", async () => {
     const { listener, store, code } = ask();

@@ -2,7 +2,7 @@ import { type BinaryNode, Curve, type KeyPair } from "baileys";
 import type { PairingError } from "../../driver.ts";
 import type { WhatsAppTiming } from "../timing.ts";
 import { agree, newCode, unwrapKey, WRAPPED_KEY_LENGTH, wrapKey } from "./pairing-code-crypto.ts";
-import { failureOfHello, pairingError } from "./pairing-failure.ts";
+import { failureOfEntry, failureOfHello, pairingError } from "./pairing-failure.ts";
 import type { PairingSecret } from "./pairing-secret.ts";
 import { bytesOf, childOf, QueryRefused, type RegistrationStream } from "./registration-stream.ts";
 
@@ -146,7 +146,7 @@ export class PairingCode {
       .query(finishOf(phone, accepted.ref, agreed.bundle, secret.creds.signedIdentityKey.public))
       .catch((error) => {
         // Without an answer the consent may still come.
-        if (error instanceof QueryRefused) stream.inOrder(() => failEntry(pairingError("wrong_code")));
+        if (error instanceof QueryRefused) stream.inOrder(() => failEntry(failureOfEntry(error)));
       });
   }
 

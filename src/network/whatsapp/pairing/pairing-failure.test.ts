@@ -13,6 +13,12 @@ describe("a pairing that failed", () => {
     expect(retry_at).toBeUndefined();
   });
 
+  it("by code whose consent is refused does not speak of a scanned QR alone", () => {
+    const { message, action } = pairingError("phone_refused");
+    expect(message).toContain("QR code or a pairing code");
+    expect(action).toContain("Scan or enter");
+  });
+
   it("has each of its codes in the table of the guide, and no other", () => {
     expect(table.slice(1).sort()).toEqual([...PAIRING_ERROR_CODES].sort());
   });

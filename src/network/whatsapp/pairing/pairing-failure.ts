@@ -1,5 +1,4 @@
 import type { PairingError, PairingErrorCode } from "../../driver.ts";
-import { followOf } from "../endings.ts";
 import { QueryRefused } from "./registration-stream.ts";
 
 /** What is told of a pairing that failed: what happened, and what the person who links can do. */
@@ -46,8 +45,9 @@ const WORDS: Readonly<Record<PairingErrorCode, { message: string; action: string
       "Look at the phone. If it calls the code wrong, enter it again; otherwise remove a device under Linked devices. Connect again when no code is shown.",
   },
   phone_refused: {
-    message: "A phone scanned a QR code that is not valid any more, so the link was refused.",
-    action: "Scan the code that is shown now.",
+    message:
+      "The phone answered a QR code or a pairing code that is not valid any more, so the link was refused.",
+    action: "Scan or enter the code that is shown now. If none is shown, connect again.",
   },
   not_stored: {
     message: "The phone agreed, but the gateway could not store the link in its database.",
@@ -108,5 +108,16 @@ export function failureOfHello(error: unknown): PairingError {
   }
   if (code === 403) return pairingError("code_forbidden");
   if (code === 400 || code === 404 || text === "feature-not-available") return pairingError("number_refused");
-  return pairingError(followOf(code) === "outdated" ? "client_outdated" : "pairing_unavailable");
+  return code === 405 ? pairingError("client_outdated") : unavailable(error);
+}
+
+/** Why WhatsApp refused the last step after an entry of the code. */
+export function failureOfEntry(error: QueryRefused): PairingError {
+  return error.code === 400 || error.code === 404 ? pairingError("wrong_code") : unavailable(error);
+}
+
+/** The number of the error lets others look up what WhatsApp means by it. */
+function unavailable({ code }: QueryRefused): PairingError {
+  const error = pairingError("pairing_unavailable");
+  return code === 0 ? error : { ...error, message: `WhatsApp refused the code with error ${code}.` };
 }
