@@ -12,6 +12,9 @@ files=(
   src/network/whatsapp/driver.test.ts
   src/network/whatsapp/faults.test.ts
   src/network/whatsapp/journal.test.ts
+  src/network/whatsapp/pairing/pairing-code.test.ts
+  src/network/whatsapp/pairing/pairing-refresh.test.ts
+  src/network/whatsapp/pairing/passkey.test.ts
   src/network/whatsapp/process-wide.test.ts
   src/network/whatsapp/start-failures.test.ts
   test/e2e/first-start.test.ts
