@@ -133,6 +133,31 @@ describe("a pairing code that is under way", () => {
   });
 });
 
+describe("a pairing code that is not wanted any more", () => {
+  test("gives way to a QR after logout", async () => {
+    const shop = await openShop();
+    const { client, id, phone } = shop;
+    await client.connectInstance({ id, phone, ...WAIT });
+    await client.logoutInstance({ id });
+    const { data } = await client.connectInstance({ id, ...WAIT });
+    expect(data).toMatchObject({ status: "qr_pending", pairing_code: null });
+    await scan(shop, data.qr_code);
+    await connected(shop);
+  });
+
+  test("gives way to a QR once WhatsApp has withdrawn it", async () => {
+    const shop = await openShop();
+    const { client, id, phone } = shop;
+    await client.connectInstance({ id, phone, ...WAIT });
+    await network.control.refreshCode(phone, { manual: true });
+    await waitUntil(async () => (await shop.status()).pairing_error?.code === "code_withdrawn");
+    const { data } = await client.connectInstance({ id, ...WAIT });
+    expect(data).toMatchObject({ status: "qr_pending", pairing_code: null });
+    await scan(shop, data.qr_code);
+    await connected(shop);
+  });
+});
+
 describe("a pairing", () => {
   test("whose code is entered wrongly says so beside the code, and in an event for who asks for it", async () => {
     const shop = await openShop();
