@@ -167,6 +167,19 @@ describe.skipIf(!executablePath)(title, () => {
     expect(troubles).toEqual([]);
   });
 
+  test("can be cancelled while the extension does not answer", async () => {
+    const link = await newLink();
+    const silent = CHROMIUM_EXTENSION.replace("authenticate(", "new Promise(() => {}, ");
+    const page = await openPage(link.url, { script: silent });
+    await page.getByRole("button", { name: "Show a QR code" }).click();
+    server.control.scanWithPasskey(phone, await qrOf(link)).catch(() => {});
+    await page.getByRole("button", { name: "Confirm with the passkey" }).click();
+    await page.getByRole("button", { name: "Cancel" }).click();
+    await page.getByText("was cancelled").waitFor();
+    await page.getByRole("button", { name: "Show a QR code" }).waitFor();
+    expect(troubles).toEqual([]);
+  });
+
   test("has a way by hand where there is no extension, and says what was wrong with an answer", async () => {
     const link = await newLink();
     const page = await openPage(link.url);
