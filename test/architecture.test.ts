@@ -54,7 +54,8 @@ const ONLY: readonly { from: RegExp; to: RegExp; unless: RegExp; why: string }[]
   {
     from: /^src\/features\/[^/]+\/contract\.ts$/,
     to: /./,
-    unless: /^zod$|^src\/platform\/(route|bounded-text)\.ts$|^src\/features\/[^/]+\/contract\.ts$/,
+    unless:
+      /^zod$|^src\/platform\/(route|bounded-text|point-in-time)\.ts$|^src\/features\/[^/]+\/contract\.ts$/,
     why: "a browser must be able to load a contract",
   },
 ];

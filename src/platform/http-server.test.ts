@@ -721,7 +721,7 @@ describe("every request", () => {
   });
 
   test("leaves one line in the log, with the pattern of the route and without body or query", async () => {
-    await post("/pets/7?limit=5551", { name: "marker-in-body" }, { ...KEY, "x-request-id": "logged" });
+    await post("/pets/7?limit=555190817", { name: "marker-in-body" }, { ...KEY, "x-request-id": "logged" });
     await expect.poll(() => lines.filter(({ request_id }) => request_id === "logged")).toHaveLength(1);
     const line = lines.find(({ request_id }) => request_id === "logged");
     expect(line).toMatchObject({
@@ -733,7 +733,7 @@ describe("every request", () => {
       ip: "127.0.0.0",
     });
     expect(line?.duration_ms).toEqual(expect.any(Number));
-    expect(JSON.stringify(lines)).not.toMatch(/marker-in-body|5551|wg_good/);
+    expect(JSON.stringify(lines)).not.toMatch(/marker-in-body|555190817|wg_good/);
   });
 
   test("leaves a warning with its network where the credential is refused, and none where it is right", async () => {

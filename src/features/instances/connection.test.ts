@@ -217,7 +217,11 @@ describe("connecting", () => {
       expect([code, body.code, body.details]).toEqual([
         502,
         "CONNECT_FAILED",
-        { status: "disconnected", reason },
+        {
+          status: "disconnected",
+          reason,
+          pairing_error: expect.objectContaining({ code: "connection_failed" }),
+        },
       ]);
     }
     expect(await status(id)).toMatchObject({ status: "disconnected", connected: false });

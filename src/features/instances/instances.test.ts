@@ -256,6 +256,7 @@ describe("reading instances", () => {
         messages_reset_at: stamp,
       },
       new_chats_locked_until: null,
+      attention: null,
       ...{ last_qr_at: null, connected_at: null, disconnected_at: null, last_seen_at: null },
       ...{ last_disconnect_reason: null, created_at: stamp, updated_at: stamp },
     });
@@ -273,7 +274,7 @@ describe("reading instances", () => {
       ...{ phone: null, phone_connected: null, phoneConnected: null, jid: null, lid: null },
       ...{ profile_name: null, profileName: null, profile_picture_url: null, profilePictureUrl: null },
       ...{ platform: null, updated_at: stamp, updatedAt: stamp, reason: null, new_chats_locked_until: null },
-      ...{ pairing_error: null, qr_reason: null, hint: null },
+      ...{ pairing_error: null, qr_reason: null, hint: null, attention: null },
       ...{ seconds_since_last_inbound: null, messages_24h: 0, failures_24h: 0, last_errors: [] },
     });
   });

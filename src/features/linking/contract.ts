@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { boundedText } from "../../platform/bounded-text.ts";
 import { route, time } from "../../platform/route.ts";
 import { instanceId } from "../events/contract.ts";
 
@@ -20,10 +21,8 @@ const passkey = z.object({
   expires_at: time.nullable().describe("When the state ends, and with it the pairing."),
 });
 
-const binary = z
-  .string()
+const binary = boundedText(8_192)
   .min(1)
-  .max(8_192)
   .regex(/^[A-Za-z0-9_-]+$/, "must be base64url without padding");
 
 /** `credential.toJSON()` of WebAuthn without `id`, which says the same as `rawId`; other fields stay behind. */
@@ -41,7 +40,7 @@ const assertion = {
 const tag = "Instances";
 
 const linkToken = z.object({
-  token: z.string().max(200).describe("Of the address of the page."),
+  token: boundedText(200).describe("Of the address of the page."),
 });
 
 const link = {
@@ -68,10 +67,9 @@ const linkState = z.object({
     .describe("Why the last try failed."),
 });
 
-const session = z
-  .string()
-  .max(200)
-  .describe("With an API key `default`, or the id or name of its instance; with a sign-in the id or name.");
+const session = boundedText(200).describe(
+  "With an API key `default`, or the id or name of its instance; with a sign-in the id or name.",
+);
 
 const WAHA = { access: "key", tag: "Routes of other gateways" } as const;
 
@@ -137,7 +135,7 @@ export const linkingContract = {
     http: "POST /link/:token/open",
     summary: "Bind the link to this browser; answers the secret that all further requests carry",
     message: "Link opened",
-    input: linkToken.extend({ browser: z.string().max(200).optional().describe("The secret of before.") }),
+    input: linkToken.extend({ browser: boundedText(200).optional().describe("The secret of before.") }),
     output: z.object({ browser: z.string() }),
   }),
   readLink: route({
@@ -145,7 +143,7 @@ export const linkingContract = {
     http: "POST /link/:token/state",
     summary: "What the page shows; waits up to 20 seconds for a change since `since`",
     message: "Link",
-    input: linkToken.extend({ browser: z.string().max(200), since: z.string().max(100).optional() }),
+    input: linkToken.extend({ browser: boundedText(200), since: boundedText(100).optional() }),
     output: linkState,
   }),
   connectLink: route({
@@ -154,9 +152,8 @@ export const linkingContract = {
     summary: "Begin to link by QR, or with a phone by pairing code",
     message: "Connection started",
     input: linkToken.extend({
-      browser: z.string().max(200),
-      phone: z
-        .string()
+      browser: boundedText(200),
+      phone: boundedText(120)
         .transform((given) => given.replace(/[\s().+-]/g, ""))
         .pipe(z.string().regex(/^\d{7,15}$/, "must have 7 to 15 digits"))
         .optional(),
@@ -168,7 +165,7 @@ export const linkingContract = {
     http: "POST /link/:token/passkey/assertion",
     summary: "Send the signed challenge",
     message: "Assertion accepted",
-    input: linkToken.extend({ browser: z.string().max(200), assertion: z.object(assertion) }),
+    input: linkToken.extend({ browser: boundedText(200), assertion: z.object(assertion) }),
     output: passkey,
   }),
   confirmLinkPasskey: route({
@@ -176,7 +173,7 @@ export const linkingContract = {
     http: "POST /link/:token/passkey/confirm",
     summary: "Confirm that the phone shows the same code",
     message: "Code confirmed",
-    input: linkToken.extend({ browser: z.string().max(200) }),
+    input: linkToken.extend({ browser: boundedText(200) }),
     output: passkey,
   }),
   cancelLinkPasskey: route({
@@ -184,7 +181,7 @@ export const linkingContract = {
     http: "POST /link/:token/passkey/cancel",
     summary: "End the pairing that waits for a passkey",
     message: "Pairing cancelled",
-    input: linkToken.extend({ browser: z.string().max(200) }),
+    input: linkToken.extend({ browser: boundedText(200) }),
     output: passkey,
   }),
 

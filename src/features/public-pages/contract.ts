@@ -75,7 +75,7 @@ export const publicPagesContract = {
     summary: "The page with which somebody without an account links a phone",
     description:
       "The same for every token: only its script uses the link, so that a preview of it in a chat does not.",
-    input: z.object({ token: z.string().max(200) }),
+    input: z.object({ token: boundedText(200) }),
     output: z.never(),
     raw: "text/html",
   }),

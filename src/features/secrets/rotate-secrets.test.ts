@@ -15,7 +15,8 @@ let test: TestDatabase;
 
 /** Binary columns that no secret box has sealed: digests, hashes and files. */
 const NOT_SEALED = [
-  ...["api_key.digest", "audit_seal.hash", "suppression.digest"],
+  ...["api_key.digest", "audit_seal.hash", "suppression.digest", "sign_in_guess.key"],
+  ...["instance_link.browser", "instance_link.digest"],
   ...["event.body", "outgoing_media.bytes", "idempotency.fingerprint", "account_idempotency.fingerprint"],
 ];
 
