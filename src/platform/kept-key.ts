@@ -1,6 +1,6 @@
 import { hkdfSync, randomBytes } from "node:crypto";
 import type { Db, Trx } from "./db.ts";
-import type { SecretBox } from "./secret-box.ts";
+import { placeOf, type SecretBox } from "./secret-box.ts";
 
 /**
  * The key of that name, 32 bytes, made at random the first time and kept sealed in the database: what is marked with it
@@ -8,13 +8,14 @@ import type { SecretBox } from "./secret-box.ts";
  */
 export async function readKeptKey(db: Db | Trx, box: SecretBox, name: string): Promise<Buffer> {
   const found = await findSealed(db, name);
-  return toKey(box.open(found ?? (await makeKey(db, box, name))), name);
+  return toKey(box.open(found ?? (await makeKey(db, box, name)), placeOf("kept_key", "sealed", name)), name);
 }
 
 async function makeKey(db: Db | Trx, box: SecretBox, name: string): Promise<Buffer> {
+  const sealed = box.seal(randomBytes(32).toString("base64url"), placeOf("kept_key", "sealed", name));
   await db
     .insertInto("kept_key")
-    .values({ name, sealed: box.seal(randomBytes(32).toString("base64url")) })
+    .values({ name, sealed })
     .onConflict((conflict) => conflict.doNothing())
     .execute();
   const made = await findSealed(db, name);

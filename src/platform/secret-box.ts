@@ -1,6 +1,9 @@
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from "node:crypto";
 
-const VERSION = 1;
+/** Seals a value without its place: such values are opened until they have been resealed, and written no more. */
+const UNBOUND = 1;
+/** Seals a value for one column of one row: elsewhere it does not open. */
+const BOUND = 2;
 const KEY_ID_BYTES = 4;
 const SALT_BYTES = 16;
 const IV_BYTES = 12;
@@ -8,59 +11,102 @@ const TAG_BYTES = 16;
 const HEADER_BYTES = 1 + KEY_ID_BYTES;
 const BODY_AT = HEADER_BYTES + SALT_BYTES + IV_BYTES + TAG_BYTES;
 
-/** Seals texts for the database with AES-256-GCM; the bytes name the key that sealed them. */
+/** The column and row that a sealed value belongs to. */
+export interface SealedPlace {
+  table: string;
+  column: string;
+  /** The primary key of the row, in the order of its columns. */
+  key: readonly (string | number)[];
+}
+
+/** Seals texts for the database with AES-256-GCM; the bytes name the format and the key that sealed them. */
 export interface SecretBox {
   /** Names the key that seals without giving it away: 8 hex digits, equal on every node that has the same key. */
   readonly key_id: string;
-  seal(text: string): Buffer;
-  /** Throws when the bytes were changed, cut, or sealed with a key that is not among those of this box. */
-  open(sealed: Buffer): string;
+  /** The first bytes of everything that this box seals: format and key. */
+  readonly header: Buffer;
+  seal(text: string, place: SealedPlace): Buffer;
+  /**
+   * Throws when the bytes were changed, cut, sealed for another place, or sealed with a key that is not among those of
+   * this box.
+   */
+  open(sealed: Buffer, place: SealedPlace): string;
+  /** Opens values of the older format too, which name no place. */
+  acceptUnbound(): void;
+}
+
+/** Names a column of a row. */
+export function placeOf(table: string, column: string, ...key: (string | number)[]): SealedPlace {
+  return { table, column, key };
+}
+
+export function isUnbound(sealed: Buffer): boolean {
+  return sealed[0] === UNBOUND;
 }
 
 /** Seals with `secretKey`; opens what that key or the `second` has sealed. */
 export function createSecretBox(secretKey: string, second?: string): SecretBox {
   const own = toKey(secretKey);
   const keys = second === undefined ? [own] : [own, toKey(second)];
+  const header = Buffer.concat([Buffer.of(BOUND), own.id]);
+  let acceptsUnbound = false;
 
   return {
-    key_id: own.header.subarray(1).toString("hex"),
-    seal(text) {
+    key_id: own.id.toString("hex"),
+    header,
+    seal(text, place) {
       const salt = randomBytes(SALT_BYTES);
       const iv = randomBytes(IV_BYTES);
       const cipher = createCipheriv("aes-256-gcm", textKey(own.key, salt), iv);
-      cipher.setAAD(own.header);
+      cipher.setAAD(Buffer.concat([header, toBytes(place)]));
       const body = Buffer.concat([cipher.update(text, "utf8"), cipher.final()]);
-      return Buffer.concat([own.header, salt, iv, cipher.getAuthTag(), body]);
+      return Buffer.concat([header, salt, iv, cipher.getAuthTag(), body]);
     },
-    open(sealed) {
-      if (sealed.length < BODY_AT || sealed[0] !== VERSION) {
-        throw new Error("not a sealed text");
-      }
-      const sealer = keys.find(({ header }) => sealed.subarray(0, HEADER_BYTES).equals(header));
-      if (!sealer) throw new Error("sealed with another WAYGATE_SECRET_KEY");
-      return decrypt(sealer.key, sealer.header, sealed);
+    open(sealed, place) {
+      const isKnown = sealed[0] === BOUND || isUnbound(sealed);
+      if (sealed.length < BODY_AT || !isKnown) throw new Error(`${wordsOf(place)} is not a sealed text.`);
+      if (isUnbound(sealed) && !acceptsUnbound) throw new Error(`${wordsOf(place)} ${TOO_OLD}`);
+      const sealer = keys.find(({ id }) => sealed.subarray(1, HEADER_BYTES).equals(id));
+      if (!sealer) throw new Error(`${wordsOf(place)} is sealed with another WAYGATE_SECRET_KEY.`);
+      return decrypt(sealer.key, sealed, place);
+    },
+    acceptUnbound() {
+      acceptsUnbound = true;
     },
   };
 }
 
-function toKey(secretKey: string): { key: Buffer; header: Buffer } {
-  const id = derive(secretKey, "waygate key id 1", KEY_ID_BYTES);
+const TOO_OLD =
+  "is sealed in an older format, although every value of this database names its place: it was put there from elsewhere.";
+
+function toKey(secretKey: string): { key: Buffer; id: Buffer } {
   return {
     key: derive(secretKey, "waygate secret box 1", 32),
-    header: Buffer.concat([Buffer.of(VERSION), id]),
+    id: derive(secretKey, "waygate key id 1", KEY_ID_BYTES),
   };
 }
 
-function decrypt(key: Buffer, header: Buffer, sealed: Buffer): string {
+/** The same bytes for a number and its digits, and for no two places. */
+function toBytes({ table, column, key }: SealedPlace): Buffer {
+  return Buffer.from(JSON.stringify([table, column, ...key.map(String)]));
+}
+
+/** The first part of a key is a number of ours or a fixed name; the others may be a person's. */
+function wordsOf({ table, column, key: [first = ""] }: SealedPlace): string {
+  return `The sealed value ${table}.${column} of ${first}`;
+}
+
+function decrypt(key: Buffer, sealed: Buffer, place: SealedPlace): string {
+  const header = sealed.subarray(0, HEADER_BYTES);
   const salt = sealed.subarray(HEADER_BYTES, HEADER_BYTES + SALT_BYTES);
   const iv = sealed.subarray(HEADER_BYTES + SALT_BYTES, BODY_AT - TAG_BYTES);
   const decipher = createDecipheriv("aes-256-gcm", textKey(key, salt), iv, { authTagLength: TAG_BYTES });
-  decipher.setAAD(header);
+  decipher.setAAD(isUnbound(sealed) ? header : Buffer.concat([header, toBytes(place)]));
   decipher.setAuthTag(sealed.subarray(BODY_AT - TAG_BYTES, BODY_AT));
   try {
     return decipher.update(sealed.subarray(BODY_AT), undefined, "utf8") + decipher.final("utf8");
   } catch (cause) {
-    throw new Error("the sealed text was changed", { cause });
+    throw new Error(`${wordsOf(place)} was changed, or was sealed for another row or column.`, { cause });
   }
 }
 

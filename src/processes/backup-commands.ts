@@ -13,6 +13,7 @@ import { openDatabase } from "../platform/db.ts";
 import { findRunningDatabase } from "../platform/embedded-postgres.ts";
 import { createLog } from "../platform/log.ts";
 import { createSecretBox } from "../platform/secret-box.ts";
+import { openSecretCheck } from "../platform/secret-check.ts";
 import { ulid } from "../platform/ulid.ts";
 import { backupDirectory, openBackups } from "./backup-parts.ts";
 import { BY_COMMAND, type CommandStore, withStore } from "./command-store.ts";
@@ -154,7 +155,7 @@ async function requireSecretKeyOf(
 ): Promise<void> {
   const key = await requireKey(secretKey?.reveal(), dataDir, "secret-key", "WAYGATE_SECRET_KEY");
   try {
-    if (sealed) createSecretBox(key, secretKeySecond?.reveal()).open(sealed);
+    if (sealed) openSecretCheck(createSecretBox(key, secretKeySecond?.reveal()), sealed);
   } catch (cause) {
     throw new StartError(
       "The secret key is not the one that the secrets in this backup are sealed with. Set WAYGATE_SECRET_KEY to that one.",

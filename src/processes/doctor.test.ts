@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../../test/database.ts";
+import { sealUnbound } from "../../test/unbound-secret.ts";
 import { createAccount } from "../features/accounts/create-account.ts";
 import { createSecretBox } from "../platform/secret-box.ts";
 import { requireSecretKey } from "../platform/secret-check.ts";
@@ -71,6 +72,20 @@ describe("waygate doctor", () => {
       ...["other secrets", "media store", "outgoing calls", "WhatsApp library", "WhatsApp", "port"],
     ]);
     expect(lines.filter((line) => !line.startsWith("ok ") && !line.includes("data directory"))).toEqual([]);
+  });
+
+  test("warns while values of the older format, which names no row, may be left", async () => {
+    const write = (sealed: Buffer) => store.database.db.updateTable("secret_check").set({ sealed }).execute();
+    const { sealed } = await store.database.db
+      .selectFrom("secret_check")
+      .select("sealed")
+      .executeTakeFirstOrThrow();
+    await write(sealUnbound(KEY, "waygate"));
+    const { isWell, lines } = await ask();
+    await write(sealed);
+    expect(isWell).toBe(true);
+    expect(lines.find((line) => line.includes("secret key:"))).toMatch(/^warn .*older format/);
+    expect(lines.join("\n")).toContain("waygate key rotate");
   });
 
   test.each<[string, Record<string, string | undefined>, RegExp]>([

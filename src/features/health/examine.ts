@@ -9,7 +9,8 @@ import type { Db } from "../../platform/db.ts";
 import { storeName } from "../../platform/media-store.ts";
 import { openMediaStore } from "../../platform/open-media-store.ts";
 import { findPendingMigrations } from "../../platform/pending-migrations.ts";
-import type { SecretBox } from "../../platform/secret-box.ts";
+import { isUnbound, type SecretBox } from "../../platform/secret-box.ts";
+import { openSecretCheck } from "../../platform/secret-check.ts";
 import { isWeak } from "../../platform/setting-types.ts";
 
 /** What one check has found, and what to do about it. */
@@ -71,12 +72,18 @@ export async function examineDatabase(db: Db, words: string): Promise<Finding[]>
   ];
 }
 
+const UNBOUND = {
+  words: "values in the database are sealed in the older format, which does not tie them to their rows",
+  mend: "Run waygate key rotate, and restart the nodes.",
+};
+
 /** Whether this key opens what the database holds; a database without secrets has nothing to say. */
 export async function examineSecretKey(db: Db, box: SecretBox): Promise<Finding> {
   const what = "secret key";
   const row = await db.selectFrom("secret_check").select("sealed").executeTakeFirst();
   try {
-    if (row) box.open(row.sealed);
+    if (row) openSecretCheck(box, row.sealed);
+    if (row && isUnbound(row.sealed)) return { what, grade: "warn", ...UNBOUND };
     return { what, grade: "ok", words: `key ${box.key_id} opens the secrets of the database` };
   } catch {
     const words = "it is not the one that the secrets of the database are sealed with";

@@ -3,7 +3,7 @@ import { sql } from "kysely";
 import type { Db, Trx } from "../../platform/db.ts";
 import { GatewayError } from "../../platform/errors.ts";
 import { Reply } from "../../platform/handler.ts";
-import type { SecretBox } from "../../platform/secret-box.ts";
+import { placeOf, type SealedPlace, type SecretBox } from "../../platform/secret-box.ts";
 
 /** A request of an account that may come twice: same route, key and body have one answer, for 24 hours. */
 export interface OnceRequest {
@@ -56,7 +56,11 @@ export async function findAnswer(
     throw new GatewayError("IDEMPOTENCY_MISMATCH", "The Idempotency-Key was used with another body.");
   }
   if (!first.answer) throw new Error("An answer was claimed and committed without being kept.");
-  return { answer: deserialize(Buffer.from(box.open(first.answer), "base64")) };
+  return {
+    answer: deserialize(
+      Buffer.from(box.open(first.answer, answerPlace({ account_id, route, key })), "base64"),
+    ),
+  };
 }
 
 /** Keeps the answer, sealed, since it may hold what is shown once. */
@@ -66,13 +70,18 @@ export async function keepAnswer(
   { account_id, route, key }: OnceRequest,
   answer: unknown,
 ): Promise<void> {
+  const place = answerPlace({ account_id, route, key });
   await trx
     .updateTable("account_idempotency")
-    .set({ answer: box.seal(serialize(answer).toString("base64")) })
+    .set({ answer: box.seal(serialize(answer).toString("base64"), place) })
     .where("account_id", "=", account_id)
     .where("route", "=", route)
     .where("key", "=", key)
     .execute();
+}
+
+function answerPlace({ account_id, route, key }: Omit<OnceRequest, "fingerprint">): SealedPlace {
+  return placeOf("account_idempotency", "answer", account_id, route, key);
 }
 
 /** Does the work of a request with its answer in one commit, or repeats the answer that its key has already. */

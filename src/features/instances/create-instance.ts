@@ -3,7 +3,7 @@ import { addLane } from "../../engine/lanes.ts";
 import type { Db, Trx } from "../../platform/db.ts";
 import { fingerprint } from "../../platform/fingerprint.ts";
 import type { InputOf, OutputOf } from "../../platform/route.ts";
-import type { SecretBox } from "../../platform/secret-box.ts";
+import { placeOf, type SecretBox } from "../../platform/secret-box.ts";
 import { newWebhookSecret } from "../../platform/webhook-secret.ts";
 import { type AuditActor, namesOf, recordAudit } from "../audit/audit.ts";
 import { requireRoom } from "../plans/plans.ts";
@@ -54,7 +54,7 @@ export async function createInstance(
     ...{ name: input.name, network },
     metadata: JSON.stringify(input.metadata ?? {}),
     settings: JSON.stringify(readSettings({}, input)),
-    proxy: input.proxy ? deps.box.seal(input.proxy.url) : null,
+    proxy: input.proxy?.url ?? null,
   };
   return deps.db.transaction().execute(async (trx) => {
     const { key } = by;
@@ -92,7 +92,7 @@ async function make(
   webhook: FirstWebhook | undefined,
 ): Promise<Omit<Creation, "isReplayed">> {
   const webhook_secret = newWebhookSecret();
-  const row = await insertInstance(trx, { ...columns, webhook_secret: deps.box.seal(webhook_secret) });
+  const row = await insertInstance(trx, deps.box, { ...columns, webhook_secret });
   const { api_key } = await issueApiKey(trx, row);
   const default_webhook = webhook && (await deps.createDefaultWebhook(trx, { ...webhook, instance: row }));
   const created = {
@@ -134,11 +134,12 @@ interface NewInstance {
   network: "whatsapp" | "sandbox";
   metadata: string;
   settings: string;
-  proxy: Buffer | null;
-  webhook_secret: Buffer;
+  proxy: string | null;
+  webhook_secret: string;
 }
 
-async function insertInstance(trx: Trx, columns: NewInstance): Promise<InstanceRow> {
+async function insertInstance(trx: Trx, box: SecretBox, given: NewInstance): Promise<InstanceRow> {
+  const { proxy, webhook_secret, ...columns } = given;
   const { rows } = await sql<{ id: number }>`
     select nextval(pg_get_serial_sequence('instance', 'id')) as id`.execute(trx);
   const id = Number(rows[0]?.id);
@@ -146,7 +147,14 @@ async function insertInstance(trx: Trx, columns: NewInstance): Promise<InstanceR
   const global_lane = await addLane(trx, "webhook", `global:${id}`);
   const row = await trx
     .insertInto("instance")
-    .values({ ...columns, id, lane, global_lane })
+    .values({
+      ...columns,
+      id,
+      lane,
+      global_lane,
+      proxy: proxy === null ? null : box.seal(proxy, placeOf("instance", "proxy", id)),
+      webhook_secret: box.seal(webhook_secret, placeOf("instance", "webhook_secret", id)),
+    })
     .returningAll()
     .executeTakeFirstOrThrow();
   await trx.insertInto("event_head").values({ instance_id: id }).execute();

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../../../test/database.ts";
-import { createSecretBox } from "../../platform/secret-box.ts";
+import { createSecretBox, placeOf } from "../../platform/secret-box.ts";
 import { createCredentialStore } from "./credential-store.ts";
 
 let test: TestDatabase;
@@ -134,6 +134,20 @@ describe("the pairing of an instance", () => {
     await one.saveRegistration(bytes("third"));
     await one.erase();
     expect(await one.loadRegistration()).toBeUndefined();
+  });
+
+  it("does not open the pairing of another instance", async () => {
+    await store().save(bytes("pairing"));
+    const { secret } = (await row()) ?? {};
+    const sealed = secret ?? Buffer.alloc(0);
+    expect(() => box.open(sealed, placeOf("credential", "secret", instance + 1))).toThrow("another row");
+    const registration = { registration: sealed, secret: null };
+    await test.database.db
+      .updateTable("credential")
+      .set(registration)
+      .where("instance_id", "=", instance)
+      .execute();
+    expect(await store().loadRegistration()).toBeUndefined();
   });
 
   it("knows of no registration that was sealed with a lost key", async () => {

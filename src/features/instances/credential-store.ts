@@ -3,7 +3,7 @@ import type { Lane } from "../../engine/engine.ts";
 import { heldLanes } from "../../engine/fence.ts";
 import type { CredentialStore } from "../../network/driver.ts";
 import type { Db, Trx } from "../../platform/db.ts";
-import type { SecretBox } from "../../platform/secret-box.ts";
+import { placeOf, type SecretBox } from "../../platform/secret-box.ts";
 import { clearPairings, createPairingVault, type PairingClaim, type PairingVault } from "./pairing-vault.ts";
 
 export interface CredentialStoreOptions {
@@ -24,6 +24,7 @@ export interface CredentialStoreOptions {
 export function createCredentialStore(options: CredentialStoreOptions): CredentialStore {
   const { db, box, node, lane, vault = createPairingVault(options) } = options;
   const instance = Number(lane.key);
+  const place = placeOf("credential", "secret", instance);
   let generation: number | undefined;
 
   async function load(): Promise<Uint8Array | undefined> {
@@ -33,7 +34,7 @@ export function createCredentialStore(options: CredentialStoreOptions): Credenti
       .where("instance_id", "=", instance)
       .executeTakeFirst();
     generation = row?.generation ?? 0;
-    return row?.secret ? Buffer.from(box.open(row.secret), "base64") : undefined;
+    return row?.secret ? Buffer.from(box.open(row.secret, place), "base64") : undefined;
   }
 
   async function claim() {
@@ -50,7 +51,7 @@ export function createCredentialStore(options: CredentialStoreOptions): Credenti
     },
     async save(credentials) {
       if (generation === undefined) await load();
-      const secret = box.seal(Buffer.from(credentials).toString("base64"));
+      const secret = box.seal(Buffer.from(credentials).toString("base64"), place);
       const { rows } = await sql<{ generation: number }>`
         with held as (${heldLanes(node, [lane])})
         insert into credential (instance_id, generation, secret)
@@ -90,13 +91,13 @@ async function loadRegistration(db: Db, box: SecretBox, instance: number): Promi
     .select("registration")
     .where("instance_id", "=", instance)
     .executeTakeFirst();
-  return row?.registration ? openRegistration(box, row.registration) : undefined;
+  return row?.registration ? openRegistration(box, row.registration, instance) : undefined;
 }
 
 /** Sealed with a key that is lost it is of no use, and another takes its place. */
-function openRegistration(box: SecretBox, sealed: Buffer): Uint8Array | undefined {
+function openRegistration(box: SecretBox, sealed: Buffer, instance: number): Uint8Array | undefined {
   try {
-    return Buffer.from(box.open(sealed), "base64");
+    return Buffer.from(box.open(sealed, placeOf("credential", "registration", instance)), "base64");
   } catch {
     return undefined;
   }
@@ -109,7 +110,8 @@ async function saveRegistration(
   registration: Uint8Array,
 ): Promise<void> {
   const instance = Number(lane.key);
-  const sealed = box.seal(Buffer.from(registration).toString("base64"));
+  const place = placeOf("credential", "registration", instance);
+  const sealed = box.seal(Buffer.from(registration).toString("base64"), place);
   const { rows } = await sql<{ generation: number }>`
     with held as (${heldLanes(node, [lane])})
     insert into credential (instance_id, generation, registration)

@@ -68,6 +68,25 @@ describe("the keys of a pairing", () => {
     expect(rows.map(({ secret }) => secret.toString("latin1")).join()).not.toContain("second");
   });
 
+  it("do not open in the place of another key, and the others are read", async () => {
+    const { save, keys } = open();
+    await save(bytes("identity"));
+    await keys.commit(change({ keys: [key("ana.0", "hers"), key("bia.0", "other")] }));
+    await test.database.pool.query(
+      `update pairing_key set secret = (select secret from pairing_key where instance_id = $1 and id = 'bia.0')
+       where instance_id = $1 and id = 'ana.0'`,
+      [instance],
+    );
+    const [moved, whole] = await Promise.allSettled([
+      keys.read("session", ["ana.0"]),
+      keys.read("session", ["bia.0"]),
+    ]);
+    expect(moved).toMatchObject({
+      reason: { message: expect.stringMatching(/pairing_key\.secret of \d+ was changed, or was sealed for/) },
+    });
+    expect(whole).toMatchObject({ value: new Map([["bia.0", "other"]]) });
+  });
+
   it("go together with the identity and the letters, or not at all", async () => {
     const { save, keys, load } = open();
     await save(bytes("one"));

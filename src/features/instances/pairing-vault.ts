@@ -5,7 +5,7 @@ import { createWriter } from "../../engine/writer.ts";
 import type { KeyChange, Letter, PairingChange } from "../../network/driver.ts";
 import type { Db, Trx } from "../../platform/db.ts";
 import { fewRows, KEPT_PLAN } from "../../platform/kept-plans.ts";
-import type { SecretBox } from "../../platform/secret-box.ts";
+import { placeOf, type SecretBox } from "../../platform/secret-box.ts";
 
 export interface PairingVaultOptions {
   db: Db;
@@ -68,7 +68,11 @@ async function readAll(db: Db, box: SecretBox, reads: readonly Read[]): Promise<
     ) w join pairing_key k on k.instance_id = w.instance and k.generation = w.generation
       and k.kind = w.kind and k.id = w.id`.execute(db);
   const found = reads.map(() => new Map<string, string>());
-  for (const { read, id, secret } of rows) found[read]?.set(id, box.open(secret));
+  for (const { read, id, secret } of rows) {
+    const { instance = 0, generation = 0, kind = "" } = reads[read] ?? {};
+    const place = placeOf("pairing_key", "secret", instance, generation, kind, id);
+    found[read]?.set(id, box.open(secret, place));
+  }
   return found;
 }
 
@@ -88,7 +92,9 @@ async function readLetters(
     .$if(ids !== undefined, (query) => query.where("id", "in", [...(ids ?? []), ""]))
     .orderBy("position")
     .execute();
-  return rows.map(({ id, is_done, secret }) => ({ id, is_done, body: box.open(secret) }));
+  const open = (id: string, secret: Buffer) =>
+    box.open(secret, placeOf("pairing_letter", "secret", instance, generation, id));
+  return rows.map(({ id, is_done, secret }) => ({ id, is_done, body: open(id, secret) }));
 }
 
 async function removeOld(db: Db, instance: number, generation: number): Promise<void> {
@@ -148,7 +154,7 @@ async function commitAll(
     epoch: lane.epoch,
     instance: Number(lane.key),
     generation,
-    secret: credentials ? hex(box.seal(Buffer.from(credentials).toString("base64"))) : null,
+    secret: credentials ? sealCredentials(box, Number(lane.key), credentials) : null,
   }));
   const lanes = pairings.map(({ claim }) => claim.lane);
   const { rows } = await sql<{ nth: number }>`${KEPT_PLAN}
@@ -172,14 +178,24 @@ async function commitAll(
   return commits.map(({ claim }) => kept.has(claimKey(claim)));
 }
 
+/** Begins the primary key of what belongs to a pairing. */
+function rowKeyOf(claim: PairingClaim | undefined): [instance: number, generation: number] {
+  return [Number(claim?.lane.key), Number(claim?.generation)];
+}
+
 function writesOf(pairings: readonly Merged[], box: SecretBox) {
   const keys = pairings.flatMap(({ keys }, nth) => [...keys.values()].map((key) => ({ nth, ...key })));
   const letters = pairings.flatMap((one, nth) =>
     [...one.letters.values()].map((letter) => ({ nth, ...letter })),
   );
   const forgotten = pairings.flatMap((one, nth) => [...one.forgotten].map((id) => ({ nth, id })));
-  const sealed = keys.map((key) => (key.value === null ? null : box.seal(key.value)));
-  const bodies = letters.map(({ body }) => box.seal(body));
+  const rowOf = (nth: number) => rowKeyOf(pairings[nth]?.claim);
+  const sealed = keys.map(({ nth, kind, id, value }) =>
+    value === null ? null : box.seal(value, placeOf("pairing_key", "secret", ...rowOf(nth), kind, id)),
+  );
+  const bodies = letters.map(({ nth, id, body }) =>
+    box.seal(body, placeOf("pairing_letter", "secret", ...rowOf(nth), id)),
+  );
   return sql`
     key as materialized (
       select claim.instance, claim.generation, k.kind, k.id, k.secret
@@ -218,8 +234,10 @@ function writesOf(pairings: readonly Merged[], box: SecretBox) {
     )`;
 }
 
-function hex(bytes: Buffer): string {
-  return bytes.toString("hex");
+/** In hex digits, as JSON carries it. */
+function sealCredentials(box: SecretBox, instance: number, credentials: Uint8Array): string {
+  const text = Buffer.from(credentials).toString("base64");
+  return box.seal(text, placeOf("credential", "secret", instance)).toString("hex");
 }
 
 /** Removes what belongs to earlier generations of the pairing, or to all of them. */

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { Db, Trx } from "../../platform/db.ts";
 import type { InputOf } from "../../platform/route.ts";
-import type { SecretBox } from "../../platform/secret-box.ts";
+import { placeOf, type SecretBox } from "../../platform/secret-box.ts";
 import { type AuditActor, recordAudit } from "../audit/audit.ts";
 import { changeStatus } from "./change-status.ts";
 import type { instancesContract } from "./contract.ts";
@@ -20,6 +20,7 @@ export async function updateInstance(
   by: AuditActor,
 ): Promise<number[]> {
   const { id, name, webhook_enabled, metadata, proxy } = input;
+  const place = placeOf("instance", "proxy", id);
   await requireAllowedProxy(outgoing, proxy?.url);
   return db.transaction().execute(async (trx) => {
     const row = await lockInstance(trx, id);
@@ -29,14 +30,14 @@ export async function updateInstance(
         name,
         webhook_enabled,
         metadata: metadata && JSON.stringify(metadata),
-        ...(proxy !== undefined && { proxy: proxy && box.seal(proxy.url) }),
+        ...(proxy !== undefined && { proxy: proxy && box.seal(proxy.url, place) }),
         settings: JSON.stringify(readSettings(row.settings, input)),
         updated_at: sql<Date>`now()`,
       })
       .where("id", "=", id)
       .execute();
     await recordAudit(trx, entryOf(by, "instance.update", row, input));
-    const before = row.proxy && box.open(row.proxy);
+    const before = row.proxy && box.open(row.proxy, place);
     const isMoved = proxy !== undefined && (proxy?.url ?? null) !== before;
     return isMoved && row.wanted === "connected" ? reopen(trx, row) : [];
   });

@@ -1,6 +1,6 @@
 import { type Selectable, sql } from "kysely";
 import type { Db, Trx } from "../../platform/db.ts";
-import type { SecretBox } from "../../platform/secret-box.ts";
+import { placeOf, type SecretBox } from "../../platform/secret-box.ts";
 import type { IntegrationTable } from "../../tables.ts";
 import type { Provider } from "./provider.ts";
 
@@ -15,12 +15,16 @@ export interface Integration extends Omit<IntegrationRow, "secret"> {
 const MASK = "****";
 
 export function openIntegration({ secret, ...row }: IntegrationRow, box: SecretBox): Integration {
-  const secrets = openSecrets(secret, box);
+  const secrets = openSecrets({ id: row.id, secret }, box);
   return { ...row, config: { ...row.config, ...secrets }, secrets };
 }
 
-function openSecrets(sealed: Buffer | null, box: SecretBox): Record<string, string> {
-  return sealed === null ? {} : (JSON.parse(box.open(sealed)) as Record<string, string>);
+function openSecrets(
+  { id, secret }: Pick<IntegrationRow, "id" | "secret">,
+  box: SecretBox,
+): Record<string, string> {
+  if (secret === null) return {};
+  return JSON.parse(box.open(secret, placeOf("integration", "secret", id))) as Record<string, string>;
 }
 
 export function selectIntegrations(db: Db | Trx, instanceId: number) {

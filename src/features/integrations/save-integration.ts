@@ -4,6 +4,7 @@ import { resolveAliases } from "../../platform/aliases.ts";
 import { cleanJson } from "../../platform/clean-text.ts";
 import type { Trx } from "../../platform/db.ts";
 import { GatewayError, invalidField } from "../../platform/errors.ts";
+import { placeOf, type SecretBox } from "../../platform/secret-box.ts";
 import { originOf } from "../../platform/url-origin.ts";
 import { type IntegrationRow, isMaskOf, selectIntegrations } from "./integration-row.ts";
 import type { Draft, IntegrationDeps, Prepared, Provider } from "./provider.ts";
@@ -73,21 +74,20 @@ export async function writeIntegration(
     .forUpdate()
     .executeTakeFirst();
   const { shown, secrets } = separate(provider, config);
-  const kept = { ...secrets, ...prepared.secrets };
+  const id = before?.id ?? (await nextId(trx));
   const { events, exclude } = provider.wants(config);
   const columns = {
     enabled,
     event_names: events,
     exclude,
     config: JSON.stringify(shown),
-    secret: Object.keys(kept).length > 0 ? box.seal(JSON.stringify(kept)) : null,
+    secret: sealSecrets(box, id, { ...secrets, ...prepared.secrets }),
     state: JSON.stringify(prepared.state ?? {}),
   };
   if (before) {
-    if (prepared.isElsewhere) await forgetTheirIds(trx, before.id);
-    return changeRow(trx, before.id, columns);
+    if (prepared.isElsewhere) await forgetTheirIds(trx, id);
+    return changeRow(trx, id, columns);
   }
-  const id = await nextId(trx);
   return trx
     .insertInto("integration")
     .values({
@@ -107,6 +107,11 @@ function separate(provider: Provider, config: Record<string, unknown>) {
     shown: Object.fromEntries(fields.filter((field) => !isSecret(field))),
     secrets: Object.fromEntries(fields.filter(isSecret).filter(([, value]) => value !== undefined)),
   };
+}
+
+function sealSecrets(box: SecretBox, id: number, secrets: Record<string, unknown>): Buffer | null {
+  if (Object.keys(secrets).length === 0) return null;
+  return box.seal(JSON.stringify(secrets), placeOf("integration", "secret", id));
 }
 
 async function nextId(trx: Trx): Promise<number> {

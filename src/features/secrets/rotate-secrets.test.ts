@@ -1,9 +1,12 @@
 import { sql } from "kysely";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../../../test/database.ts";
+import { startTestGateway, type TestGateway, waitUntil } from "../../../test/gateway.ts";
+import { sealUnbound } from "../../../test/unbound-secret.ts";
 import { readKeptKey } from "../../platform/kept-key.ts";
-import { createSecretBox } from "../../platform/secret-box.ts";
+import { createSecretBox, placeOf } from "../../platform/secret-box.ts";
 import { requireSecretKey } from "../../platform/secret-check.ts";
+import { createCredentialStore } from "../instances/credential-store.ts";
 import { rotateSecrets, SEALED_COLUMNS } from "./rotate-secrets.ts";
 
 const OLD = "8fJ2mQ7vXc4RtY9wLp3ZsB6nHd1KgA5e";
@@ -32,16 +35,20 @@ it("knows every binary column of the schema as sealed or not", async () => {
       and not exists (select from pg_inherits where inhrelid = c.table_name::regclass)`.execute(
     test.database.db,
   );
-  const known = [...SEALED_COLUMNS.map((column) => column.join(".")), ...NOT_SEALED];
+  const known = [...SEALED_COLUMNS.map(({ table, column }) => `${table}.${column}`), ...NOT_SEALED];
   expect(rows.map(({ name }) => name).sort()).toEqual(known.sort());
 });
 
 it("seals everything anew, also what changes meanwhile, and keeps what the kept keys have marked", async () => {
   const { db } = test.database;
-  await requireSecretKey(db, old);
+  await db
+    .insertInto("secret_check")
+    .values({ sealed: sealUnbound(OLD, "waygate") })
+    .execute();
+  for (const box of [old, both]) await requireSecretKey(db, box);
   const kept = await readKeptKey(db, old, "test");
   await sql`insert into account (name, account_type, plan_id) values ('Shop', 'client', 1)`.execute(db);
-  const secrets = Array.from({ length: 1_203 }, (_, i) => old.seal(`secret ${i}`));
+  const secrets = Array.from({ length: 1_203 }, (_, i) => sealUnbound(OLD, `secret ${i}`));
   await sql`
     insert into instance (account_id, lane, global_lane, name, network, webhook_secret, proxy)
     select 1, 0, 0, 'x', 'sandbox', secret, case when random() < 0.5 then secret end
@@ -53,7 +60,7 @@ it("seals everything anew, also what changes meanwhile, and keeps what the kept 
       changed.add(id);
       await db
         .updateTable("instance")
-        .set({ webhook_secret: both.seal("changed") })
+        .set({ webhook_secret: both.seal("changed", placeOf("instance", "webhook_secret", id)) })
         .where("id", "=", id)
         .execute();
     }
@@ -70,8 +77,14 @@ it("seals everything anew, also what changes meanwhile, and keeps what the kept 
     .execute();
   expect(
     rows.every(({ id, webhook_secret, proxy }) => {
-      const isKept = proxy === null || fresh.open(proxy) === `secret ${id - 1}`;
-      return isKept && ["changed", `secret ${id - 1}`].includes(fresh.open(webhook_secret));
+      const isKept =
+        proxy === null || fresh.open(proxy, placeOf("instance", "proxy", id)) === `secret ${id - 1}`;
+      return (
+        isKept &&
+        ["changed", `secret ${id - 1}`].includes(
+          fresh.open(webhook_secret, placeOf("instance", "webhook_secret", id)),
+        )
+      );
     }),
   ).toBe(true);
   await requireSecretKey(db, fresh);
@@ -82,6 +95,99 @@ it("seals everything anew, also what changes meanwhile, and keeps what the kept 
 it("stops at a secret of a key that it was not given, and loses nothing", async () => {
   const { db } = test.database;
   const third = createSecretBox("Wq5Lk2Rn8Vx3Bp6Mz9Gj4Fd7Tc1Hs0Yb");
-  await expect(rotateSecrets(db, third)).rejects.toThrow("sealed with another WAYGATE_SECRET_KEY");
+  await expect(rotateSecrets(db, third)).rejects.toThrow("is sealed with another WAYGATE_SECRET_KEY");
   await requireSecretKey(db, fresh);
+});
+
+it("opens only values that name their place once everything was resealed", async () => {
+  const { db } = test.database;
+  await db
+    .updateTable("instance")
+    .set({ proxy: sealUnbound(NEW, "http://from.a.backup:1") })
+    .where("id", "=", 7)
+    .execute();
+  const box = createSecretBox(NEW);
+  await requireSecretKey(db, box);
+  const { proxy } = await db
+    .selectFrom("instance")
+    .select("proxy")
+    .where("id", "=", 7)
+    .executeTakeFirstOrThrow();
+  expect(() => box.open(proxy ?? Buffer.alloc(0), placeOf("instance", "proxy", 7))).toThrow(
+    "The sealed value instance.proxy of 7 is sealed in an older format",
+  );
+  await db
+    .updateTable("secret_check")
+    .set({ sealed: sealUnbound(NEW, "another value") })
+    .execute();
+  await expect(requireSecretKey(db, createSecretBox(NEW))).rejects.toThrow("a value of another place");
+});
+
+describe("a gateway's secrets", () => {
+  let gateway: TestGateway;
+
+  beforeAll(async () => {
+    gateway = await startTestGateway({ WAYGATE_SECRET_KEY: OLD });
+  });
+  afterAll(() => gateway.stop());
+
+  /** Everything that is sealed, made as users and sessions make it. */
+  async function fillColumns(): Promise<void> {
+    const { db } = gateway.database;
+    const { id, client } = await gateway.connectInstance();
+    await client.updateInstance({ id, proxy: { url: "http://me:pass@127.0.0.1:1" } });
+    const webhook = { id, url: "http://127.0.0.1:1/", format: "evolution" as const, format_token: "token" };
+    const { data } = await client.createWebhook({ ...webhook, name: "Own", headers: { "x-key": "value" } });
+    await client.updateWebhook({ id, webhookId: data.id, rotate_secret: true });
+    await client.saveIntegration({
+      ...{ id, provider: "n8n" },
+      config: { webhook_url: "http://127.0.0.1:1/", token: "token" },
+    });
+    const { data: other } = await gateway.owner.createInstance(
+      { name: "Once", network: "sandbox" },
+      { idempotencyKey: "once" },
+    );
+    const { id: laneId } = await db
+      .insertInto("lane")
+      .values({ kind: "test", key: String(other.id), owner: "a", epoch: 1 })
+      .returning("id")
+      .executeTakeFirstOrThrow();
+    const lane = { id: laneId, kind: "test", key: String(other.id), epoch: 1 };
+    const store = createCredentialStore({ db, box: old, node: "a", lane });
+    await store.saveRegistration(Buffer.from("registration"));
+    await sql`update credential set secret = registration where instance_id = ${other.id}`.execute(db);
+    await store.keys?.commit({
+      keys: [{ kind: "session", id: "a", value: "key" }],
+      letters: [{ id: "b", is_done: false, body: "letter" }],
+      forgotten_letters: [],
+    });
+    await sql`update credential set secret = null where instance_id = ${other.id}`.execute(db);
+  }
+
+  it("are sealed for the places at which a rotation looks for them", async () => {
+    await fillColumns();
+    const { resealed } = await rotateSecrets(gateway.database.db, both);
+    expect(Object.keys(resealed).sort()).toEqual(
+      SEALED_COLUMNS.map(({ table, column }) => `${table}.${column}`).sort(),
+    );
+  });
+
+  it("do not open in another row: that call fails and says so, and everything else goes on", async () => {
+    await gateway.restart({ WAYGATE_SECRET_KEY: NEW });
+    const { id, client } = await gateway.connectInstance();
+    const add = async (name: string) =>
+      (await client.createWebhook({ id, name, url: "http://127.0.0.1:1/", headers: { "x-key": name } })).data;
+    const [one, two] = [await add("One"), await add("Two")];
+    await sql`update webhook set headers = (select headers from webhook where id = ${two.id})
+      where id = ${one.id}`.execute(gateway.database.db);
+    await expect(client.testWebhook({ id, webhookId: one.id })).rejects.toMatchObject({
+      code: "INTERNAL",
+    });
+    expect((await client.testWebhook({ id, webhookId: two.id })).data.success).toBe(false);
+    await client.sandboxReceive({ id, from: "5521966660000", text: "Oi" });
+    await waitUntil(async () => (await client.listDeliveryLogs({ id, webhook_id: two.id })).data.length > 1);
+    expect((await client.listDeliveryLogs({ id, webhook_id: one.id })).data).toEqual([]);
+    await client.updateWebhook({ id, webhookId: one.id, headers: { "x-key": "anew" } });
+    await client.testWebhook({ id, webhookId: one.id });
+  });
 });

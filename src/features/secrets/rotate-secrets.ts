@@ -1,23 +1,26 @@
 import { sql } from "kysely";
 import type { Db } from "../../platform/db.ts";
-import type { SecretBox } from "../../platform/secret-box.ts";
+import { placeOf, type SecretBox } from "../../platform/secret-box.ts";
 
-/** Every column that holds what a secret box has sealed. A test compares it with the schema. */
+/**
+ * Every column that holds what a secret box has sealed, with the primary key of its table. A test compares it with the
+ * schema. `secret_check` is the last: in the newer format it says that no value of the older one is left.
+ */
 export const SEALED_COLUMNS = [
-  ["instance", "webhook_secret"],
-  ["instance", "proxy"],
-  ["webhook", "secret"],
-  ["webhook", "previous_secret"],
-  ["webhook", "headers"],
-  ["webhook", "format_token"],
-  ["integration", "secret"],
-  ["credential", "secret"],
-  ["credential", "registration"],
-  ["pairing_key", "secret"],
-  ["pairing_letter", "secret"],
-  ["account_idempotency", "answer"],
-  ["secret_check", "sealed"],
-  ["kept_key", "sealed"],
+  { table: "instance", column: "webhook_secret", key: ["id"] },
+  { table: "instance", column: "proxy", key: ["id"] },
+  { table: "webhook", column: "secret", key: ["id"] },
+  { table: "webhook", column: "previous_secret", key: ["id"] },
+  { table: "webhook", column: "headers", key: ["id"] },
+  { table: "webhook", column: "format_token", key: ["id"] },
+  { table: "integration", column: "secret", key: ["id"] },
+  { table: "credential", column: "secret", key: ["instance_id"] },
+  { table: "credential", column: "registration", key: ["instance_id"] },
+  { table: "pairing_key", column: "secret", key: ["instance_id", "generation", "kind", "id"] },
+  { table: "pairing_letter", column: "secret", key: ["instance_id", "generation", "id"] },
+  { table: "account_idempotency", column: "answer", key: ["account_id", "route", "key"] },
+  { table: "kept_key", column: "sealed", key: ["name"] },
+  { table: "secret_check", column: "sealed", key: ["id"] },
 ] as const;
 
 type SealedColumn = (typeof SEALED_COLUMNS)[number];
@@ -35,14 +38,14 @@ export interface Rotation {
 type Tell = (column: string, rows: number) => void;
 
 /**
- * Seals everything anew that is not sealed with the box's own key, in batches, while the gateway runs: a secret that
+ * Seals everything anew that is not sealed with the box's own key and for its place, in batches, while the gateway runs: a secret that
  * changes in between is left to whoever changes it. Throws when something is sealed with a key that the box lacks.
  */
 export async function rotateSecrets(db: Db, box: SecretBox, tell: Tell = () => {}): Promise<Rotation> {
   const resealed: Record<string, number> = {};
   for (const column of SEALED_COLUMNS) {
     const count = await rotateColumn(db, box, column, tell);
-    if (count > 0) resealed[column.join(".")] = count;
+    if (count > 0) resealed[nameOf(column)] = count;
   }
   return { resealed };
 }
@@ -55,8 +58,12 @@ async function rotateColumn(db: Db, box: SecretBox, column: SealedColumn, tell: 
     if (seen === 0) return count;
   }
   throw new Error(
-    `${column.join(".")} still has secrets of another key: is a node running that seals with it?`,
+    `${nameOf(column)} still has secrets of another key or an older format: is a node running that writes them?`,
   );
+}
+
+function nameOf({ table, column }: SealedColumn): string {
+  return `${table}.${column}`;
 }
 
 /** Once through the table in the order of its pages; a row that is written moves behind. */
@@ -66,33 +73,39 @@ async function passOver(db: Db, box: SecretBox, column: SealedColumn, tell: Tell
     const rows = await readForeign(db, box, column, after);
     seen += rows.length;
     written += await reseal(db, box, column, rows);
-    tell(column.join("."), rows.length);
+    tell(nameOf(column), rows.length);
     const last = rows.at(-1);
     if (last === undefined || rows.length < AT_ONCE) return { seen, written };
-    after = last.place;
+    after = last.ctid;
   }
 }
 
 interface SealedRow {
-  place: string;
+  ctid: string;
+  key: string[];
   sealed: Buffer;
 }
 
-async function readForeign(db: Db, box: SecretBox, [table, column]: SealedColumn, after: string) {
+async function readForeign(db: Db, box: SecretBox, { table, column, key }: SealedColumn, after: string) {
   const { rows } = await sql<SealedRow>`
-    select ctid::text as place, ${sql.ref(column)} as sealed from ${sql.table(table)}
-    where ctid > ${after}::tid and substring(${sql.ref(column)} from 2 for 4) <> decode(${box.key_id}, 'hex')
+    select ctid::text as ctid, array[${sql.join(key.map((name) => sql`${sql.ref(name)}::text`))}] as key,
+      ${sql.ref(column)} as sealed
+    from ${sql.table(table)}
+    where ctid > ${after}::tid and substring(${sql.ref(column)} from 1 for ${box.header.length}) <> ${box.header}
     order by ctid limit ${AT_ONCE}`.execute(db);
   return rows;
 }
 
-async function reseal(db: Db, box: SecretBox, [table, column]: SealedColumn, rows: readonly SealedRow[]) {
+async function reseal(db: Db, box: SecretBox, { table, column }: SealedColumn, rows: readonly SealedRow[]) {
   if (rows.length === 0) return 0;
-  const fresh = rows.map(({ sealed }) => box.seal(box.open(sealed)));
+  const fresh = rows.map(({ key, sealed }) => {
+    const place = placeOf(table, column, ...key);
+    return box.seal(box.open(sealed, place), place);
+  });
   const { numAffectedRows = 0n } = await sql`
     update ${sql.table(table)} t set ${sql.ref(column)} = x.fresh
-    from unnest(${rows.map(({ place }) => place)}::tid[], ${rows.map(({ sealed }) => sealed)}::bytea[],
-      ${fresh}::bytea[]) as x (place, sealed, fresh)
-    where t.ctid = x.place and t.${sql.ref(column)} = x.sealed`.execute(db);
+    from unnest(${rows.map(({ ctid }) => ctid)}::tid[], ${rows.map(({ sealed }) => sealed)}::bytea[],
+      ${fresh}::bytea[]) as x (at, sealed, fresh)
+    where t.ctid = x.at and t.${sql.ref(column)} = x.sealed`.execute(db);
   return Number(numAffectedRows);
 }

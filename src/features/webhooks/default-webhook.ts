@@ -1,6 +1,6 @@
 import type { Trx } from "../../platform/db.ts";
 import { invalidField } from "../../platform/errors.ts";
-import type { SecretBox } from "../../platform/secret-box.ts";
+import { placeOf, type SecretBox } from "../../platform/secret-box.ts";
 import { findDefaultWebhook, type InstanceSecret, lockInstance } from "./find-webhook.ts";
 import { changeWebhook, insertWebhook, type WebhookChange } from "./save-webhook.ts";
 import type { WebhookRow } from "./webhook-record.ts";
@@ -32,7 +32,7 @@ export async function createDefaultWebhook(
     name: "Default",
     url,
     events: events ?? [],
-    secret: box.open(instance.webhook_secret),
+    secret: box.open(instance.webhook_secret, placeOf("instance", "webhook_secret", instance.id)),
     is_default: true,
   });
 }

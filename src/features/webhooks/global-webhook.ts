@@ -8,8 +8,8 @@ import type { SecretBox } from "../../platform/secret-box.ts";
 import { newWebhookSecret } from "../../platform/webhook-secret.ts";
 import { type AuditActor, namesOf, recordAudit } from "../audit/audit.ts";
 import { expandEvents, type webhooksContract } from "./contract.ts";
-import { bringsSecret, changeWebhook } from "./save-webhook.ts";
-import { toWebhookRecord, type WebhookRow } from "./webhook-record.ts";
+import { bringsSecret, changeWebhook, nextWebhookId } from "./save-webhook.ts";
+import { toWebhookRecord, type WebhookRow, webhookPlace } from "./webhook-record.ts";
 
 interface GlobalDeps {
   db: Db;
@@ -56,16 +56,18 @@ async function saveGlobal(trx: Trx, box: SecretBox, { enabled, ...change }: Glob
   return { row: saved, isNew: before === undefined };
 }
 
-function insertGlobal(trx: Trx, box: SecretBox): Promise<WebhookRow> {
+async function insertGlobal(trx: Trx, box: SecretBox): Promise<WebhookRow> {
+  const id = await nextWebhookId(trx);
   return trx
     .insertInto("webhook")
     .values({
+      id,
       name: "Global",
       url: "",
       is_active: false,
       events: [],
       event_names: expandEvents([]),
-      secret: box.seal(newWebhookSecret()),
+      secret: box.seal(newWebhookSecret(), webhookPlace("secret", id)),
     })
     .returningAll()
     .executeTakeFirstOrThrow();

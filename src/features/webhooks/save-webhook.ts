@@ -3,13 +3,13 @@ import { addLane } from "../../engine/lanes.ts";
 import type { Trx } from "../../platform/db.ts";
 import { GatewayError, invalidField } from "../../platform/errors.ts";
 import type { SafeFetch } from "../../platform/safe-fetch.ts";
-import type { SecretBox } from "../../platform/secret-box.ts";
+import { placeOf, type SecretBox } from "../../platform/secret-box.ts";
 import { originOf } from "../../platform/url-origin.ts";
 import { newWebhookSecret } from "../../platform/webhook-secret.ts";
 import { type Format, withCounterpart } from "../webhook-formats/contract.ts";
 import { expandEvents, isMaskedSecret } from "./contract.ts";
 import { selectWebhooks } from "./find-webhook.ts";
-import { MASK, openHeaders, type WebhookRow } from "./webhook-record.ts";
+import { MASK, openHeaders, type WebhookRow, webhookPlace } from "./webhook-record.ts";
 
 export interface NewWebhook {
   instance_id: number;
@@ -40,8 +40,7 @@ export async function requireAllowedUrl(outgoing: SafeFetch, url: string | undef
 /** Adds a webhook and its lane; the instance is locked. */
 export async function insertWebhook(trx: Trx, box: SecretBox, webhook: NewWebhook): Promise<WebhookRow> {
   await requireRoom(trx, webhook.instance_id);
-  const { rows } = await sql<{ id: number }>`select nextval('webhook_id_seq') as id`.execute(trx);
-  const id = Number(rows[0]?.id);
+  const id = await nextWebhookId(trx);
   const lane = await addLane(trx, "webhook", String(id));
   const { events, secret, headers, format_token, ...columns } = webhook;
   return trx
@@ -52,12 +51,18 @@ export async function insertWebhook(trx: Trx, box: SecretBox, webhook: NewWebhoo
       lane,
       events,
       event_names: namesFor(columns.format ?? "native", events),
-      secret: box.seal(secret),
-      headers: sealHeaders(box, headers),
-      format_token: sealToken(box, format_token),
+      secret: box.seal(secret, webhookPlace("secret", id)),
+      headers: sealHeaders(box, id, headers),
+      format_token: sealToken(box, id, format_token),
     })
     .returningAll()
     .executeTakeFirstOrThrow();
+}
+
+/** Known before the row is written, since what is sealed in it names it. */
+export async function nextWebhookId(trx: Trx): Promise<number> {
+  const { rows } = await sql<{ id: number }>`select nextval('webhook_id_seq') as id`.execute(trx);
+  return Number(rows[0]?.id);
 }
 
 /** The single names that a webhook of this format gets. Refuses a name that has no counterpart in it. */
@@ -72,8 +77,8 @@ function namesFor(format: Format, events: readonly string[]): string[] {
   return names;
 }
 
-function sealToken(box: SecretBox, token: string | null | undefined): Buffer | null {
-  return token === null || token === undefined ? null : box.seal(token);
+function sealToken(box: SecretBox, id: number, token: string | null | undefined): Buffer | null {
+  return token === null || token === undefined ? null : box.seal(token, webhookPlace("format_token", id));
 }
 
 async function requireRoom(trx: Trx, instanceId: number): Promise<void> {
@@ -84,8 +89,9 @@ async function requireRoom(trx: Trx, instanceId: number): Promise<void> {
   });
 }
 
-function sealHeaders(box: SecretBox, headers: Record<string, string> | undefined): Buffer | null {
-  return headers && Object.keys(headers).length > 0 ? box.seal(JSON.stringify(headers)) : null;
+function sealHeaders(box: SecretBox, id: number, headers: Record<string, string> | undefined): Buffer | null {
+  if (headers === undefined || Object.keys(headers).length === 0) return null;
+  return box.seal(JSON.stringify(headers), webhookPlace("headers", id));
 }
 
 export interface WebhookChange {
@@ -119,7 +125,7 @@ export async function changeWebhook(
   if (secret && row.is_default && row.instance_id !== null) {
     await trx
       .updateTable("instance")
-      .set({ webhook_secret: box.seal(secret) })
+      .set({ webhook_secret: box.seal(secret, placeOf("instance", "webhook_secret", row.instance_id)) })
       .where("id", "=", row.instance_id)
       .execute();
   }
@@ -130,8 +136,8 @@ export async function changeWebhook(
       ...columns,
       ...filterOf(row, change),
       ...(format_token !== undefined &&
-        format_token !== MASK && { format_token: sealToken(box, format_token) }),
-      ...(headers && { headers: sealHeaders(box, keepMasked(headers, openHeaders(row, box))) }),
+        format_token !== MASK && { format_token: sealToken(box, row.id, format_token) }),
+      ...(headers && { headers: sealHeaders(box, row.id, keepMasked(headers, row, box)) }),
       ...(secret && rotation(box, row, secret, overlap_seconds)),
       ...(isOtherReceiver && HEALTHY),
       ...(change.is_active && { ...HEALTHY, disabled_reason: null, disabled_at: null }),
@@ -179,7 +185,8 @@ function newSecretOf(change: SecretChange): string | undefined {
   return given === undefined || isMaskedSecret(given) ? newWebhookSecret() : given;
 }
 
-function keepMasked(given: Record<string, string>, before: Record<string, string>): Record<string, string> {
+function keepMasked(given: Record<string, string>, row: WebhookRow, box: SecretBox): Record<string, string> {
+  const before = Object.values(given).includes(MASK) ? openHeaders(row, box) : {};
   const kept = Object.entries(given).map(([name, value]) => {
     if (value !== MASK) return [name, value];
     const known = before[name];
@@ -192,10 +199,11 @@ function keepMasked(given: Record<string, string>, before: Record<string, string
 
 /** The old secret signs too for a while; the same one again is no change. */
 function rotation(box: SecretBox, row: WebhookRow, secret: string, seconds: number) {
-  if (box.open(row.secret) === secret) return {};
+  const before = box.open(row.secret, webhookPlace("secret", row.id));
+  if (before === secret) return {};
   return {
-    secret: box.seal(secret),
-    previous_secret: row.secret,
+    secret: box.seal(secret, webhookPlace("secret", row.id)),
+    previous_secret: box.seal(before, webhookPlace("previous_secret", row.id)),
     previous_until: sql<Date>`now() + ${seconds} * interval '1 second'`,
   };
 }

@@ -1,5 +1,5 @@
 import type { Selectable } from "kysely";
-import type { SecretBox } from "../../platform/secret-box.ts";
+import { placeOf, type SealedPlace, type SecretBox } from "../../platform/secret-box.ts";
 import type { WebhookTable } from "../../tables.ts";
 
 export type WebhookRow = Selectable<WebhookTable>;
@@ -7,9 +7,17 @@ export type WebhookRow = Selectable<WebhookTable>;
 /** Stands for a value that is not shown; sent back, it means "as it is". */
 export const MASK = "****";
 
+/** Where a sealed column of a webhook stands. */
+export function webhookPlace(
+  column: "secret" | "previous_secret" | "headers" | "format_token",
+  id: number,
+): SealedPlace {
+  return placeOf("webhook", column, id);
+}
+
 /** The webhook as the API shows it; the secret in full only where it has just been made or changed. */
 export function toWebhookRecord(row: WebhookRow, box: SecretBox, { revealSecret = false } = {}) {
-  const secret = box.open(row.secret);
+  const secret = box.open(row.secret, webhookPlace("secret", row.id));
   const token = openToken(row, box);
   const headers = Object.keys(openHeaders(row, box)).map((name) => [name, MASK]);
   return {
@@ -22,26 +30,32 @@ export function toWebhookRecord(row: WebhookRow, box: SecretBox, { revealSecret 
 
 /** The customer's own headers; their values may be credentials, so they are sealed. */
 export function openHeaders(
-  { headers }: Pick<WebhookRow, "headers">,
+  { id, headers }: Pick<WebhookRow, "id" | "headers">,
   box: SecretBox,
 ): Record<string, string> {
-  return headers === null ? {} : (JSON.parse(box.open(headers)) as Record<string, string>);
+  if (headers === null) return {};
+  return JSON.parse(box.open(headers, webhookPlace("headers", id))) as Record<string, string>;
 }
 
 /** What formats of other gateways echo; the customer's own, so it is sealed. */
-export function openToken({ format_token }: Pick<WebhookRow, "format_token">, box: SecretBox): string | null {
-  return format_token === null ? null : box.open(format_token);
+export function openToken(
+  { id, format_token }: Pick<WebhookRow, "id" | "format_token">,
+  box: SecretBox,
+): string | null {
+  return format_token === null ? null : box.open(format_token, webhookPlace("format_token", id));
 }
 
-type Secrets = Pick<WebhookRow, "secret" | "previous_secret" | "previous_until">;
+type Secrets = Pick<WebhookRow, "id" | "secret" | "previous_secret" | "previous_until">;
 
 /** What a delivery is signed with: the secret, and for a while after a change the one before. */
 export function openSecrets(row: Secrets, box: SecretBox, now = new Date()): [string, ...string[]] {
   const isOverlapping =
     row.previous_secret !== null && row.previous_until !== null && row.previous_until > now;
   return [
-    box.open(row.secret),
-    ...(isOverlapping && row.previous_secret ? [box.open(row.previous_secret)] : []),
+    box.open(row.secret, webhookPlace("secret", row.id)),
+    ...(isOverlapping && row.previous_secret
+      ? [box.open(row.previous_secret, webhookPlace("previous_secret", row.id))]
+      : []),
   ];
 }
 

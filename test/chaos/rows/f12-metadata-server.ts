@@ -1,4 +1,5 @@
 import { WaygateError } from "../../../src/client.ts";
+import { createSecretBox, placeOf } from "../../../src/platform/secret-box.ts";
 import type { E2eStory } from "../../e2e/e2e-story.ts";
 import { waitUntil } from "../../gateway.ts";
 import { disguises, INTERNAL_IPV6, spellings } from "../../internal-addresses.ts";
@@ -138,18 +139,25 @@ async function deliverTo(
   shop: Endpoint,
   forms: readonly string[],
 ): Promise<{ failed: number }> {
+  const ids = await story.rows<{ id: number }>(
+    "select nextval(pg_get_serial_sequence('webhook', 'id'))::integer as id from generate_series(1, $1::integer)",
+    forms.length,
+  );
+  const box = createSecretBox(story.settings.WAYGATE_SECRET_KEY ?? "");
   await story.rows(
     `with form as (
-       select url, nextval(pg_get_serial_sequence('webhook', 'id')) as id from unnest($1::text[]) as given (url)
+       select * from unnest($1::text[], $3::bigint[], $4::bytea[]) as given (url, id, secret)
      ), own as (
        insert into lane (kind, key) select 'webhook', id::text from form returning id, key
      )
      insert into webhook (id, account_id, instance_id, lane, name, url, events, event_names, secret)
-     select f.id, w.account_id, w.instance_id, o.id, 'Old', f.url, w.events, w.event_names, w.secret
+     select f.id, w.account_id, w.instance_id, o.id, 'Old', f.url, w.events, w.event_names, f.secret
      from form f join own o on o.key = f.id::text cross join webhook w
      where w.instance_id = $2 and w.is_default`,
     forms,
     shop.id,
+    ids.map(({ id }) => id),
+    ids.map(({ id }) => box.seal("whsec_of_other_days", placeOf("webhook", "secret", id))),
   );
   await shop.client.sandboxReceive({ id: shop.id, from: "5521966100000", text: "To all of them" });
   const tried = `select distinct a.webhook_id from attempt a join webhook w on w.id = a.webhook_id

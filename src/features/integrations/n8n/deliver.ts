@@ -1,4 +1,5 @@
 import type { FetchOutcome } from "../../../platform/safe-fetch.ts";
+import { placeOf } from "../../../platform/secret-box.ts";
 import { ulid } from "../../../platform/ulid.ts";
 import { signBody } from "../../webhooks/webhooks.ts";
 import type { Integration } from "../integration-row.ts";
@@ -31,6 +32,7 @@ export async function deliver(
     .select("webhook_secret")
     .where("id", "=", instance_id)
     .executeTakeFirstOrThrow();
+  const secret = box.open(webhook_secret, placeOf("instance", "webhook_secret", instance_id));
   const at = new Date();
   return outgoing.fetch({
     url: config.webhook_url,
@@ -39,7 +41,7 @@ export async function deliver(
       "content-type": "application/json; charset=utf-8",
       // A plain one: n8n can be told to refuse those of bots.
       "user-agent": `Waygate-Webhooks/${version}`,
-      "x-waygate-signature": signBody(box.open(webhook_secret), body),
+      "x-waygate-signature": signBody(secret, body),
       "x-waygate-event": event,
       "x-waygate-event-id": event_id,
       "x-waygate-delivery": `dlv_${ulid(at)}`,
