@@ -4,8 +4,8 @@ import type { Db, Trx } from "../../platform/db.ts";
 import { otherSpelling } from "../contacts/contacts.ts";
 
 /**
- * Takes back what is queued and has not been submitted: message and job go, the recipient waits again. The campaign is
- * locked by the caller. Answers the session lanes to wake, as changed, after the commit.
+ * Takes back what is queued and has not been submitted: message and job go, the recipient waits again, and the month of
+ * the account has room for it again. The campaign is locked by the caller. Answers the session lanes to wake, as changed, after the commit.
  */
 export async function recallQueued(trx: Trx, campaignId: number): Promise<number[]> {
   return recall(trx, sql`r.campaign_id = ${campaignId} and r.status = 'queued'`);
@@ -37,7 +37,8 @@ export async function recallFrom(
 async function recall(trx: Trx, which: ReturnType<typeof sql>): Promise<number[]> {
   const { rows } = await sql<{ lane: number }>`
     with queued as materialized (
-      select r.id, m.id as message, m.instance_id, i.lane
+      select r.id, m.id as message, m.instance_id, m.account_id, i.lane,
+        date_trunc('month', m.created_at at time zone 'utc')::date as month
       from campaign_recipient r join message m on m.id = r.message join instance i on i.id = m.instance_id
       where ${which} and m.outcome_at is null and m.submitted_at is null
       order by m.id for update of m
@@ -47,6 +48,10 @@ async function recall(trx: Trx, which: ReturnType<typeof sql>): Promise<number[]
       delete from message_search s using queued q where s.instance_id = q.instance_id and s.id = q.message
     ), unqueued as (
       delete from job j using queued q where j.lane = q.lane and j.pos = q.message and j.ref ->> 'do' = 'send'
+    ), given_back as (
+      update message_usage u set used = greatest(0, u.used - q.taken)
+      from (select account_id, month, count(*) as taken from queued group by account_id, month) q
+      where u.account_id = q.account_id and u.month = q.month
     ), freed as (
       update campaign_recipient r set status = 'pending', message = null, planned_at = null
       from queued q where r.id = q.id

@@ -57,10 +57,12 @@ export async function runCampaign(
   const reason = prepared && isLockedOut(prepared) ? "reachout_timelock" : null;
   await setRunning(trx, campaign, reason);
   const queued = await queueNext(trx, turn.now, campaign, instance, prepared);
+  const waiting = await countWaiting(trx, campaign.id);
   if (!queued.hasRoom) {
+    // What found room still goes out: a pause would take it back.
+    if (waiting.queued > 0) return { next: later(turn.now, DRAINING_MS), lanes: [] };
     return { next: later(turn.now, AGAIN_MS), lanes: await holdUp(trx, campaign, "message_quota") };
   }
-  const waiting = await countWaiting(trx, campaign.id);
   if (waiting.pending || waiting.queued > 0) {
     return { next: nextLook(turn, waiting.pending, queued.nextAt, prepared), lanes: [] };
   }
