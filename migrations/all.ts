@@ -32,6 +32,7 @@ import * as keyScope from "./0040-key-scope.ts";
 import * as signIns from "./0041-sign-ins.ts";
 import * as resellerCustomers from "./0042-reseller-customers.ts";
 import * as chatwootAddress from "./0043-chatwoot-address.ts";
+import * as campaignArchive from "./0057-campaign-archive.ts";
 
 /** Every migration in order; forward only. */
 export const migrations: Record<string, Migration> = {
@@ -68,4 +69,5 @@ export const migrations: Record<string, Migration> = {
   "0042-reseller-customers": resellerCustomers,
   "0043-chatwoot-address": chatwootAddress,
   "0028-linking": linking,
+  "0057-campaign-archive": campaignArchive,
 };

@@ -720,6 +720,7 @@ export interface CampaignTable {
   /** When it was last started; errors from before do not stop it. */
   resumed_at: Date | null;
   ended_at: Date | null;
+  archived_at: Date | null;
   created_at: Generated<Date>;
   updated_at: Generated<Date>;
 }

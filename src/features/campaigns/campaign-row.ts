@@ -6,6 +6,7 @@ import { fingerprint } from "../../platform/fingerprint.ts";
 import type { CampaignTable } from "../../tables.ts";
 import type { OnceRequest } from "../instances/instances.ts";
 import type { StoredMedia } from "../messages/messages.ts";
+import { requireRoom } from "../plans/plans.ts";
 import type { campaign, totals } from "./contract.ts";
 
 /** A campaign with its file as it is stored. */
@@ -48,6 +49,23 @@ export async function haltCampaign(trx: Trx, accountId: number, id: number): Pro
 
 function refuseUnknown(): never {
   throw new GatewayError("NOT_FOUND", "There is no such campaign.");
+}
+
+/** Throws QUOTA_EXCEEDED unless one more campaign that has not ended fits into the plan of the account. */
+export async function requireRoomForCampaign(trx: Trx, account_id: number): Promise<void> {
+  await requireRoom(trx, {
+    account_id,
+    limit: "max_campaigns",
+    async count() {
+      const { count } = await trx
+        .selectFrom("campaign")
+        .select((eb) => eb.fn.countAll<number>().as("count"))
+        .where("account_id", "=", account_id)
+        .where("status", "not in", ENDED)
+        .executeTakeFirstOrThrow();
+      return Number(count);
+    },
+  });
 }
 
 /** The refusal of what a campaign cannot do in its state. */

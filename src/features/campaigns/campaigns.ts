@@ -5,9 +5,11 @@ import { type AddDeps, createRecipientAdder } from "./add-recipients.ts";
 import { countTotals, getCampaign, selectCampaigns, toCampaignView } from "./campaign-row.ts";
 import { type ChangeDeps, cancelCampaigns, changeHandlers } from "./change-campaign.ts";
 import type { campaignsContract } from "./contract.ts";
+import { endedHandlers } from "./ended-campaigns.ts";
 import { previewCampaign } from "./preview.ts";
 import { recallFrom } from "./recall.ts";
 import { createReport } from "./report.ts";
+import { createRetry } from "./retry-failed.ts";
 import { type SaveDeps, saveHandlers } from "./save-campaign.ts";
 
 export { cancelCampaigns, recallFrom };
@@ -20,15 +22,18 @@ export function campaignHandlers(deps: CampaignDeps): Handlers<typeof campaignsC
   return {
     ...saveHandlers(deps),
     ...changeHandlers(deps),
+    ...endedHandlers(deps),
+    retryFailedRecipients: createRetry(deps),
     addRecipients: createRecipientAdder(deps),
     getCampaignReport: createReport(db),
 
-    async listCampaigns({ input: { limit, cursor, status, instance_id }, caller }) {
+    async listCampaigns({ input: { limit, cursor, status, instance_id, archived }, caller }) {
       const before = readCursor(cursor);
       let query = selectCampaigns(db, requireUser(caller).account_id);
       if (before !== undefined) query = query.where("id", "<", before);
       if (status !== undefined) query = query.where("status", "=", status);
       if (instance_id !== undefined) query = query.where("instance_id", "=", instance_id);
+      if (archived !== undefined) query = query.where("archived_at", archived ? "is not" : "is", null);
       const found = await query
         .orderBy("id", "desc")
         .limit(limit + 1)

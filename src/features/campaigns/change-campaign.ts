@@ -47,8 +47,9 @@ export function changeHandlers(deps: ChangeDeps): ChangeHandlers {
       const earlier = once && (await findAnswer(db, box, once));
       if (earlier) return toStarted(repeated(earlier.answer as Start));
       const warnings = await findWarnings(db, campaign);
-      const told = { id, ...(await requireStartable(db, campaign)), warnings, dry_run };
-      if (dry_run) return told;
+      const startable = await requireStartable(db, campaign);
+      if (dry_run) return toDryRun(campaign, startable, warnings);
+      const told = { id, ...startable, warnings, dry_run };
       await requireQueue(deps);
       const started = await changeOnce(deps, once, async (trx) => {
         const locked = await lockCampaign(trx, account_id, id);
@@ -92,8 +93,17 @@ function toStarted(started: Start | Reply<Start>): Reply<Start> {
   return new Reply(data, { ...options, message });
 }
 
+function toDryRun(
+  { id, status }: CampaignRow,
+  { status: would_be, queued }: { status: CampaignStatus; queued: number },
+  warnings: Start["warnings"],
+): Reply<Start> {
+  const message = `Dry run: nothing was changed. A start makes the campaign ${would_be}.`;
+  return new Reply({ id, status, would_be, queued, warnings, dry_run: true }, { message });
+}
+
 /** The change and its answer in one commit; then the lanes hear of it. */
-async function changeOnce<Answer>(
+export async function changeOnce<Answer>(
   deps: ChangeDeps,
   once: OnceRequest | undefined,
   change: (trx: Trx) => Promise<{ answer: Answer; lanes: number[] }>,
@@ -108,9 +118,10 @@ async function changeOnce<Answer>(
   return answer;
 }
 
-const PAUSABLE: readonly CampaignStatus[] = ["running", "scheduled", "queued"];
+/** Under way, and not held up. */
+export const PAUSABLE: readonly CampaignStatus[] = ["running", "scheduled", "queued"];
 
-async function requireQueue({ queue, engine }: ChangeDeps): Promise<void> {
+export async function requireQueue({ queue, engine }: ChangeDeps): Promise<void> {
   if (queue === "off") throw queueUnavailable("The queue is switched off.");
   const roles = await Promise.all([engine.hasLive("worker"), engine.hasLive("sessions")]);
   if (roles.includes(false)) throw queueUnavailable("No message worker is running.");
@@ -137,7 +148,7 @@ async function requireStartable(
   return { status: isLater ? "scheduled" : "queued", queued: pending };
 }
 
-async function start(trx: Trx, campaign: CampaignRow, status: CampaignStatus): Promise<number> {
+export async function start(trx: Trx, campaign: CampaignRow, status: CampaignStatus): Promise<number> {
   const { id, scheduled_at } = campaign;
   const lane = campaign.lane ?? (await addLane(trx, "campaign", String(id)));
   const run_at = status === "scheduled" && scheduled_at ? scheduled_at : sql<Date>`now()`;
@@ -148,6 +159,8 @@ async function start(trx: Trx, campaign: CampaignRow, status: CampaignStatus): P
       status,
       status_reason: null,
       next_at: null,
+      ended_at: null,
+      archived_at: null,
       resumed_at: sql<Date>`now()`,
       updated_at: sql<Date>`now()`,
     })

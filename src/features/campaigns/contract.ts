@@ -148,6 +148,7 @@ export const campaign = z.object({
   stop_on_error_rate: z.number().nullable(),
   started_at: time.nullable(),
   completed_at: time.nullable().describe("When it ended, completed or not."),
+  archived_at: time.nullable(),
   created_at: time,
   updated_at: time,
 });
@@ -199,6 +200,10 @@ export const campaignsContract = {
       ...page,
       status: z.enum(CAMPAIGN_STATUS).optional(),
       instance_id: z.coerce.number().int().optional(),
+      archived: boundedText(8)
+        .pipe(z.stringbool())
+        .optional()
+        .describe("false: leave out archived campaigns; true: list only those."),
     }),
     output: z.array(campaign),
     beside: z.object({ pagination }),
@@ -311,6 +316,8 @@ export const campaignsContract = {
     ...SHARED,
     http: "POST /api/campaigns/:id/start",
     summary: "Start a campaign, or go on with a paused one; `scheduled` when its time is to come",
+    description:
+      "With `dry_run: true` nothing is changed: `status` is what the campaign is now, and `would_be` what a start makes of it.",
     message: "Campaign queued",
     idempotent: true,
     input: z.object({
@@ -318,7 +325,12 @@ export const campaignsContract = {
       dry_run: z.boolean().default(false).describe("true: only tell what would be done."),
     }),
     aliases: { dry_run: ["dryRun"] },
-    output: status.extend({ queued: z.number(), warnings: z.array(warning), dry_run: z.boolean() }),
+    output: status.extend({
+      queued: z.number().describe("Recipients who wait."),
+      warnings: z.array(warning),
+      dry_run: z.boolean(),
+      would_be: z.enum(CAMPAIGN_STATUS).optional().describe("Only of a dry run."),
+    }),
   }),
 
   pauseCampaign: route({
@@ -341,6 +353,42 @@ export const campaignsContract = {
     output: status.extend({
       handed_over: z.array(z.object({ phone: z.string(), message_id: z.string() })),
     }),
+  }),
+
+  retryFailedRecipients: route({
+    ...SHARED,
+    http: "POST /api/campaigns/:id/retry-failed",
+    summary: "Write again to the failed recipients, but never to one whom the message may have reached",
+    description:
+      "A completed campaign goes on at once and needs a free place in the plan's `max_campaigns`; in a paused one the recipients wait for its start. A recipient that failed with `UNKNOWN_OUTCOME`, or whose send began and was not confirmed, stays failed. A cancelled campaign, and one whose instance was removed, cannot be retried.",
+    message: "Failed recipients wait again",
+    idempotent: true,
+    input: z.object({ id: rowId }),
+    output: status.extend({
+      retried: z.number(),
+      left_out: z.number().describe("Failed recipients whom the message may have reached."),
+    }),
+  }),
+
+  archiveCampaign: route({
+    ...SHARED,
+    http: "POST /api/campaigns/:id/archive",
+    summary:
+      "Archive a campaign that has ended, so that lists can leave it out; `archived: false` takes it back",
+    message: "Campaign archived",
+    input: z.object({ id: rowId, archived: z.boolean().default(true) }),
+    output: campaign,
+  }),
+
+  deleteCampaign: route({
+    ...SHARED,
+    http: "DELETE /api/campaigns/:id",
+    summary: "Delete a campaign with its recipients and its report; the messages it sent stay in their chats",
+    description:
+      "A campaign that is scheduled, queued or running, or that the gateway holds up, answers 409 `CAMPAIGN_STATE`: pause or cancel it first.",
+    message: "Campaign deleted",
+    input: z.object({ id: rowId }),
+    output: z.object({ id: z.number() }),
   }),
 
   getCampaignReport: route({

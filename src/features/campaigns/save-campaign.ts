@@ -7,7 +7,6 @@ import type { CampaignTable } from "../../tables.ts";
 import { requireUser } from "../accounts/accounts.ts";
 import { answerOnce } from "../instances/instances.ts";
 import { dropOutgoing, type MediaOptions, readMedia, type StoredMedia } from "../messages/messages.ts";
-import { requireRoom } from "../plans/plans.ts";
 import {
   type CampaignRow,
   type CampaignView,
@@ -15,6 +14,7 @@ import {
   lockCampaign,
   onceOf,
   refuseState,
+  requireRoomForCampaign,
   toCampaignView,
 } from "./campaign-row.ts";
 import type { campaignsContract } from "./contract.ts";
@@ -68,8 +68,7 @@ async function create(
   { quiet_hours, scheduled_at, ...plain }: NewSettings,
   media: Media,
 ): Promise<CampaignView> {
-  const count = () => countCampaigns(trx, account_id);
-  await requireRoom(trx, { account_id, limit: "max_campaigns", count });
+  await requireRoomForCampaign(trx, account_id);
   const columns = toColumns({ quiet_hours, scheduled_at }, media);
   return toCampaignView(await insert(trx, { ...plain, ...columns, account_id }));
 }
@@ -91,15 +90,6 @@ async function requireInstance(db: Db, accountId: number, id: number): Promise<v
     .where("removed_at", "is", null)
     .executeTakeFirst();
   if (!found) throw new GatewayError("NOT_FOUND", "There is no such instance.");
-}
-
-async function countCampaigns(trx: Trx, accountId: number): Promise<number> {
-  const { count } = await trx
-    .selectFrom("campaign")
-    .select((eb) => eb.fn.countAll<number>().as("count"))
-    .where("account_id", "=", accountId)
-    .executeTakeFirstOrThrow();
-  return count;
 }
 
 /** Takes the file of a campaign in, once for all its recipients; nothing of it stays when the campaign is refused. */

@@ -1,0 +1,72 @@
+import { sql } from "kysely";
+import type { Trx } from "../../platform/db.ts";
+import type { Handlers } from "../../platform/handler.ts";
+import { requireUser } from "../accounts/accounts.ts";
+import { findAnswer, repeated } from "../instances/instances.ts";
+import {
+  type CampaignRow,
+  type CampaignStatus,
+  lockCampaign,
+  onceOf,
+  refuseState,
+  requireRoomForCampaign,
+} from "./campaign-row.ts";
+import { type ChangeDeps, changeOnce, requireQueue, start } from "./change-campaign.ts";
+import type { campaignsContract } from "./contract.ts";
+
+type RetryHandler = Handlers<typeof campaignsContract>["retryFailedRecipients"];
+type Retried = { id: number; status: CampaignStatus; retried: number; left_out: number };
+
+const RETRIABLE: readonly CampaignStatus[] = ["completed", "paused", "running", "queued", "scheduled"];
+
+/** Lets failed recipients wait again, but never one whom the message may have reached. */
+export function createRetry(deps: ChangeDeps): RetryHandler {
+  return async ({ input: { id }, caller, idempotencyKey }) => {
+    const { account_id } = requireUser(caller);
+    const once = onceOf("campaigns/retry-failed", account_id, { id }, idempotencyKey);
+    const earlier = once && (await findAnswer(deps.db, deps.box, once));
+    if (earlier) return repeated(earlier.answer as Retried);
+    await requireQueue(deps);
+    return changeOnce(deps, once, async (trx) => {
+      const campaign = await lockCampaign(trx, account_id, id);
+      if (!RETRIABLE.includes(campaign.status)) refuseState(campaign, "retried");
+      const counts = await releaseFailed(trx, id);
+      const lanes = campaign.lane === null ? [] : [campaign.lane];
+      if (campaign.status !== "completed" || counts.retried === 0)
+        return { answer: { id, status: campaign.status, ...counts }, lanes };
+      return { answer: { id, status: "queued" as const, ...counts }, lanes: [await goOn(trx, campaign)] };
+    });
+  };
+}
+
+/** A completed campaign takes a place of the plan again. */
+async function goOn(trx: Trx, campaign: CampaignRow): Promise<number> {
+  const instance = await trx
+    .selectFrom("instance")
+    .select("id")
+    .where("id", "=", campaign.instance_id)
+    .where("removed_at", "is", null)
+    .executeTakeFirst();
+  if (!instance)
+    refuseState({ ...campaign, status_reason: "instance_removed" }, "retried: its instance was removed");
+  await requireRoomForCampaign(trx, campaign.account_id);
+  return start(trx, campaign, "queued");
+}
+
+/** A send that timed out before it began went nowhere; of one that began nobody knows, nor of one that was erased. */
+async function releaseFailed(trx: Trx, campaignId: number): Promise<{ retried: number; left_out: number }> {
+  const { rows } = await sql<{ retried: number; left_out: number }>`
+    with failed as materialized (
+      select r.id, r.reason is not null and r.reason <> 'UNKNOWN_OUTCOME' and (r.reason <> 'SEND_TIMEOUT' or exists (
+          select from message m where m.id = r.message and m.submitted_at is null)) as is_unsent
+      from campaign_recipient r
+      where r.campaign_id = ${campaignId} and r.status = 'failed' order by r.id for update of r
+    ), released as (
+      update campaign_recipient r
+      set status = 'pending', reason = null, message = null, planned_at = null, decided_at = null
+      from failed f where r.id = f.id and f.is_unsent
+    )
+    select count(*) filter (where is_unsent) as retried, count(*) filter (where not is_unsent) as left_out
+    from failed`.execute(trx);
+  return rows[0] ?? { retried: 0, left_out: 0 };
+}
