@@ -64,7 +64,7 @@ describe("the places of max_campaigns", () => {
     const open = await createCampaign();
     await expect(createCampaign()).rejects.toMatchObject({
       code: "QUOTA_EXCEEDED",
-      details: { quota: "max_campaigns", used: 1 },
+      details: { quota: "max_campaigns", used: 1, left: 0 },
     });
     await owner.deleteCampaign({ id: open });
     const next = await createCampaign();
