@@ -1,10 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { newPhone, startTestGateway, type TestGateway, waitUntil } from "../../../test/gateway.ts";
+import { createRawCall } from "../../../test/raw-call.ts";
 import { type Client, createClient, WaygateError } from "../../client.ts";
 import { createSandboxControl } from "../../network/sandbox/control.ts";
 import { endTrials } from "./end-trials.ts";
 
 const PASSWORD = "correct horse battery staple";
+const OWNER = { email: "owner@example.com", password: PASSWORD };
 let test: TestGateway;
 
 beforeAll(async () => {
@@ -398,6 +400,17 @@ describe("plans", () => {
   it.each([-1, 1.5, 2 ** 31])("refuse a limit of %d", async (max_instances) => {
     expect((await refusal(test.owner.createPlan({ name: `P${made++}`, max_instances }))).code).toBe(
       "VALIDATION_ERROR",
+    );
+  });
+
+  it("refuse a feature that the gateway does not know, with the names of those that it does", async () => {
+    const call = createRawCall(() => test.url);
+    const bearer = { authorization: `Bearer ${(await test.anonymous.login(OWNER)).token}` };
+    const body = { name: "Typo", features: { media_retention: 7 } };
+    const { status, body: refused } = await call("POST /api/admin/plans", body, bearer);
+    expect({ status, error: refused.error }).toMatchObject({ status: 400 });
+    expect(JSON.stringify(refused)).toContain(
+      "media_retention is not a feature of a plan. Features are campaigns, crm, integrations, media_retention_days.",
     );
   });
 

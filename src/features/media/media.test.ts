@@ -421,6 +421,21 @@ describe("a stored file", () => {
     expect(await stored()).not.toContain(path);
     await client.updateInstance({ id, settings: { media_retention_days: null } });
 
+    const ofPlan = await settled(await receive(Buffer.concat([bytes, Buffer.from("plan")])));
+    await sql`update media set ready_at = now() - interval '8 days' where id = ${ofPlan.id}`.execute(db());
+    const { owner } = story.gateway;
+    const { data: plan } = await owner.createPlan({ name: "Week", features: { media_retention_days: 7 } });
+    expect(plan.features).toEqual({ media_retention_days: 7 });
+    const account = sql`(select account_id from instance where id = ${id})`;
+    const { rows: before } = await sql<{
+      plan_id: number;
+    }>`select plan_id from account where id = ${account}`.execute(db());
+    await sql`update account set plan_id = ${plan.id} where id = ${account}`.execute(db());
+    await expireFiles(db(), 90 * DAY_MS);
+    await sql`update account set plan_id = ${before[0]?.plan_id} where id = ${account}`.execute(db());
+    const expired = await sql`select status from media where id = ${ofPlan.id}`.execute(db());
+    expect(expired.rows).toEqual([{ status: "expired" }]);
+
     const again = await settled(await receive(bytes));
     expect(await stored()).toContain(await blobPath(again.blob));
   });

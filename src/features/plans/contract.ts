@@ -22,6 +22,22 @@ export const features = z.object({
   campaigns: z.boolean().optional(),
   crm: z.boolean().optional(),
   integrations: z.boolean().optional(),
+  media_retention_days: z
+    .number()
+    .int()
+    .min(1)
+    .max(3650)
+    .nullable()
+    .optional()
+    .describe("How long files are kept where the instance does not say it; null: as the gateway keeps them."),
+});
+
+/** A feature that the gateway does not know would be dropped without a word. */
+const givenFeatures = z.strictObject(features.shape, {
+  error: ({ code, keys }) =>
+    code === "unrecognized_keys"
+      ? `${(keys as string[])[0]} is not a feature of a plan. Features are ${Object.keys(features.shape).join(", ")}.`
+      : undefined,
 });
 
 const plan = planLimits.extend({
@@ -44,7 +60,7 @@ const planFields = {
   api_rate_limit_per_minute: limit,
   instance_rate_limit_per_minute: limit,
   message_rate_limit_per_minute: limit,
-  features,
+  features: givenFeatures,
 };
 
 const planName = trimmedText(60).min(1);
