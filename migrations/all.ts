@@ -33,6 +33,7 @@ import * as signIns from "./0041-sign-ins.ts";
 import * as resellerCustomers from "./0042-reseller-customers.ts";
 import * as chatwootAddress from "./0043-chatwoot-address.ts";
 import * as campaignArchive from "./0057-campaign-archive.ts";
+import * as figures from "./0058-figures.ts";
 
 /** Every migration in order; forward only. */
 export const migrations: Record<string, Migration> = {
@@ -70,4 +71,5 @@ export const migrations: Record<string, Migration> = {
   "0043-chatwoot-address": chatwootAddress,
   "0028-linking": linking,
   "0057-campaign-archive": campaignArchive,
+  "0058-figures": figures,
 };

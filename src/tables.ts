@@ -585,6 +585,12 @@ export interface TallyMarkTable {
   message: number;
 }
 
+export interface TallyOpenTable {
+  message: number;
+  account_id: number;
+  month: string;
+}
+
 /** Keys that stay the same when the secret key is changed. */
 export interface KeptKeyTable {
   name: string;
@@ -954,6 +960,7 @@ export interface Tables {
   kept_key: KeptKeyTable;
   message_tally: MessageTallyTable;
   tally_mark: TallyMarkTable;
+  tally_open: TallyOpenTable;
   lead: LeadTable;
   lead_note: LeadNoteTable;
   custom_field: CustomFieldTable;

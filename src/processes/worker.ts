@@ -13,6 +13,7 @@ import type { Conversations } from "../features/contacts/contacts.ts";
 import { moveStragglers } from "../features/contacts/move-messages.ts";
 import { linkLeads } from "../features/crm/link-leads.ts";
 import { forgetOldAnswers } from "../features/instances/answer-once.ts";
+import { markSeenInstances } from "../features/instances/mark-seen.ts";
 import type { IntegrationParts } from "../features/integrations/integration-parts.ts";
 import type { MediaParts } from "../features/media/media-parts.ts";
 import { expireFiles } from "../features/media/retention.ts";
@@ -99,6 +100,7 @@ export function addWorker(parts: WorkerParts): void {
     { name: "actions", everyMs: HOUR, run: () => forgetOldActions(db) },
     { name: "integrations", everyMs: HOUR, run: () => parts.integrations.tidy() },
     { name: "lost-exports", everyMs: HOUR, run: () => failLostExports(db) },
+    { name: "seen-instances", everyMs: MINUTE, run: () => markSeenInstances(db) },
     { name: "trials", everyMs: MINUTE, run: () => endTrials(db) },
     { name: "message-tally", everyMs: MINUTE, run: () => tallyMessages(db) },
     { name: "audit-chain", everyMs: 5 * SECOND, run: () => sealAudit(db, box) },

@@ -51,7 +51,7 @@ describe("the overview", () => {
     });
     expect((await test.admin.adminOverview()).data).toMatchObject({ accounts: 3, instances: 2 });
     expect((await reseller.adminOverview()).data).toMatchObject({
-      ...{ accounts: 1, resellers: 0, customers: 1, users: 2, instances: 1, connected_instances: 0 },
+      ...{ accounts: 2, resellers: 1, customers: 1, users: 2, instances: 1, connected_instances: 0 },
     });
   });
 
@@ -72,6 +72,28 @@ describe("the overview", () => {
     expect(await count()).toBe(sentThisMonth.length);
     expect(await count()).toBe(sentThisMonth.length);
     await sql`update message set created_at = created_at + interval '2 minutes'`.execute(db);
+  });
+
+  it("counts no message that failed, and one without an outcome once it was sent", async () => {
+    const { db } = test.database;
+    const count = async () => {
+      await tallyMessages(db);
+      return (await test.owner.adminOverview()).data.messages_month;
+    };
+    const before = await count();
+    const { rows } = await sql<{ id: number }>`
+      insert into message (id, account_id, instance_id, conversation_id, message_id, direction, from_me, origin, mode, jid,
+        type, content, status, sent_at, created_at)
+      select nextval('message_id_seq'), account_id, id, 0, 'TALLY' || status, 'outbound', true, 'api', 'async', 'x',
+        'text', '{}', status, now(), now() - interval '2 minutes'
+      from (select id, account_id from instance order by id limit 1) i,
+        unnest('{sent,failed,pending}'::text[]) as s (status) returning id`.execute(db);
+    expect(await count()).toBe(before + 1);
+    await sql`update message set status = 'delivered' where message_id = 'TALLYpending'`.execute(db);
+    expect(await count()).toBe(before + 2);
+    expect(await count()).toBe(before + 2);
+    const ids = rows.map(({ id }) => id);
+    await db.deleteFrom("message").where("id", "in", ids).execute();
   });
 
   it("is for nobody else", async () => {

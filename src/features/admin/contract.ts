@@ -186,7 +186,9 @@ export const adminContract = {
       users: count,
       instances: count,
       connected_instances: count,
-      messages_month: count.describe("Sent since the first of the month, UTC; up to two minutes behind."),
+      messages_month: count.describe(
+        "Sent since the first of the month, UTC, without those that failed; up to two minutes behind.",
+      ),
       failed_webhooks: count.describe("Failing now, or switched off because they failed."),
       queue: z.object({ waiting: count, due: count, oldest_due_seconds: count.nullable() }),
       held_back: z

@@ -30,7 +30,7 @@ export async function readOverview(db: Db, scope: Scope) {
       select count(*) as accounts, count(*) filter (where account_type = 'reseller') as resellers,
         count(*) filter (where account_type = 'client') as customers,
         count(*) filter (where account_state(account) in ('active', 'trial')) as active_accounts
-      from account where ${scope === undefined ? sql`true` : sql`parent_id = ${scope}`}
+      from account where ${isSeen(scope, sql`id`)}
     ) a, (
       select count(*) as instances, count(*) filter (where status = 'connected') as connected_instances
       from instance where removed_at is null and ${seen}

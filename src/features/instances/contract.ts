@@ -120,7 +120,9 @@ const instance = z.object({
   last_qr_at: timeOrNull,
   connected_at: timeOrNull,
   disconnected_at: timeOrNull,
-  last_seen_at: timeOrNull,
+  last_seen_at: timeOrNull.describe(
+    "When its session was last known to be alive; written every five to six minutes while it is connected.",
+  ),
   last_disconnect_reason: text,
   created_at: time,
   updated_at: time,

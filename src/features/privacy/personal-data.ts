@@ -143,6 +143,7 @@ export const PERSONAL_DATA = {
   message_usage: { plain: "account_id month used" },
   message_tally: { plain: "account_id month sent" },
   tally_mark: { plain: "id message" },
+  tally_open: { plain: "message account_id month" },
   api_log: {
     plain:
       "id account_id instance_id caller user_id key_last4 method route status code duration_ms request_id created_at",
