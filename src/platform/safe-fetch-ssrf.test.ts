@@ -129,6 +129,31 @@ describe("the corpus of forged addresses", () => {
     expect(hits).toBe(0);
   });
 
+  it("is reached by no redirect of a download either, as a whole address or as a name that turns private", async () => {
+    let location = "";
+    const hop = http.createServer((_request, response) => response.writeHead(302, { location }).end());
+    hop.listen(0, "127.0.0.1");
+    await once(hop, "listening");
+    closers.push(
+      () => hop.closeAllConnections(),
+      () => hop.close(),
+    );
+    const outgoing = open({ allowedHosts: ["external", "hop.test"], lookup: everythingIsLoopback });
+    const url = `http://hop.test:${(hop.address() as AddressInfo).port}/`;
+    const passed: string[] = [];
+    // A header holds no other characters.
+    for (const target of corpus().filter((one) => /^[\x21-\x7e]*$/.test(one))) {
+      location = target;
+      const outcome = await outgoing.download({ url, totalMs: 30_000, maxBytes: 1000, onChunk() {} });
+      const isRefused = outcome.outcome === "failed" && ["blocked", "invalid_url"].includes(outcome.failure);
+      // Some forms are read as a path of the server that sent them.
+      const isHere = !URL.canParse(target, url) || new URL(target, url).origin === new URL(url).origin;
+      if (!isRefused && !isHere) passed.push(target);
+    }
+    expect(passed).toEqual([]);
+    expect(hits).toBe(0);
+  });
+
   it("would reach the listener if the policy let it: the forms are real", async () => {
     const outgoing = open({ allowedHosts: ["loopback"] });
     const [loopback] = INTERNAL;
@@ -414,6 +439,24 @@ describe("the egress proxy", () => {
       expect(await outgoing.refusal(target)).toBe(BLOCKED);
     }
     expect(asked).toEqual([]);
+  });
+
+  it("is not asked for where a redirect leads, if the policy refuses that", async () => {
+    const answers = ["http://127.0.0.1/", "http://other.test/", "http://hooks.test:5432/", "http://[::1]/x"];
+    const { asked, url } = await startProxy((socket) => {
+      socket.write("HTTP/1.1 200 Connection established\r\n\r\n");
+      socket.on("data", () => {
+        const location = answers.shift();
+        socket.write(`HTTP/1.1 302 Found\r\nlocation: ${location}\r\ncontent-length: 0\r\n\r\n`);
+      });
+    });
+    const outgoing = open({ egressProxy: url, allowedHosts: ["hooks.test"] });
+    for (let times = answers.length; times > 0; times--) {
+      const download = { url: "http://hooks.test/x", totalMs: 30_000, maxBytes: 10, onChunk() {} };
+      expect(await outgoing.download(download)).toMatchObject({ outcome: "failed", failure: "blocked" });
+    }
+    expect(answers).toEqual([]);
+    expect(new Set(asked.map(({ target }) => target))).toEqual(new Set(["hooks.test:80"]));
   });
 
   it.each([

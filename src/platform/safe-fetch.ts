@@ -6,6 +6,7 @@ import { createAddressPolicy, type Listener } from "./address-policy.ts";
 import { ChunkError, passOn, readAtMost } from "./answer-body.ts";
 import { type BlockReason, createBlockedCallLog, type Tenant } from "./blocked-call-log.ts";
 import { BLOCKED, type Failure, failureOf } from "./fetch-failure.ts";
+import { followRedirects } from "./follow-redirects.ts";
 import type { Log } from "./log.ts";
 import { createNameLookup, type NameLookup } from "./name-lookup.ts";
 import { createOriginPools, type OriginPools } from "./origin-pools.ts";
@@ -61,13 +62,16 @@ export interface DownloadRequest extends Omit<OutgoingRequest, "method" | "body"
   onChunk(chunk: Buffer): void | Promise<void>;
 }
 
-/** A download is whole or failed; an answer other than 2xx is a response without body. */
-export type DownloadOutcome = (Answered & { bytes: number }) | Failed<FetchFailure | "too_large">;
+/** A download is whole or failed; an answer other than 2xx is a response without body. `url`: where redirects have led. */
+export type DownloadOutcome =
+  | (Answered & { bytes: number; url: string })
+  | Failed<FetchFailure | "too_large" | "too_many_redirects">;
 
 /** The only way out of the gateway: every address is checked when it is dialled, every answer is bounded. */
 export interface SafeFetch {
   /** One HTTP call, without redirects, cookies or decompression. Their failure is a value; only our own is thrown. */
   fetch(request: OutgoingRequest): Promise<FetchOutcome>;
+  /** Follows up to three redirects, each under the same rules. */
   download(request: DownloadRequest): Promise<DownloadOutcome>;
   /** Why a URL cannot be saved, in words for its owner. A name that does not resolve now may do so later. */
   refusal(url: string, whose?: Whose): Promise<string | undefined>;
@@ -115,7 +119,7 @@ export function createSafeFetch(options: SafeFetchOptions): SafeFetch {
   };
   return {
     fetch: (request) => call(tools, request, ({ body }) => readAtMost(body, request.maxBytes)),
-    download: (request) => download(tools, request),
+    download: (request) => followRedirects(request, (hop) => download(tools, hop)),
     refusal: (url, whose) => refusalOf(tools, url, whose),
     lookup: (url, whose) => {
       const { hostname: host, port, protocol } = new URL(url);
@@ -241,7 +245,7 @@ async function download(tools: Tools, request: DownloadRequest): Promise<Downloa
   const error = `The file is larger than ${maxBytes} bytes.`;
   return isTooLarge
     ? { outcome: "failed", failure: "too_large", error, durationMs: outcome.durationMs }
-    : answered;
+    : { ...answered, url: request.url };
 }
 
 async function refusalOf(

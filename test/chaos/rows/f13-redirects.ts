@@ -9,7 +9,7 @@ const PORT = 80;
 const STATUSES = [301, 302, 303, 307, 308, 200];
 const HOW = { id: "F13", fault: "redirects to the inside, to files and to the gateway itself" };
 
-/** F13: a redirect is an answer like any other; where it leads is never visited. */
+/** F13: a webhook follows no redirect; a file is fetched from where its address leads, but never from the inside. */
 export const f13 = inSealedNetwork(HOW);
 
 export const insideF13: ChaosRow = {
@@ -40,17 +40,22 @@ export const insideF13: ChaosRow = {
     const media = await fetchAll(shops[0], paths);
     const second = open.paths.filter((path) => path.startsWith("/second")).length;
     const wrong = logged.filter(({ status_code, success }) => success !== (status_code === 200));
-    const hits = traps.hits() + second;
+    const hits = traps.hits();
+    const allowed = STATUSES.filter((status) => status !== 200).length;
     return {
       events: shops.length,
       unexpected: hits,
       measured: {
-        "second addresses visited": `${hits} of ${2 * paths.length}`,
+        "addresses of the inside visited": `${hits} of ${2 * paths.length}`,
+        "allowed addresses visited for files": `${second} of ${allowed}`,
         "tries logged with the redirect's own status": `${logged.length - wrong.length} of ${paths.length}`,
         "media refused": `${media} of ${paths.length}`,
       },
       breaches: [
-        ...(hits > 0 ? [`${hits} redirects were followed`] : []),
+        ...(hits > 0 ? [`${hits} redirects to the inside were followed`] : []),
+        ...(second === allowed
+          ? []
+          : [`${second} of ${allowed} redirects to an allowed address were followed`]),
         ...(logged.length !== paths.length || wrong.length > 0
           ? ["a redirect was not logged as it came"]
           : []),
