@@ -1,8 +1,74 @@
+import { parse } from "content-disposition";
+import { Mime } from "mime";
+import otherTypes from "mime/types/other.js";
+import standardTypes from "mime/types/standard.js";
+
 const MAX_LENGTH = 200;
+const MAX_HEADER = 2048;
+const MAX_ENDING = 10;
+
+/** Where several endings stand for a type, the one that phones and people know. */
+const ENDINGS = {
+  "audio/aac": ["aac"],
+  "audio/mpeg": ["mp3"],
+  "audio/ogg": ["ogg"],
+  "audio/webm": ["*webm"],
+  "video/ogg": ["ogv"],
+  "video/quicktime": ["mov"],
+};
+const types = new Mime(standardTypes, otherTypes).define(ENDINGS, true);
 
 /** A name only, without path or characters that are not seen; cut between characters, not within one. */
 export function cleanFileName(name: string): string {
   const last = (name.split(/[\\/]/).at(-1) ?? "").replace(/[\p{Cc}\p{Cf}\p{Cs}]/gu, "");
   const cut = [...last].slice(0, MAX_LENGTH).join("");
   return /^\.*$/.test(cut) ? "file" : cut;
+}
+
+/** The name of a file that has none: `file` with the ending of its type. */
+export function nameForType(mimeType: string): string {
+  return withEnding("file", mimeType);
+}
+
+/** Adds the ending of the type to a name without one. */
+export function withEnding(name: string, mimeType: string): string {
+  const ending = types.getExtension(mimeType);
+  const isPlain = ending === null || ending === "bin" || hasEnding(name);
+  return isPlain ? name : `${name}.${ending}`;
+}
+
+export function hasEnding(name: string): boolean {
+  const at = name.lastIndexOf(".");
+  return at > 0 && at < name.length - 1 && name.length - at - 1 <= MAX_ENDING;
+}
+
+/**
+ * The type that the ending of a name stands for. None for pictures, sound and video, which their content must show, and for
+ * what a browser would run.
+ */
+export function typeOfName(name: string): string | undefined {
+  const found = hasEnding(name) ? types.getType(name) : null;
+  return found === null || /^(image|audio|video)\/|html|javascript|\bsvg\b/.test(found) ? undefined : found;
+}
+
+/** The name in a Content-Disposition header, as its sender wrote it; undefined where there is none. */
+export function nameInDisposition(header: string | undefined): string | undefined {
+  if (header === undefined || header.length > MAX_HEADER) return undefined;
+  try {
+    const { filename } = parse(header).parameters;
+    return filename ? asUtf8(filename) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Many servers put UTF-8 into the header as it is, where HTTP reads each byte as a character. */
+function asUtf8(text: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: any byte
+  if (!/^[\x00-\xff]*$/.test(text)) return text;
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(Buffer.from(text, "latin1"));
+  } catch {
+    return text;
+  }
 }

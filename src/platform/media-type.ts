@@ -4,14 +4,19 @@ import { invalidField } from "./errors.ts";
 /** What a file goes as. */
 export type MediaType = "image" | "video" | "audio" | "document" | "sticker" | "ptt";
 
+/** Chooses what a file goes as by the type that it was found to have. */
+export type MediaTypeRule = (mimeType: string) => MediaType;
+
 /** What is said of a file; the caller's own words weigh more than those of where it came from. */
 export interface MediaClaims {
-  type?: MediaType;
+  type?: MediaType | MediaTypeRule;
   /** A voice note, whatever `type` says. */
   ptt?: boolean;
   mime_type?: string;
   /** From the form, the data URI or the server that gave it out. */
   source_mime_type?: string;
+  /** What the ending of its name stands for. */
+  name_mime_type?: string;
 }
 
 /** The type of a file that has come in: what was declared, where the content does not say otherwise. */
@@ -24,13 +29,14 @@ export async function tellReceivedType(head: Buffer, declared: string): Promise<
 /** The type of a file by its first bytes. Throws VALIDATION_ERROR for a file that is not what it is said to be. */
 export async function tellMediaType(
   head: Buffer,
-  { type, ptt, mime_type, source_mime_type }: MediaClaims,
+  { type, ptt, mime_type, source_mime_type, name_mime_type }: MediaClaims,
 ): Promise<{ media_type: MediaType; mime_type: string }> {
   const found = (await fileTypeFromBuffer(head))?.mime;
-  const claimed = [mime_type, source_mime_type].find((claim) => claim && claim !== ANYTHING);
+  const claimed = [mime_type, source_mime_type, name_mime_type].find((claim) => claim && claim !== ANYTHING);
   const mime = found && !isRefinedBy(found, claimed) ? found : (claimed ?? found ?? ANYTHING);
   if (found && mime_type && mime_type !== ANYTHING) requireHonest(mime_type, mime);
-  const media_type = ptt ? "ptt" : (type ?? kindOf(mime));
+  const chosen = typeof type === "function" ? type(mime) : type;
+  const media_type = ptt ? "ptt" : (chosen ?? kindOf(mime));
   requireFitting(media_type, mime, found !== undefined);
   return { media_type, mime_type: isSound(media_type) ? asSound(mime) : mime };
 }
@@ -39,7 +45,8 @@ const ANYTHING = "application/octet-stream";
 
 /** Containers look alike: an office document is a zip, a picture of vectors is XML, and sound may come in an mp4. */
 function isRefinedBy(found: string, claimed: string | undefined): boolean {
-  if (claimed === undefined) return false;
+  // Content that names its codec is exact already.
+  if (claimed === undefined || found.includes("codecs=")) return false;
   if (found === "application/zip" || found === "application/x-cfb") return claimed.startsWith("application/");
   if (found === "application/xml") return claimed.endsWith("xml");
   const container = containerOf(found);
@@ -51,7 +58,8 @@ function containerOf(mime: string): string | undefined {
 }
 
 function requireHonest(claimed: string, mime: string): void {
-  if (familyOf(claimed) !== familyOf(mime))
+  const isSameContainer = containerOf(mime) !== undefined && containerOf(claimed) === containerOf(mime);
+  if (!isSameContainer && familyOf(claimed) !== familyOf(mime))
     throw invalidField("mime_type", `the file is ${mime}, not ${claimed}`);
 }
 

@@ -1,5 +1,5 @@
 import { create as contentDisposition } from "content-disposition";
-import { cleanFileName } from "../../platform/file-name.ts";
+import { cleanFileName, nameForType } from "../../platform/file-name.ts";
 import { RawAnswer } from "../../platform/handler.ts";
 import type { ByteRange } from "../../platform/media-store.ts";
 import { mimeType } from "./contract.ts";
@@ -37,9 +37,12 @@ export function shownType({ mime_type }: OpenedFile): string {
 function safeHeaders({ file_name }: OpenedFile, type: string): Record<string, string> {
   const disposition = SAFE_INLINE.test(type) ? "inline" : "attachment";
   return {
-    "content-disposition": contentDisposition(file_name === null ? "file" : cleanFileName(file_name), {
-      type: disposition,
-    }),
+    "content-disposition": contentDisposition(
+      file_name === null ? nameForType(type) : cleanFileName(file_name),
+      {
+        type: disposition,
+      },
+    ),
     "x-content-type-options": "nosniff",
     "content-security-policy": "sandbox; default-src 'none'",
     "cache-control": "private, no-cache",

@@ -420,7 +420,7 @@ describe("a download", () => {
       "pdf",
       `attachment; filename*=UTF-8''Proposta%20n%C2%BA%201%20%E2%80%94%20a%C3%A7%C3%A3o.pdf`,
     ],
-    ["audio/ogg; codecs=opus", undefined, "opus", `inline; filename=file`],
+    ["audio/ogg; codecs=opus", undefined, "opus", `inline; filename=file.ogg`],
     ["application/pdf", "../../etc/passwd", "pdf", "attachment; filename=passwd"],
     [
       "application/pdf",

@@ -1,6 +1,13 @@
 import { fileTooLarge, readBase64File } from "../../platform/base64-file.ts";
 import { GatewayError, invalidField } from "../../platform/errors.ts";
-import { cleanFileName } from "../../platform/file-name.ts";
+import {
+  cleanFileName,
+  hasEnding,
+  nameForType,
+  nameInDisposition,
+  typeOfName,
+  withEnding,
+} from "../../platform/file-name.ts";
 import { type MediaClaims, tellMediaType } from "../../platform/media-type.ts";
 import type { ArrivedFile, UploadedFile } from "../../platform/route.ts";
 import type { DownloadOutcome, OutgoingRequest, SafeFetch } from "../../platform/safe-fetch.ts";
@@ -50,7 +57,11 @@ export async function readMedia(input: MediaInput, options: MediaOptions & Owner
     const source = await takeIn(file, input, { ...options, tenant: { account_id } });
     const sha256 = await file.end();
     if (file.size === 0) throw invalidField(source.field, "is empty");
-    const told = await tellMediaType(file.head, { ...input, source_mime_type: source.mime_type });
+    const told = await tellMediaType(file.head, {
+      ...input,
+      source_mime_type: source.mime_type,
+      name_mime_type: typeOfName(input.file_name ?? source.file_name ?? source.address_name ?? ""),
+    });
     await requireStorage(db, account_id, file.size);
     const fitted = await fitMedia({ file, sha256, ...told }, options);
     return toStored(fitted, input, source);
@@ -61,15 +72,27 @@ export async function readMedia(input: MediaInput, options: MediaOptions & Owner
 }
 
 function toStored({ file, ...told }: ToldFile, input: MediaInput, source: Source): StoredMedia {
-  const file_name = input.file_name ?? source.file_name;
+  const file_name = nameOf(told, input, source);
   return {
     kind: "media",
     ...told,
     size: file.size,
-    ...(file_name && { file_name: cleanFileName(file_name) }),
+    ...(file_name && { file_name }),
     ...(input.caption && { caption: input.caption }),
     upload: file.id,
   };
+}
+
+/** The sender's name stays as it is; that of an address gets the ending of the type, and a document always has a name. */
+function nameOf(
+  { mime_type, media_type }: Pick<ToldFile, "mime_type" | "media_type">,
+  input: MediaInput,
+  source: Source,
+): string | undefined {
+  const given = input.file_name ?? source.file_name;
+  if (given) return cleanFileName(given);
+  if (source.address_name) return withEnding(cleanFileName(source.address_name), mime_type);
+  return media_type === "document" ? nameForType(mime_type) : undefined;
 }
 
 /** Where a file came from, and what is said of it there. */
@@ -77,6 +100,8 @@ interface Source {
   field: string;
   mime_type?: string;
   file_name?: string;
+  /** From the server that gave it out, or from its address. */
+  address_name?: string;
 }
 
 /** Hands a file on. `url` is an address or a data URI; the other fields may also hold bare base64. */
@@ -121,8 +146,18 @@ async function download(
   const onChunk = (piece: Buffer) => file.write(piece);
   const outcome = await outgoing.download({ url, totalMs: downloadMs, maxBytes, tenant, onChunk });
   if (outcome.outcome === "failed") throw downloadRefusal(outcome, field, maxBytes);
-  if (outcome.status !== 200) throw downloadFailed(answerIn(outcome.status));
-  return { mime_type: toMimeType(outcome.headers["content-type"]), file_name: lastOfPath(url) };
+  if (outcome.status !== 200) throw downloadFailed(`the address answered ${outcome.status}.`);
+  const { headers } = outcome;
+  return {
+    mime_type: toMimeType(headers["content-type"]),
+    address_name: nameInDisposition(headers["content-disposition"]) ?? nameOfAddress(url, outcome.url),
+  };
+}
+
+/** Of an address that redirects, the one of the two that names a file. */
+function nameOfAddress(given: string, last: string): string | undefined {
+  const names = [given, last].map(lastOfPath);
+  return names.find((name) => name !== undefined && hasEnding(name)) ?? names[0];
 }
 
 function downloadRefusal(
@@ -138,11 +173,6 @@ function downloadRefusal(
 
 function downloadFailed(reason: string): GatewayError {
   return new GatewayError("MEDIA_DOWNLOAD_FAILED", `The file could not be fetched: ${reason}`);
-}
-
-function answerIn(status: number): string {
-  const isRedirect = status >= 300 && status < 400;
-  return `the address answered ${status}${isRedirect ? ", and redirects are not followed" : ""}.`;
 }
 
 function lastOfPath(url: string): string | undefined {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type FileServer, file, startFileServer } from "../../../test/file-server.ts";
+import { type FileServer, file, redirect, startFileServer } from "../../../test/file-server.ts";
 import { type MessagingStory, startMessagingStory, waitUntil } from "../../../test/messaging-story.ts";
 import { inBase64, SAMPLE } from "../../../test/sample-files.ts";
 import type { Client } from "../../client.ts";
@@ -290,6 +290,48 @@ describe("the type of a file", () => {
       "text/csv",
     ],
     [
+      "goes by the ending of the name when nobody says it",
+      () => ({ url: files.serve("/prices.csv", file(SAMPLE.text)) }),
+      "document",
+      "text/csv",
+    ],
+    [
+      "of a page that calls itself a picture by its name alone is unknown",
+      () => ({ base64: inBase64(SAMPLE.html), file_name: "a.png" }),
+      "document",
+      "application/octet-stream",
+    ],
+    [
+      "of Ogg Opus that its server calls audio/ogg is told by its content",
+      () => ({ url: files.serve("/note.ogg", file(SAMPLE.opus, "audio/ogg")), ptt: true }),
+      "ptt",
+      "audio/ogg; codecs=opus",
+    ],
+    [
+      "of Ogg Opus in a data URI with its codec is told by its content",
+      () => ({ url: `data:audio/ogg;codecs=opus;base64,${inBase64(SAMPLE.opus)}`, type: "ptt" }),
+      "ptt",
+      "audio/ogg; codecs=opus",
+    ],
+    [
+      "of Ogg Opus whose mime_type is audio/ogg is told by its content",
+      () => ({ base64: inBase64(SAMPLE.opus), mime_type: "audio/ogg", ptt: true }),
+      "ptt",
+      "audio/ogg; codecs=opus",
+    ],
+    [
+      "of Ogg Opus whose mime_type is application/ogg is told by its content",
+      () => ({ base64: inBase64(SAMPLE.opus), mime_type: "application/ogg" }),
+      "audio",
+      "audio/ogg; codecs=opus",
+    ],
+    [
+      "of Ogg Opus in a form that calls it audio/ogg is told by its content",
+      () => ({ file: { bytes: SAMPLE.opus, file_name: "note.ogg", mime_type: "audio/ogg" }, ptt: true }),
+      "ptt",
+      "audio/ogg; codecs=opus",
+    ],
+    [
       "is unknown when nobody knows",
       () => ({ base64: inBase64(SAMPLE.text) }),
       "document",
@@ -339,6 +381,65 @@ describe("the type of a file", () => {
     ],
   ])("%s", async (_, source, type, mime_type) => {
     expect(await send(source())).toMatchObject({ type, mime_type });
+  });
+});
+
+describe("the name of a file", () => {
+  const named = async (path: string, bytes: Buffer, disposition?: string, type = "application/pdf") => {
+    const { sales, friend } = story;
+    const url = files.serve(path, (response) =>
+      response
+        .writeHead(200, { "content-type": type, ...(disposition && { "content-disposition": disposition }) })
+        .end(bytes),
+    );
+    const { data } = await sales.client.sendMedia({ id: sales.id, number: friend.phone, url });
+    return (await story.arrived(data.message_id ?? "")).media.file_name;
+  };
+
+  test.each([
+    ["is the one that its server gives", 'attachment; filename="Offer 7.pdf"', "Offer 7.pdf"],
+    [
+      "is the one that its server gives in UTF-8",
+      "attachment; filename=\"x.pdf\"; filename*=UTF-8''Or%C3%A7amento.pdf",
+      "Orçamento.pdf",
+    ],
+    [
+      "is read as UTF-8 where its server writes that as it is",
+      Buffer.from('attachment; filename="Orçamento.pdf"').toString("latin1"),
+      "Orçamento.pdf",
+    ],
+    ["has no path", "attachment; filename*=UTF-8''..%2F..%2Fetc%2Fpasswd.pdf", "passwd.pdf"],
+    ["gets the ending of its type", "attachment; filename=offer", "offer.pdf"],
+    ["is that of the address where the header is none", 'attachment; filename="', "view.pdf"],
+    ["is that of the address where the header names none", "inline", "view.pdf"],
+  ])("of an address %s", async (_, disposition, name) => {
+    expect(await named("/view?id=7", SAMPLE.pdf, disposition)).toBe(name);
+  });
+
+  test("of an address that redirects is the one of the two that has an ending", async () => {
+    const { sales, friend } = story;
+    files.serve("/store/8f3a", file(SAMPLE.pdf, "application/pdf"));
+    files.serve("/store/menu.pdf", file(SAMPLE.pdf, "application/pdf"));
+    for (const [path, target, name] of [
+      ["/latest/prices.pdf", "/store/8f3a", "prices.pdf"],
+      ["/latest", "/store/menu.pdf", "menu.pdf"],
+    ] as const) {
+      const url = files.serve(path, redirect(target));
+      const { data } = await sales.client.sendMedia({ id: sales.id, number: friend.phone, url });
+      expect((await story.arrived(data.message_id ?? "")).media).toMatchObject({
+        ...{ file_name: name, mime_type: "application/pdf", size: SAMPLE.pdf.length },
+      });
+    }
+  });
+
+  test("of a document without one has the ending of its type", async () => {
+    const { sales, friend } = story;
+    const { data } = await sales.client.sendMedia({
+      id: sales.id,
+      number: friend.phone,
+      base64: inBase64(SAMPLE.pdf),
+    });
+    expect((await story.arrived(data.message_id ?? "")).media.file_name).toBe("file.pdf");
   });
 });
 
