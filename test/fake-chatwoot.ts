@@ -97,6 +97,8 @@ export interface ChatwootFaults {
   largestFile: number;
   /** Files are named under this address, which is not ours. */
   frontend: string | null;
+  /** As older versions: webhooks tell of a file only its kind, and the storage tells no type. */
+  untypedFiles: boolean;
 }
 
 const SOUND: ChatwootFaults = {
@@ -112,6 +114,7 @@ const SOUND: ChatwootFaults = {
   takenPhones: 0,
   largestFile: Number.POSITIVE_INFINITY,
   frontend: null,
+  untypedFiles: false,
 };
 
 interface Queued {
@@ -783,8 +786,9 @@ export class FakeChatwoot {
     const file_size = bytes.length;
     const extension = file_name.split(".").at(-1) ?? null;
     const account_id = this.account_id;
+    const type = this.faults.untypedFiles ? { extension: null } : { extension, content_type };
     return {
-      ...{ id, message_id: message.id, file_type, account_id, extension, content_type, data_url, file_size },
+      ...{ id, message_id: message.id, file_type, account_id, data_url, file_size, ...type },
       thumb_url: "",
     };
   }
@@ -802,7 +806,8 @@ export class FakeChatwoot {
     if (kind === "redirect") {
       return { status: 302, text: "", location: `${this.url}/files/storage/${message}/${id}/${name}` };
     }
-    return { status: 200, bytes: found.bytes, type: found.content_type };
+    const type = this.faults.untypedFiles ? "application/octet-stream" : found.content_type;
+    return { status: 200, bytes: found.bytes, type };
   }
 
   // --- webhooks -----------------------------------------------------------------------------------------------------

@@ -68,6 +68,22 @@ describe("kinds of messages", () => {
     expect(sent.map(({ content }) => content.media_type)).toEqual(["ptt", "video"]);
   });
 
+  test("files of an agent go as what they are when Chatwoot tells only their kind", async () => {
+    const { conversation } = await open();
+    chatwoot.faults.untypedFiles = true;
+    const attachments = [
+      { bytes: SAMPLE.opus, type: "audio/ogg", file_name: "note.ogg" },
+      { bytes: SAMPLE.mp3, type: "audio/mpeg", file_name: "song.mp3" },
+      { bytes: SAMPLE.jpeg, type: "image/jpeg", file_name: "photo.jpg" },
+      { bytes: SAMPLE.mp4, type: "video/mp4", file_name: "film.mp4" },
+      { bytes: SAMPLE.pdf, type: "application/pdf", file_name: "offer.pdf" },
+    ];
+    chatwoot.write(conversation.id, { attachments });
+    const sent = await story.waitForSent(attachments.length);
+    const kinds = ["ptt", "audio", "image", "video", "document"];
+    expect(sent.map(({ content }) => content.media_type)).toEqual(kinds);
+  });
+
   test("a file that is too large for the proxy before Chatwoot is named in words", async () => {
     await save();
     chatwoot.faults.largestFile = 50;

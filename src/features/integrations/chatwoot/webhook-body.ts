@@ -5,8 +5,6 @@ const id = z.coerce.number().int();
 
 const attachment = z.looseObject({
   file_type: z.string().nullish(),
-  content_type: z.string().nullish(),
-  extension: z.string().nullish(),
   data_url: z.string().nullish(),
 });
 
