@@ -7,6 +7,7 @@ import Fastify, {
   type RawServerDefault,
 } from "fastify";
 import { createAllowedMethods } from "./allowed-methods.ts";
+import { boundArrivingBodies } from "./arriving-bodies.ts";
 import { BodyRoom } from "./body-room.ts";
 import { readCredential } from "./credentials.ts";
 import { createEndlessStreams } from "./endless-streams.ts";
@@ -72,7 +73,7 @@ export interface HttpServer {
 export async function createHttpServer<C extends Contract>(
   options: HttpServerOptions<C>,
 ): Promise<HttpServer> {
-  const { contract, log, metrics } = options;
+  const { contract, log, metrics, countStranger = () => {} } = options;
   const app = createFastify(options);
   const endless = createEndlessStreams();
   const connections = trackConnections(app.server);
@@ -82,10 +83,12 @@ export async function createHttpServer<C extends Contract>(
     endless.closeAll();
     connections.closeUnused();
   });
+  const arriving = boundArrivingBodies(app);
   const requests: Gauge = {
     what: "requests",
     limit: options.maxRequests ?? 0,
-    read: () => connections.requests() - endless.count(),
+    // A body that is on its way is no work yet, and has a bound of its own.
+    read: () => connections.requests() - endless.count() - arriving.count(),
   };
   const bodies = new BodyRoom(options.maxBodyBytes ?? Number.POSITIVE_INFINITY);
   addBodyParsers(app);
@@ -108,7 +111,6 @@ export async function createHttpServer<C extends Contract>(
       bodies,
     });
   }
-  const { countStranger = () => {} } = options;
   if (metrics?.isOpen) addMetricsRoute(app, metrics, countStranger);
   if (options.nodeCalls) await addNodeCallsRoute(app, options.nodeCalls, countStranger);
   await app.ready();

@@ -41,7 +41,7 @@ export const SETTINGS = z.object({
     .wholeNumber(0, 1_000_000)
     .prefault("2000")
     .describe(
-      "Requests that this node answers at the same time, server-sent streams apart. Beyond it, and until a fifth of them are done, new ones are refused with 503 and `Retry-After`; 0: no limit.",
+      "Requests that this node answers at the same time, server-sent streams and requests whose body has not arrived whole apart. Beyond it, and until a fifth of them are done, new ones are refused with 503 and `Retry-After`; 0: no limit.",
     )
     .meta({ env: "WAYGATE_MAX_REQUESTS" }),
   maxLagMs: type

@@ -15,6 +15,8 @@ export interface FuzzTenant {
   token: string;
   key: string;
   instance: number;
+  /** An instance of WhatsApp that is not paired, for a proxy. */
+  proxied: number;
   /** What a request of this operation can name. */
   knownFor(operation: Operation): KnownValues;
 }
@@ -72,15 +74,17 @@ async function makeTenant(gateway: TestGateway, name: string, receiver: string):
   const user = createClient({ baseUrl: url, token });
   const { data } = await user.createInstance({ name, network: "sandbox" });
   const { id, api_key: key } = data;
+  const proxied = (await user.createInstance({ name: `${name} by proxy`, network: "whatsapp" })).data.id;
   const rows = await fillInstance(createClient({ baseUrl: url, apiKey: key }), id, receiver);
   const account = await fillAccount(user, id, name);
   const known = { ...SHARED, ...rows, instance_id: [id], plan_id: [plan], account_id: [spare.data.id] };
   const ids = { ...account, accounts: spare.data.id, plans: plan, instances: id };
   return {
-    ...{ token, key, instance: id },
+    ...{ token, key, instance: id, proxied },
     knownFor: ({ path, parameters }) => {
       const own = rowOf(path, ids) ?? (parameters.some((one) => one.name === "id") ? id : undefined);
-      return own === undefined ? known : { ...known, id: [own] };
+      const jid = path.includes("/groups/") ? { jid: known.group_jid } : {};
+      return { ...known, ...jid, ...(own !== undefined && { id: [own] }) };
     },
   };
 }

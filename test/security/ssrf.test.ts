@@ -14,6 +14,14 @@ const CALLED = [
   "saveIntegration/n8n/config/webhook_url",
   "saveIntegration/typebot/config/base_url",
   "saveIntegration/chatwoot/config/url",
+  "setProfilePhoto/url",
+  "setProfilePhoto/base64",
+  "updateGroupSettings/image",
+  "saveQuickReply/media_url",
+  "createInstance/webhook_url",
+  "createInstance/webhook/url",
+  "createInstance/proxy/url",
+  "updateInstance/proxy/url",
 ];
 
 test("A gateway that may reach an internal server calls it through these fields, so the attack below gets that far", {

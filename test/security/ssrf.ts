@@ -2,16 +2,24 @@ import { once } from "node:events";
 import { createServer as createHttpServer } from "node:http";
 import { type AddressInfo, createServer, type Server } from "node:net";
 import fc from "fast-check";
-import { createClient } from "../../src/client.ts";
 import { disguises, spellings } from "../internal-addresses.ts";
-import { createRawCall } from "../raw-call.ts";
+import { createRawCall, type RawAnswer } from "../raw-call.ts";
 import { type AddressField, readAddressFields, withText } from "./address-fields.ts";
 import { credentialsFor, type FuzzTarget, type FuzzTenant, startFuzzTarget } from "./fuzz-target.ts";
 import { fieldValue } from "./json-values.ts";
+import { isProxy, useSaved } from "./use-saved-address.ts";
 
 export interface SsrfFigures {
   fields: number;
+  /** Different addresses that were tried. */
+  addresses: number;
   requests: number;
+  /** Requests whose address was accepted or at least not refused as an input. */
+  accepted: number;
+  /** What was saved and then used: a webhook tested, an integration tested, an instance connected, a reply sent. */
+  used: number;
+  /** Requests by the operation, for the operations whose field names an address. */
+  by_door: Record<string, number>;
   /** Requests that reached the server which redirects inward: it is allowed, what it names is not. */
   redirected: number;
   /** First lines of what reached the internal server. */
@@ -33,7 +41,7 @@ async function startInternalServer(): Promise<InternalServer> {
     const server = createServer((socket) => {
       socket.on("error", () => {});
       socket.once("data", (bytes) => {
-        hits.push(bytes.toString("latin1").split("\r\n")[0] ?? "");
+        hits.push(describeRequest(bytes.toString("latin1")));
         socket.end("HTTP/1.1 200 OK\r\ncontent-length: 8\r\nconnection: close\r\n\r\ninternal");
       });
     });
@@ -43,6 +51,13 @@ async function startInternalServer(): Promise<InternalServer> {
     servers.push(server);
   }
   return { port, hits, close: () => servers.map((server) => server.close()) };
+}
+
+/** Its first line, and for a proxy who it says to be: that names the field which led here. */
+function describeRequest(head: string): string {
+  const [line = ""] = head.split("\r\n");
+  const [, credentials] = /^proxy-authorization: basic (\S+)/im.exec(head) ?? [];
+  return credentials ? `${line} for ${Buffer.from(credentials, "base64")}` : line;
 }
 
 /** An allowed receiver that sends every caller on to the internal server. */
@@ -81,24 +96,24 @@ export async function forgeRequests({
   try {
     const fields = readAddressFields().filter((field) => everyField || field.isNamedForOne);
     const addresses = internalAddresses(internal.port);
-    let requests = 0;
+    const figures = { requests: 0, accepted: 0, used: 0, by_door: {} as Record<string, number> };
+    const tried = new Set<string>();
     for (const [nth, field] of fields.entries()) {
       const step = Math.max(1, Math.floor(addresses.length / forms));
       const chosen = Array.from(
         { length: forms - 1 },
-        (_, form) => addresses[(nth + form * step) % addresses.length],
+        (_, form) => addresses[(nth + form * step) % addresses.length] ?? "",
       );
-      const texts = isOpen ? [`http://127.0.0.1:${internal.port}/`] : [...chosen, receiver];
+      const texts = isOpen ? [openAddress(field, internal.port)] : [...chosen, receiver];
       for (const text of texts) {
-        const tenant = await target.tenant();
-        await ask(target, tenant, field, `${text}${isOpen ? nameOf(field) : ""}`);
-        requests += 1;
+        tried.add(text);
+        await forge({ target, field, text, nth: figures.requests }, figures);
       }
     }
-    await useWhatIsSaved(target);
     return {
       fields: fields.length,
-      requests,
+      addresses: tried.size,
+      ...figures,
       redirected: redirector.count(),
       hits: [...new Set(internal.hits)],
     };
@@ -126,47 +141,74 @@ export function nameOf({ operation, path, provider }: AddressField): string {
   return [operation.id, provider, ...path].filter((part) => part && part !== "[]").join("/");
 }
 
+/** Names its field, in the path, or for a proxy in the credentials: a proxy sees no path. */
+function openAddress(field: AddressField, port: number): string {
+  if (isProxy(field)) return `http://${encodeURIComponent(nameOf(field))}:x@127.0.0.1:${port}`;
+  return `http://127.0.0.1:${port}/${nameOf(field)}`;
+}
+
+interface Forgery {
+  target: FuzzTarget;
+  field: AddressField;
+  text: string;
+  nth: number;
+}
+
+/** Sends the address, and has the gateway use it if it was saved. */
+async function forge(
+  { target, field, text, nth }: Forgery,
+  figures: Pick<SsrfFigures, "requests" | "accepted" | "used" | "by_door">,
+): Promise<void> {
+  const { id } = field.operation;
+  const tenant = await target.tenant();
+  const answer = await ask(target, tenant, field, { text, nth });
+  figures.requests += 1;
+  if (field.isNamedForOne) figures.by_door[id] = (figures.by_door[id] ?? 0) + 1;
+  if (answer.status !== 400) figures.accepted += 1;
+  if (answer.status < 300) figures.used += await useSaved({ target, tenant, field, answer });
+}
+
 async function ask(
   { gateway }: FuzzTarget,
   tenant: FuzzTenant,
   field: AddressField,
-  text: string,
-): Promise<void> {
+  { text, nth }: { text: string; nth: number },
+): Promise<RawAnswer> {
   const { operation, provider } = field;
   const known = tenant.knownFor(operation);
   const sampleOf = (name: string) =>
     known[name]?.[0] ??
     fc.sample(fieldValue(name, { type: "string", maxLength: 10 }, known), { numRuns: 1, seed: 7 })[0];
   const path = operation.path.replace(/\{(\w+)\}/g, (_, name: string) =>
-    encodeURIComponent(String(name === "provider" && provider ? provider : sampleOf(name))),
+    encodeURIComponent(String(placeInPath(field, tenant, name) ?? sampleOf(name))),
   );
   const { required = [], properties = {} } = operation.body ?? {};
-  const named = [...required, ...["number", "from"].filter((name) => name in properties)];
+  const named = [...required, ...["number", "from", "jid"].filter((name) => name in properties)];
   const body = Object.fromEntries(named.map((name) => [name, sampleOf(name) ?? "x"]));
-  await createRawCall(() => gateway.url)(
+  const more = MORE[provider ?? ""] ?? (isProxy(field) ? PROXIED : MORE[operation.id]);
+  return createRawCall(() => gateway.url)(
     `${operation.method} ${path}`,
-    withText({ ...body, ...(provider && MORE[provider]) }, field.path, text),
-    credentialsFor(operation, tenant, 1),
+    withText({ ...body, ...more }, field.path, text),
+    {
+      ...credentialsFor(operation, tenant, 1),
+      // Each from an address of its own: too many wrong sign-ins from one of them are refused.
+      "x-forwarded-for": `10.${(nth >> 16) & 255}.${(nth >> 8) & 255}.${nth & 255}`,
+    },
   );
 }
 
-/** What an integration must have beside its address. */
+function placeInPath({ operation, provider, ...field }: AddressField, tenant: FuzzTenant, name: string) {
+  if (name === "provider") return provider;
+  if (name === "id" && operation.id === "updateInstance" && isProxy({ operation, ...field }))
+    return tenant.proxied;
+  return undefined;
+}
+
+/** What a body must have beside its address, by provider or operation. */
 const MORE: Record<string, object> = {
   typebot: { config: { public_id: "bot" } },
   chatwoot: { config: { access_token: "x", account_id: 1, inbox_id: 1 } },
+  saveQuickReply: { shortcut: "forged", content: "x" },
 };
-
-/** Tests every webhook and integration, and lets every instance connect by its proxy. */
-async function useWhatIsSaved({ gateway, tenant }: FuzzTarget): Promise<void> {
-  const { token } = await tenant();
-  const user = createClient({ baseUrl: gateway.url, token });
-  for (const { id } of (await user.listInstances({ limit: 200 })).data) {
-    for (const webhook of (await user.listWebhooks({ id })).data) {
-      await user.testWebhook({ id, webhookId: webhook.id }).catch(() => {});
-    }
-    for (const provider of ["n8n", "typebot", "chatwoot"] as const) {
-      await user.testIntegration({ id, provider }).catch(() => {});
-    }
-    await user.connectInstance({ id, wait_seconds: 1 }).catch(() => {});
-  }
-}
+/** The sandbox has no proxies. */
+const PROXIED = { network: "whatsapp" };

@@ -1,0 +1,23 @@
+import { expect, test } from "vitest";
+import { type AttackFigures, measureHostileTraffic } from "./hostile-traffic.ts";
+import { isFullRun, printFigures } from "./run-size.ts";
+
+const CUT = { connections: 150, bombs: 8, rounds: 3, maxRequests: 100 };
+const FULL = { connections: 2_500, bombs: 80, rounds: 250 };
+/** Eight bodies of 1 MiB at once, each as bytes, text and values, and what is left of those before. */
+const MOST_RISE_MB = 400;
+
+test("slow connections, and bodies, headers and forms that are bombs, keep nobody from the gateway and take bounded memory", {
+  timeout: 1_200_000,
+}, async () => {
+  const figures = await measureHostileTraffic(isFullRun ? FULL : CUT);
+  printFigures("Hostile traffic", figures);
+  const first = figures[0]?.memory_before_mb ?? 0;
+  expect(figures.filter((one) => one.memory_most_mb - first > MOST_RISE_MB)).toEqual([]);
+  expect(figures.filter((one) => !isServed(one))).toEqual([]);
+  expect(figures.flatMap(({ attack, statuses }) => (statuses[500] ? [attack] : []))).toEqual([]);
+});
+
+function isServed({ health, sends }: AttackFigures): boolean {
+  return Object.keys(health).join() === "200" && Object.keys(sends).join() === "200";
+}

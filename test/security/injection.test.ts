@@ -1,0 +1,195 @@
+import { parse } from "csv-parse/sync";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { contract } from "../../src/contract.ts";
+import type { Route } from "../../src/platform/route.ts";
+import { OWNER, startTestGateway, type TestGateway, type TestInstance } from "../gateway.ts";
+import { createRawCall, type RawAnswer, type RawCall } from "../raw-call.ts";
+import { type Receiver, startReceiver } from "../receiver.ts";
+import { inBase64, SAMPLE } from "../sample-files.ts";
+import { statusOf } from "./raw-request.ts";
+import { printFigures } from "./run-size.ts";
+
+const INJECTED = "x-injected";
+/** What ends a header for one reader or another. */
+const BREAKS = [
+  "\r\n",
+  "\n",
+  "\r",
+  "\0",
+  "\r\n ",
+  "\n\t",
+  "\u2028",
+  "\u0085",
+  "\u560a",
+  "\v",
+  "\f",
+  "%0d%0a",
+];
+const PERSON = "5511987651234";
+
+let gateway: TestGateway;
+let receiver: Receiver;
+let sales: TestInstance;
+let call: RawCall;
+let key: Record<string, string>;
+let bearer: Record<string, string>;
+
+beforeAll(async () => {
+  gateway = await startTestGateway({ WAYGATE_UNKNOWN_RATE: "0" });
+  receiver = await startReceiver();
+  sales = await gateway.connectInstance();
+  call = createRawCall(() => gateway.url);
+  key = { "x-api-key": sales.api_key };
+  bearer = { authorization: `Bearer ${(await gateway.anonymous.login(OWNER)).token}` };
+});
+afterAll(async () => {
+  await gateway.stop();
+  await receiver.close();
+});
+
+const poisoned = BREAKS.flatMap((end) => [
+  `a${end}${INJECTED}: 1`,
+  `${end}${INJECTED}: 1${end}${end}<b>`,
+  `a${end}`,
+]);
+
+test("no file name and no type that breaks a line puts a header into the answer that gives the file out", async () => {
+  const base = `/api/v1/instances/${sales.id}`;
+  const faults: string[] = [];
+  let given = 0;
+  for (const text of poisoned) {
+    for (const fields of [
+      { file_name: `${text}.pdf` },
+      { file_name: "a.pdf", mime_type: `application/${text}` },
+    ]) {
+      const body = { number: PERSON, type: "document", base64: inBase64(SAMPLE.pdf), ...fields };
+      const sent = await call(`POST ${base}/send-media`, body, key);
+      if (sent.status === 400) continue;
+      const { message_id } = sent.body.data ?? {};
+      const { data } = await sales.client.listMessages({ id: sales.id, limit: 1 });
+      const media = data.find((one) => one.message_id === message_id)?.media?.id;
+      const answer = await call(`GET ${base}/media/${media}`, undefined, key);
+      given += 1;
+      faults.push(...faultsOf(answer).map((fault) => `${JSON.stringify(fields)} ${fault}`));
+    }
+  }
+  printFigures("Files with names and types that break lines", {
+    tried: poisoned.length * 2,
+    given_out: given,
+  });
+  expect(faults).toEqual([]);
+  expect(given).toBeGreaterThan(10);
+});
+
+function faultsOf({ status, headers }: RawAnswer): string[] {
+  const breaksLine = /\p{Cc}/u.test(headers.get("content-disposition") ?? "");
+  return [
+    ...(status === 200 ? [] : [`answers ${status}`]),
+    ...(headers.has(INJECTED) ? ["injects a header"] : []),
+    ...(breaksLine ? ["breaks the line"] : []),
+  ];
+}
+
+test("no header of a webhook and no name that breaks a line reaches a receiver as a header of its own", async () => {
+  const base = `/api/v1/instances/${sales.id}/webhooks`;
+  const statuses: Record<string, number> = {};
+  const faults: string[] = [];
+  const url = `${receiver.url}/injection`;
+  for (const text of poisoned) {
+    const inputs = [
+      { name: "Shop", url, headers: { "x-own": text } },
+      { name: "Shop", url, headers: { [`x-${text}`]: "1" } },
+      { name: text, url },
+      { name: "Shop", url: `${url}?${text}` },
+      { name: "Shop", url, secret: `${text}${"s".repeat(32)}` },
+    ];
+    for (const input of inputs) {
+      const { status, body } = await call(`POST ${base}`, input, key);
+      statuses[status] = (statuses[status] ?? 0) + 1;
+      if (status >= 500) faults.push(`${JSON.stringify(input)}: ${status}`);
+      if (status >= 300) continue;
+      await call(`POST ${base}/${body.data.id}/test`, {}, key);
+      await call(`DELETE ${base}/${body.data.id}`, undefined, key);
+    }
+  }
+  printFigures("Webhooks with fields that break lines", { statuses, delivered: receiver.received.length });
+  expect(faults).toEqual([]);
+  expect(receiver.received.length).toBeGreaterThan(5);
+  expect(receiver.received.filter(({ headers }) => INJECTED in headers)).toEqual([]);
+});
+
+test("a request id of the caller's own comes back only if it is plain", async () => {
+  for (const odd of ["a b", "a\tb", "<script>", "a;b", "é", "x".repeat(129), "a,b", '"', "a%0d%0ab"]) {
+    const answer = await call("GET /health", undefined, { "x-request-id": odd });
+    expect(answer.headers.get("x-request-id")).toMatch(/^req_[0-9A-Z]{26}$/);
+  }
+  for (const end of ["\r", "\n", "\0"]) {
+    const bytes = Buffer.from(
+      `GET /health HTTP/1.1\r\nhost: x\r\nconnection: close\r\nx-request-id: a${end}b\r\n\r\n`,
+    );
+    expect(await statusOf(gateway.url, bytes)).toBe(400);
+  }
+});
+
+test("every table that can be downloaded is a CSV of which this file knows", () => {
+  const found = Object.entries<Route>(contract).filter(
+    ([, { raw = "", input }]) => /csv/i.test(raw) || optionsOf(input).includes("csv"),
+  );
+  expect(found.map(([name]) => name)).toEqual(["getCampaignReport"]);
+});
+
+test("no cell of a table that is downloaded begins as a formula", async () => {
+  const { data: campaign } = await gateway.owner.createCampaign({
+    ...{ name: "=1+1", instance_id: sales.id, message_template: "Hi" },
+  });
+  const beginnings = [
+    "=",
+    "+",
+    "-",
+    "@",
+    "\t",
+    "\r",
+    "\n",
+    "\0=",
+    " =",
+    "\u00a0=",
+    "\uff1d",
+    "\uff0b",
+    "\uff0d",
+    "\uff20",
+    "|",
+    "%",
+    '"=',
+    "';=",
+  ];
+  const recipients = beginnings.flatMap((one, nth) => [
+    { phone: `55119876500${10 + nth}`, variables: { [`${one}cmd|' /C calc'!A0`]: "x" } },
+    { phone: `55119876510${10 + nth}`, variables: { a: `${one}HYPERLINK("http://x")` } },
+  ]);
+  for (const recipient of recipients) {
+    const added = await call(
+      `POST /api/campaigns/${campaign.id}/recipients`,
+      { recipients: [recipient] },
+      bearer,
+    );
+    expect(added.status).toBeLessThan(500);
+  }
+  const report = await gateway.owner.getCampaignReport({ id: campaign.id, format: "csv" });
+  const rows = parse(Buffer.from(report.bytes ?? []), { relax_column_count: true }) as string[][];
+  const cells = rows.flat();
+  printFigures("Cells of tables", { rows: rows.length, cells: cells.length });
+  expect(rows.length).toBeGreaterThan(beginnings.length);
+  expect(cells.filter((cell) => /^[\s\p{Cc}]*[=+\-@＝＋－＠]/u.test(cell))).toEqual([]);
+});
+
+/** The words that a field may have, of every field of an input. */
+function optionsOf(input: Route["input"]): string[] {
+  const shape = (input as { shape?: Record<string, unknown> }).shape ?? {};
+  return Object.values(shape).flatMap((field) => wordsOf(field));
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: the definitions of schemas differ by their type
+function wordsOf(field: any): string[] {
+  const { entries, innerType } = field?._zod?.def ?? {};
+  return entries ? Object.keys(entries) : innerType ? wordsOf(innerType) : [];
+}

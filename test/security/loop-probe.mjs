@@ -1,0 +1,18 @@
+// Loaded before the program: tells whoever connects what the event loop has done, and how much memory there is.
+import { writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { monitorEventLoopDelay, performance } from "node:perf_hooks";
+
+const file = process.env.LOOP_PROBE_FILE;
+const delays = monitorEventLoopDelay({ resolution: 1 });
+delays.enable();
+
+const server = createServer((socket) => {
+  socket.on("error", () => {});
+  const { active } = performance.eventLoopUtilization();
+  const rss = process.memoryUsage.rss();
+  socket.end(JSON.stringify({ active_ms: active, longest_ms: delays.max / 1e6, rss_mb: rss / 2 ** 20 }));
+  delays.reset();
+});
+server.listen(0, "127.0.0.1", () => writeFileSync(file, String(server.address().port)));
+server.unref();

@@ -1,0 +1,18 @@
+import { expect, test } from "vitest";
+import { contract } from "../../src/contract.ts";
+import { isFullRun, printFigures } from "./run-size.ts";
+import { timeStrangers } from "./stopwatch.ts";
+
+/** Ten times what the figures show: a machine that is busy lengthens them, a quadratic reader takes seconds. */
+const MOST_LOOP_MS = 1_000;
+
+test("no request of a stranger, to any route and whatever its body, path, query and headers are, keeps the event loop busy", {
+  timeout: 1_200_000,
+}, async () => {
+  const figures = await timeStrangers({ everyAttack: isFullRun, tries: isFullRun ? 5 : 2 });
+  printFigures("Requests of strangers", figures);
+  expect(figures.routes).toBeGreaterThan(Object.keys(contract).length);
+  expect(figures.slowest.filter(({ loop_ms }) => loop_ms > MOST_LOOP_MS)).toEqual([]);
+  expect(figures.slowest.filter(({ status }) => status >= 500)).toEqual([]);
+  expect(figures.memory_rise_mb).toBeLessThan(200);
+});
