@@ -122,8 +122,9 @@ function encByDevice(
   for (const to of childrenNamed(child(stanza, "participants"), "to")) {
     const device = network.device(to.attrs.jid ?? "");
     if (!device) network.book.unhandled.push(`message to ${to.attrs.jid}, which is no device`);
-    // The library addresses its own device in groups; nothing comes back to who sent it.
-    else if (device !== companion) found.set(device, childrenNamed(to, "enc"));
+    else if (device === companion)
+      network.book.unhandled.push(`message ${stanza.attrs.id} to its own writer`);
+    else found.set(device, childrenNamed(to, "enc"));
   }
   const direct = childrenNamed(stanza, "enc");
   for (const device of direct.length > 0 ? directTo(network, companion, address, stanza) : []) {
