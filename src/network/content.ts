@@ -1,4 +1,5 @@
-import type { Jid, MessageId } from "./identity.ts";
+import { cutText } from "./cut-text.ts";
+import type { Identity, Jid, MessageId } from "./identity.ts";
 
 export type MediaType = "image" | "video" | "audio" | "document" | "sticker" | "ptt";
 
@@ -6,6 +7,29 @@ export interface TextContent {
   kind: "text";
   text: string;
   link_preview?: boolean;
+  /** Inbound: what was chosen, where the text is only what the choice is called. */
+  choice?: Choice;
+  /** Inbound: the group that the recipient is invited into. */
+  invite?: GroupInvite;
+}
+
+/** An answer to buttons, a list or a form. */
+export interface Choice {
+  kind: "button" | "template_button" | "list" | "flow";
+  /** Chosen by whoever offered it. */
+  id: string | null;
+  /** Of a form. */
+  name: string | null;
+  /** What the form was filled in with: JSON as it came. */
+  params: string | null;
+}
+
+export interface GroupInvite {
+  group: Jid;
+  code: string;
+  name: string | null;
+  /** ISO 8601. */
+  expires_at: string | null;
 }
 
 export interface MediaContent {
@@ -33,12 +57,17 @@ export interface LocationContent {
   address?: string;
 }
 
-export interface ContactContent {
-  kind: "contact";
+export interface ContactCard {
   name: string;
   /** Digits only. */
   phone: string;
   vcard?: string;
+}
+
+export interface ContactContent extends ContactCard {
+  kind: "contact";
+  /** Inbound: the other cards of the message. */
+  more?: ContactCard[];
 }
 
 /** The message that a reply quotes. */
@@ -46,11 +75,92 @@ export interface Quoted {
   id: MessageId;
   from_me: boolean;
   sender?: Jid;
+  /** Its text, or the caption of its file, cut to `QUOTED_TEXT_MAX`. */
   text?: string;
+  /** What it is, unless it is a text. */
+  content?: QuotedContent;
+  /** The chat it is in, when the reply goes to another one. */
+  chat?: Jid;
 }
 
-/** What a message says, one union by `kind`; `quoted` and `mentions` go with any of them. */
-export type Content = (TextContent | MediaContent | LocationContent | ContactContent) & {
+/** A quoted file is described without its address and its key, a quoted card without its vCard. */
+export type QuotedContent =
+  | Omit<MediaContent, "bytes" | "ref" | "caption">
+  | LocationContent
+  | Omit<ContactContent, "vcard" | "more">;
+
+/** A quote is shown in a few lines; the whole text is in the quoted message. */
+export const QUOTED_TEXT_MAX = 4096;
+
+/** What a quote keeps of the message it names: bounded, and without anything that opens its file. */
+export function quoteContent(content: Content): Pick<Quoted, "text" | "content"> {
+  switch (content.kind) {
+    case "text":
+      return cutWords(content.text);
+    case "media": {
+      const { media_type, mime_type, file_name, size, sha256, seconds } = content;
+      return {
+        ...cutWords(content.caption),
+        content: {
+          ...{ kind: "media", media_type, mime_type, size },
+          ...(file_name !== undefined && { file_name: cut(file_name) }),
+          ...(sha256 !== undefined && { sha256 }),
+          ...(seconds !== undefined && { seconds }),
+        },
+      };
+    }
+    case "location": {
+      const { latitude, longitude, name, address } = content;
+      return {
+        content: {
+          ...{ kind: "location", latitude, longitude },
+          ...(name !== undefined && { name: cut(name) }),
+          ...(address !== undefined && { address: cut(address) }),
+        },
+      };
+    }
+    case "contact":
+      return { content: { kind: "contact", name: cut(content.name), phone: content.phone } };
+  }
+}
+
+function cutWords(text: string | undefined): { text?: string } {
+  return text ? { text: cut(text) } : {};
+}
+
+function cut(text: string): string {
+  return cutText(text, QUOTED_TEXT_MAX);
+}
+
+/** What goes with any content. */
+export interface ContentContext {
   quoted?: Quoted;
   mentions?: Jid[];
-};
+  /** Inbound: the people in `mentions` under all their addresses, as the text may name either. */
+  mentioned?: Mentioned[];
+  /** Inbound: from where it was forwarded; the network's count of how often, which it stops at some number. */
+  forwarded?: { score: number };
+  /** Inbound: the advertisement that led to it. */
+  ad?: AdReferral;
+}
+
+export type Mentioned = Pick<Identity, "jid" | "lid" | "phone">;
+
+/** A click on an advertisement that opens a chat. */
+export interface AdReferral {
+  source_type: string | null;
+  source_id: string | null;
+  source_url: string | null;
+  source_app: string | null;
+  entry_point: string | null;
+  title: string | null;
+  body: string | null;
+  media_url: string | null;
+  thumbnail_url: string | null;
+  /** Meta's id of the click. */
+  ctwa_clid: string | null;
+  ref: string | null;
+}
+
+/** What a message says, one union by `kind`. */
+export type Content = (TextContent | MediaContent | LocationContent | ContactContent) & ContentContext;

@@ -15,12 +15,19 @@ import type { Content } from "./content.ts";
 import type { Identity, Jid, MessageId, MessageRef } from "./identity.ts";
 
 export type {
+  AdReferral,
+  Choice,
+  ContactCard,
   ContactContent,
   Content,
+  ContentContext,
+  GroupInvite,
   LocationContent,
   MediaContent,
   MediaType,
+  Mentioned,
   Quoted,
+  QuotedContent,
   TextContent,
 } from "./content.ts";
 export type { Identity, Jid, MessageId, MessageRef } from "./identity.ts";

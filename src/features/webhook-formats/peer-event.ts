@@ -39,6 +39,7 @@ export interface Message {
   quoted: { id: string; from_me: boolean; sender?: string; text?: string } | null;
   media: Media | null;
   location: { latitude: number; longitude: number; name: string | null; address: string | null } | null;
+  choice?: { id: string | null } | null;
   contacts: { name: string; phone: string; vcard: string | null }[] | null;
   status: string;
   origin: string;

@@ -122,6 +122,7 @@ function ofMessage(event: RecordedEvent, message: Message) {
     source: "",
     ...EMPTY,
     quoted: quoted?.id ?? "",
+    buttonOrListid: message.choice?.id ?? "",
     track_source: "",
     track_id: message.track_id ?? "",
     ...(media && { fileURL: "" }),

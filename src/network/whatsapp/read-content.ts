@@ -1,11 +1,11 @@
 import { normalizeMessageContent, type proto, toNumber } from "baileys";
-import type { Content, MediaType, MessageId, Quoted } from "../driver.ts";
+import type { ContactCard, Content, MediaType } from "../driver.ts";
 import { readVcard, type Vcard } from "../vcard.ts";
-import { plainJid } from "./jids.ts";
 import { type MediaProto, type MessageName, toRef } from "./media-ref.ts";
+import { readChoice } from "./read-choice.ts";
+import { readContext } from "./read-context.ts";
 
 type Message = proto.IMessage;
-type Context = proto.IContextInfo;
 
 /** What a message says; undefined when it says nothing to people. `name`: how the network calls it. */
 export function readContent(
@@ -15,10 +15,7 @@ export function readContent(
 ): Content | undefined {
   const found = findContent(message, name);
   if (!found) return undefined;
-  const context = contextOf(message);
-  const quoted = context && readQuoted(context, isMe);
-  const mentions = (context?.mentionedJid ?? []).flatMap((jid) => plainJid(jid) ?? []);
-  return { ...found, ...(quoted && { quoted }), ...(mentions.length > 0 && { mentions }) };
+  return { ...found, ...readContext(message, { isMe, contentOf: findContent }) };
 }
 
 /** In the order of how often they come. */
@@ -82,13 +79,24 @@ function readLocation({ locationMessage, liveLocationMessage }: Message): Conten
   };
 }
 
+/** More cards than that come in one message only by mistake. */
+const CARDS_MAX = 50;
+/** Characters of a further card, which may hold a picture. */
+const VCARD_MAX = 65_536;
+
 function readContact({ contactMessage, contactsArrayMessage }: Message): Content | undefined {
-  const card = contactMessage ?? contactsArrayMessage?.contacts?.[0];
-  if (!card) return undefined;
-  const vcard = card.vcard ?? "";
-  const read = readVcard(vcard);
-  const name = card.displayName || read.name || "";
-  return { kind: "contact", name, phone: phoneOfCard(read), ...(vcard && { vcard }) };
+  const [first, ...others] = contactMessage ? [contactMessage] : (contactsArrayMessage?.contacts ?? []);
+  if (!first) return undefined;
+  const more = others
+    .slice(0, CARDS_MAX - 1)
+    .filter(({ vcard }) => (vcard?.length ?? 0) <= VCARD_MAX)
+    .map(readCard);
+  return { kind: "contact", ...readCard(first), ...(more.length > 0 && { more }) };
+}
+
+function readCard({ displayName, vcard }: proto.Message.IContactMessage): ContactCard {
+  const read = readVcard(vcard ?? "");
+  return { name: displayName || read.name || "", phone: phoneOfCard(read), ...(vcard && { vcard }) };
 }
 
 function phoneOfCard({ phones }: Vcard): string {
@@ -101,21 +109,6 @@ function readPoll(message: Message): Content | undefined {
   if (!poll) return undefined;
   const options = (poll.options ?? []).map(({ optionName }, index) => `${index + 1}. ${optionName ?? ""}`);
   return { kind: "text", text: [poll.name ?? "", ...options].join("\n") };
-}
-
-/** What somebody chose from buttons or a list. */
-function readChoice(message: Message): Content | undefined {
-  const text =
-    message.buttonsResponseMessage?.selectedDisplayText ??
-    message.templateButtonReplyMessage?.selectedDisplayText ??
-    message.listResponseMessage?.title ??
-    message.interactiveResponseMessage?.body?.text ??
-    message.buttonsMessage?.contentText ??
-    message.listMessage?.description ??
-    message.interactiveMessage?.body?.text ??
-    message.templateMessage?.hydratedTemplate?.hydratedContentText ??
-    message.groupInviteMessage?.caption;
-  return text ? { kind: "text", text } : undefined;
 }
 
 /** Parts that go along with a message, or with none that anybody sees. */
@@ -142,29 +135,6 @@ const SILENT = new Set([
 function readUnknown(message: Message): Content | undefined {
   const name = Object.entries(message).find(([key, value]) => value != null && !SILENT.has(key))?.[0];
   return name ? { kind: "text", text: `[${name.replace(/Message(V\d+)?$/, "")}]` } : undefined;
-}
-
-function contextOf(message: Message): Context | undefined {
-  for (const part of Object.values(message)) {
-    const context = (part as { contextInfo?: Context } | null | undefined)?.contextInfo;
-    if (context) return context;
-  }
-  return undefined;
-}
-
-function readQuoted(
-  { stanzaId, participant, quotedMessage }: Context,
-  isMe: (jid: string | null | undefined) => boolean,
-): Quoted | undefined {
-  if (!stanzaId) return undefined;
-  const sender = plainJid(participant);
-  const text = quotedMessage && textOf(quotedMessage);
-  return {
-    id: stanzaId as MessageId,
-    from_me: isMe(participant),
-    ...(sender && { sender }),
-    ...(text && { text }),
-  };
 }
 
 /** The words of a message, be they its text or the caption of its file. */

@@ -1,5 +1,13 @@
 import { proto } from "baileys";
-import type { ContactContent, Content, Jid, LocationContent, MediaContent, Quoted } from "../driver.ts";
+import type {
+  ContactContent,
+  Content,
+  Jid,
+  LocationContent,
+  MediaContent,
+  Quoted,
+  QuotedContent,
+} from "../driver.ts";
 import { fromRef, isMediaRef, type MediaProto } from "./media-ref.ts";
 
 type Message = proto.IMessage;
@@ -103,12 +111,26 @@ function writeContext({ quoted, mentions }: Content, to: Jid, me: Jid): proto.IC
   };
 }
 
-function writeQuoted({ id, from_me, sender, text }: Quoted, to: Jid, me: Jid): proto.IContextInfo {
+function writeQuoted(quoted: Quoted, to: Jid, me: Jid): proto.IContextInfo {
+  const { id, from_me, sender, chat = to } = quoted;
   return {
     stanzaId: id,
     participant: from_me ? me : (sender ?? to),
-    quotedMessage: { conversation: text ?? "" },
+    quotedMessage: writeQuotedMessage(quoted),
+    ...(chat !== to && { remoteJid: chat }),
   };
+}
+
+/** The recipient's client finds the message by its id; this is what it shows where it has it no longer. */
+function writeQuotedMessage({ text, content }: Quoted): Message {
+  if (!content) return { conversation: text ?? "" };
+  if (content.kind !== "media") return writeKind(content, undefined);
+  const message = writeMedia({ ...content, ...(text && { caption: text }) }, undefined, describe(content));
+  return message.documentWithCaptionMessage?.message ?? message;
+}
+
+function describe({ size, sha256 }: QuotedContent & { kind: "media" }): MediaProto {
+  return { fileLength: size, ...(sha256 && { fileSha256: Buffer.from(sha256, "hex") }) };
 }
 
 /** A change to a message that was sent: its key as we see it. */
