@@ -21,6 +21,8 @@ export async function takeReceipt(
 ): Promise<void> {
   const { id = "", type = "", to, participant } = stanza.attrs;
   const ids = [id, ...childrenNamed(child(stanza, "list"), "item").map((one) => one.attrs.id ?? "")];
+  const { phone } = companion.person;
+  network.book.receipt({ phone, to: to ?? "", ...(participant && { participant }), type, ids });
   const writer = network.findPerson(participant ?? to);
   const lost = (fault: { from?: string }): boolean =>
     fault.from === undefined || (writer !== undefined && network.findPerson(fault.from) === writer);

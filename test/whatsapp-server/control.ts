@@ -281,6 +281,8 @@ export interface WhatsAppControl {
   appSettings(phone: string): Promise<AppSetting[]>;
 
   seen(by: string): Promise<Seen[]>;
+  /** A whole message as a person's phone has it, in the form that the protocol's JSON has. */
+  message(by: string, id: string): Promise<Record<string, unknown> | undefined>;
   /** The bytes of a file in a message that the person saw. */
   file(by: string, id: string): Promise<Uint8Array | undefined>;
 

@@ -1,4 +1,4 @@
-import type { Arrival, Decryption, Delivery, Ledger, SocketRecord } from "./records.ts";
+import type { Arrival, Decryption, Delivery, GivenReceipt, Ledger, SocketRecord } from "./records.ts";
 
 /** What happened on the network, for tests to read. */
 export class Book implements Ledger {
@@ -6,6 +6,7 @@ export class Book implements Ledger {
   arrivals: Arrival[] = [];
   decryptions: Decryption[] = [];
   deliveries: Delivery[] = [];
+  receipts: GivenReceipt[] = [];
   readonly unhandled: string[] = [];
   readonly stanzas = new Map<string, Map<string, number>>();
   readonly #arrived = new Map<string, number>();
@@ -23,6 +24,7 @@ export class Book implements Ledger {
     this.arrivals = [];
     this.decryptions = [];
     this.deliveries = [];
+    this.receipts = [];
     this.unhandled.length = 0;
     this.stanzas.clear();
     this.#arrived.clear();
@@ -69,6 +71,10 @@ export class Book implements Ledger {
 
   decryption(decryption: Decryption): void {
     if (this.#keeps) this.decryptions.push(decryption);
+  }
+
+  receipt(receipt: GivenReceipt): void {
+    if (this.#keeps) this.receipts.push(receipt);
   }
 
   delivery(delivery: Delivery): Delivery {

@@ -1,3 +1,4 @@
+import { proto } from "baileys";
 import { changeAppState } from "./app-state.ts";
 import type { SignedAssertion } from "./authenticator.ts";
 import type { Candidates } from "./candidates.ts";
@@ -227,6 +228,11 @@ export class LocalControl implements WhatsAppControl {
     return [...this.#network.person(by).handset.seen];
   }
 
+  async message(by: string, id: string): Promise<Record<string, unknown> | undefined> {
+    const kept = this.#network.person(by).handset.kept(id);
+    return kept && proto.Message.create(kept.message).toJSON();
+  }
+
   file(by: string, id: string): Promise<Uint8Array | undefined> {
     return talk.file(this.#network, by, id);
   }
@@ -277,8 +283,8 @@ export class LocalControl implements WhatsAppControl {
   }
 
   async ledger(): Promise<Ledger> {
-    const { sockets, arrivals, decryptions, deliveries } = this.#network.book;
-    return structuredClone({ sockets, arrivals, decryptions, deliveries });
+    const { sockets, arrivals, decryptions, deliveries, receipts } = this.#network.book;
+    return structuredClone({ sockets, arrivals, decryptions, deliveries, receipts });
   }
 
   async forget(): Promise<void> {

@@ -53,9 +53,19 @@ export interface Delivery {
   nacked?: number;
 }
 
+/** A receipt that a linked device gave. */
+export interface GivenReceipt {
+  phone: string;
+  to: string;
+  participant?: string;
+  type: string;
+  ids: string[];
+}
+
 export interface Ledger {
   sockets: SocketRecord[];
   arrivals: Arrival[];
   decryptions: Decryption[];
   deliveries: Delivery[];
+  receipts: GivenReceipt[];
 }

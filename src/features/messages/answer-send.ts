@@ -131,7 +131,7 @@ async function readRequest(options: SenderDeps & TakeOptions, order: Order): Pro
       { ...options, account_id: instance.account_id },
       said.kind,
       said.input,
-      quoted,
+      quoted && { of: quoted, to: recipient.jid },
     ),
     mode,
     origin,

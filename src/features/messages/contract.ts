@@ -191,6 +191,62 @@ const identity = z.object({
   push_name: z.string().nullable(),
 });
 
+/** As the view of a message shows them; what is not known is null. */
+const nullableText = z.string().nullable();
+
+const quotedMessage = z.object({
+  id: z.string(),
+  from_me: z.boolean(),
+  sender: z.string().optional(),
+  text: z.string().optional().describe("Its text or caption, cut to 4,096 characters."),
+  chat: z.string().optional().describe("Its chat, where it is in another one."),
+  content: z
+    .object({
+      kind: z.enum(["media", "location", "contact"]),
+      media_type: z.string().optional(),
+      mime_type: z.string().optional(),
+      file_name: z.string().optional(),
+      size: z.number().optional(),
+      sha256: z.string().optional(),
+      seconds: z.number().optional(),
+      latitude: z.number().optional(),
+      longitude: z.number().optional(),
+      name: z.string().optional(),
+      address: z.string().optional(),
+      phone: z.string().optional(),
+    })
+    .optional()
+    .describe("What it is, unless it is a text."),
+});
+
+const choice = z.object({
+  kind: z.enum(["button", "template_button", "list", "flow"]),
+  id: nullableText.describe("Of the chosen button or row."),
+  name: nullableText.describe("Of a form."),
+  params: nullableText.describe("What a form was filled in with: JSON as text, at most 8,192 characters."),
+});
+
+const adReferral = z.object({
+  source_type: nullableText,
+  source_id: nullableText,
+  source_url: nullableText,
+  source_app: nullableText,
+  entry_point: nullableText,
+  title: nullableText,
+  body: nullableText,
+  media_url: nullableText,
+  thumbnail_url: nullableText,
+  ctwa_clid: nullableText.describe("Meta's id of the click."),
+  ref: nullableText,
+});
+
+const groupInvite = z.object({
+  group: z.string(),
+  code: z.string(),
+  name: nullableText,
+  expires_at: z.iso.datetime().nullable(),
+});
+
 /** A message as events and reads show it. */
 export const message = z.object({
   id: z.number(),
@@ -206,11 +262,19 @@ export const message = z.object({
   type: z.string(),
   text: z.string().nullable(),
   caption: z.string().nullable(),
-  quoted: z.unknown(),
+  quoted: quotedMessage.nullable(),
   mentions: z.array(z.string()),
+  mentioned: z
+    .array(z.object({ jid: z.string(), lid: nullableText, phone: nullableText }))
+    .describe("The people in `mentions` with all known addresses; the text names one of them after an `@`."),
   media: media.nullable(),
   location: z.unknown(),
   contacts: z.unknown(),
+  choice: choice.nullable().describe("An answer to buttons, a list or a form."),
+  group_invite: groupInvite.nullable(),
+  ad: adReferral.nullable().describe("The advertisement from which the contact began to write."),
+  is_forwarded: z.boolean(),
+  forwarding_score: z.number().describe("How often it was forwarded, as far as the network counts."),
   status: z.enum(["pending", "sent", "delivered", "read", "played", "failed", "cancelled", "received"]),
   origin: z.enum(["api", "panel", "campaign", "inbox", "chatbot", "phone", "contact"]),
   timestamp: z.iso.datetime(),

@@ -1,14 +1,19 @@
 import { type Selectable, sql } from "kysely";
+import { quoteContent } from "../../network/content.ts";
 import type {
+  ContactCard,
   ContactContent,
+  ContentContext,
   Identity,
   Jid,
   LocationContent,
   MediaContent,
+  Mentioned,
   MessageId,
   Quoted,
   TextContent,
 } from "../../network/driver.ts";
+import { isLidJid, phoneOfJid } from "../../network/ids.ts";
 import type { Db, Trx } from "../../platform/db.ts";
 import { KEPT_PLAN } from "../../platform/kept-plans.ts";
 import type { MessageTable } from "../../tables.ts";
@@ -16,10 +21,7 @@ import { INSTANCE_CARD, type InstanceCard } from "../events/events.ts";
 import { MEDIA_COLUMNS, type MediaFacts, toMediaView } from "../media/media.ts";
 
 /** Content as the message row keeps it: the driver's union without the bytes. */
-export type StoredContent = (TextContent | StoredMedia | LocationContent | ContactContent) & {
-  quoted?: Quoted;
-  mentions?: Jid[];
-};
+export type StoredContent = (TextContent | StoredMedia | LocationContent | ContactContent) & ContentContext;
 
 export type StoredMedia = Omit<MediaContent, "bytes"> & {
   /** Outbound, until its outcome: where the file waits. */
@@ -113,13 +115,32 @@ export function toMessageView(row: MessageRow) {
     caption: content.kind === "media" ? (content.caption ?? null) : null,
     quoted: content.quoted ?? null,
     mentions: content.mentions ?? [],
+    mentioned: toMentioned(content),
     media: content.kind === "media" ? toMediaView(row, content) : null,
     location: content.kind === "location" ? toLocationView(content) : null,
-    contacts: content.kind === "contact" ? [toCardView(content)] : null,
+    contacts: content.kind === "contact" ? [content, ...(content.more ?? [])].map(toCardView) : null,
+    choice: content.kind === "text" ? (content.choice ?? null) : null,
+    group_invite: content.kind === "text" ? (content.invite ?? null) : null,
+    ad: content.ad ?? null,
+    is_forwarded: content.forwarded !== undefined,
+    forwarding_score: content.forwarded?.score ?? 0,
     status: row.status,
     origin: row.origin,
     timestamp: row.sent_at.toISOString(),
     track_id: row.track_id,
+  };
+}
+
+/** A message as a reply that goes to `to` quotes it. */
+export function toQuoted(
+  { message_id: id, from_me, sender, jid: chat, content }: MessageRow,
+  to: Jid,
+): Quoted {
+  return {
+    ...{ id, from_me },
+    ...(sender && { sender: sender.jid }),
+    ...quoteContent(content),
+    ...(chat !== to && { chat }),
   };
 }
 
@@ -134,10 +155,16 @@ export function toConversationView(row: MessageRow) {
   };
 }
 
+/** With all known addresses: the text may name a person by another one than `mentions` does. */
+function toMentioned({ mentioned, mentions = [] }: StoredContent): Mentioned[] {
+  if (mentioned) return mentioned;
+  return mentions.map((jid) => ({ jid, lid: isLidJid(jid) ? jid : null, phone: phoneOfJid(jid) }));
+}
+
 function toLocationView({ latitude, longitude, name, address }: LocationContent) {
   return { latitude, longitude, name: name ?? null, address: address ?? null };
 }
 
-function toCardView({ name, phone, vcard }: ContactContent) {
+function toCardView({ name, phone, vcard }: ContactCard) {
   return { name, phone, vcard: vcard ?? null };
 }

@@ -12,6 +12,7 @@ import {
   type StoredMedia,
   selectMessages,
   toKeptMessage,
+  toQuoted,
 } from "./message-view.ts";
 import { dropOutgoing } from "./outgoing-media.ts";
 import { inferKind } from "./read-content.ts";
@@ -45,6 +46,7 @@ export {
   readPicture,
   selectMessages,
   toKeptMessage,
+  toQuoted,
 };
 
 export interface MessageDeps extends Omit<SenderDeps & ActorDeps, "readInstance"> {

@@ -1,10 +1,10 @@
 import type { z } from "zod";
-import type { Quoted } from "../../network/driver.ts";
+import type { Jid } from "../../network/driver.ts";
 import type { Db } from "../../platform/db.ts";
 import { GatewayError, invalidField } from "../../platform/errors.ts";
 import { type Recipient, readAddress, readPhone, resolveTarget } from "../contacts/contacts.ts";
 import { cardName, type messagesContract } from "./contract.ts";
-import { type MessageRow, type StoredContent, selectMessages } from "./message-view.ts";
+import { type MessageRow, type StoredContent, selectMessages, toQuoted } from "./message-view.ts";
 import { type MediaOptions, type Owner, readMedia } from "./read-media.ts";
 import { readWholeVcard } from "./whole-vcard.ts";
 
@@ -75,13 +75,17 @@ export async function readContent(
   options: ReadContentOptions & Owner,
   kind: ContentKind,
   input: SendInput,
-  quoted: MessageRow | undefined,
+  quote: { of: MessageRow; to: Jid } | undefined,
 ): Promise<StoredContent> {
   const mentions = input.mentions?.map(
     (mention) => readAddress("mentions", mention, options.defaultCountry).jid,
   );
   const content = await readBody(options, kind, input);
-  return { ...content, ...(quoted && { quoted: toQuoted(quoted) }), ...(mentions?.length && { mentions }) };
+  return {
+    ...content,
+    ...(quote && { quoted: toQuoted(quote.of, quote.to) }),
+    ...(mentions?.length && { mentions }),
+  };
 }
 
 async function readBody(
@@ -128,10 +132,4 @@ function readCard({ contact, vcard, name, phone }: SendInput, defaultCountry?: s
   if (!cardName.safeParse(card.name).success)
     throw invalidField("name", "must be one line of 1 to 200 characters");
   return { kind: "contact", name: card.name, phone: readPhone("phone", card.phone, defaultCountry) };
-}
-
-function toQuoted({ message_id: id, from_me, sender, content }: MessageRow): Quoted {
-  const text =
-    content.kind === "text" ? content.text : content.kind === "media" ? content.caption : undefined;
-  return { id, from_me, ...(sender && { sender: sender.jid }), ...(text && { text }) };
 }

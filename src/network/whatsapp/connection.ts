@@ -1,4 +1,4 @@
-import type { SocketConfig, WACallEvent, WASocket } from "baileys";
+import type { GroupMetadata, SocketConfig, WACallEvent, WASocket } from "baileys";
 import type { Identity, OpenOptions } from "../driver.ts";
 import { Acks } from "./acks.ts";
 import { askPhones } from "./ask-phones.ts";
@@ -12,8 +12,10 @@ import { FileHosts } from "./file-hosts.ts";
 import { Groups } from "./groups.ts";
 import { Hearing } from "./hearing.ts";
 import type { JournalEntry } from "./journal-entry.ts";
+import { MemberAddresses } from "./member-addresses.ts";
 import { type Calls, openCalls } from "./open-calls.ts";
 import { Outbox } from "./outbox.ts";
+import { omitOwnDevice } from "./own-device.ts";
 import { createRatchets } from "./ratchets.ts";
 import { findAgain } from "./resend.ts";
 import { type Ending, LOST, type OpenSocket, openSocket, SILENT } from "./socket.ts";
@@ -35,6 +37,7 @@ export class Connection {
   readonly #options: ConnectionOptions;
   readonly #desk: Desk;
   readonly #groups: Groups;
+  readonly #members: MemberAddresses;
   readonly #acks: Acks;
   readonly #devices: DeviceCache;
   readonly #socket: OpenSocket;
@@ -74,6 +77,7 @@ export class Connection {
     this.#options = options;
     this.#desk = desk;
     this.#groups = new Groups(caches.store("group"));
+    this.#members = new MemberAddresses({ people: desk.people, groupOf: (jid) => this.#groupOf(jid) });
     this.#devices = new DeviceCache(caches.store("devices"), desk.store);
     this.#acks = new Acks({
       lockedUntil: () => this.#lockedUntil(),
@@ -82,6 +86,7 @@ export class Connection {
     this.#socket = openSocket({ hub, creds, keys: desk.store, way, markOnline, config: this.#config() });
     const { sock, closed } = this.#socket;
     keepTrustedTokens(sock.authState.keys, desk.store);
+    omitOwnDevice(sock);
     this.closed = closed;
     const told = caches.store<string>("told");
     this.#hearing = new Hearing({ sock, desk, acks: this.#acks, groups: this.#groups, told });
@@ -185,8 +190,8 @@ export class Connection {
     const { store, inbox, people } = this.#desk;
     return {
       makeSignalRepository: createRatchets({ store, inbox, people }),
-      getMessage: (key) => findAgain(key, people, findSent),
-      cachedGroupMetadata: (jid) => this.#groups.get(jid, () => this.#socket.sock.groupMetadata(jid)),
+      getMessage: (key) => findAgain(key, { people, members: this.#members, findSent }),
+      cachedGroupMetadata: (jid) => this.#groupOf(jid),
       userDevicesCache: this.#devices,
       msgRetryCounterCache: caches.store("retry"),
       callOfferCache: caches.store("call"),
@@ -194,10 +199,15 @@ export class Connection {
     };
   }
 
+  #groupOf(jid: string): Promise<GroupMetadata> {
+    return this.#groups.get(jid, () => this.#socket.sock.groupMetadata(jid));
+  }
+
   #openOutbox(sock: WASocket): Outbox {
     const { people } = this.#desk;
     const directory = new Directory({ sock, people, devices: this.#devices });
-    return new Outbox({ sock, acks: this.#acks, people, directory, requests: this.#way.options });
+    const { options: requests } = this.#way;
+    return new Outbox({ sock, acks: this.#acks, people, members: this.#members, directory, requests });
   }
 
   /** A connection that brings nothing, not even answers to the pings of the client library, is deaf. */

@@ -47,10 +47,11 @@ async function withKnownPeople(content: Content, people: People): Promise<Conten
   const { mentions, quoted } = content;
   if (!mentions && !quoted?.sender) return content;
   const named = await people.identifyAll((mentions ?? []).map((address) => ({ address })));
+  const known = named.flatMap((one) => (one ? [{ jid: one.jid, lid: one.lid, phone: one.phone }] : []));
   const sender = quoted?.sender && ((await people.identify(quoted.sender))?.jid ?? quoted.sender);
   return {
     ...content,
-    ...(mentions && { mentions: named.flatMap((person) => person?.jid ?? []) }),
+    ...(mentions && { mentions: known.map(({ jid }) => jid), mentioned: known }),
     ...(quoted && { quoted: { ...quoted, ...(sender && { sender }) } }),
   };
 }

@@ -1,12 +1,13 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { proto, WASocket } from "baileys";
 import type { Content, Jid, MediaContent, MessageId, MessageRef, Presence, SendResult } from "../driver.ts";
-import { isGroupJid, isLidJid } from "../ids.ts";
+import { isGroupJid } from "../ids.ts";
 import { type Acks, failureOf } from "./acks.ts";
 import { codeOf } from "./call-result.ts";
 import type { Directory } from "./directory.ts";
 import { upload } from "./media.ts";
 import { fromRef, isMediaRef, type MediaProto } from "./media-ref.ts";
+import type { MemberAddresses } from "./member-addresses.ts";
 import type { People } from "./people.ts";
 import { NO_ENTRY, NOT_IN_GROUP } from "./refusals.ts";
 import { sendSideBySide } from "./side-by-side.ts";
@@ -16,6 +17,7 @@ export interface OutboxOptions {
   sock: WASocket;
   acks: Acks;
   people: People;
+  members: MemberAddresses;
   directory: Directory;
   /** Of the client library's own requests. */
   requests: RequestInit;
@@ -56,7 +58,9 @@ export class Outbox {
     try {
       if (!(await this.#options.directory.isThere(to))) return NOBODY;
       const file = content.kind === "media" ? await this.#fileOf(content) : undefined;
-      const message = writeContent(content, { to, me: this.#meFor(to), file: file?.file });
+      const { members } = this.#options;
+      const { me, content: named } = await members.inChat(to, content);
+      const message = writeContent(named, { to, me, file: file?.file });
       const result = await this.#relay(to, message, id);
       return file && result.outcome === "accepted" ? { ...result, media_ref: file.ref } : result;
     } catch (error) {
@@ -65,23 +69,25 @@ export class Outbox {
   }
 
   edit(target: MessageRef, text: string, id: MessageId): Promise<SendResult> {
-    return this.#relay(target.chat, writeEdit(keyOf(target), text), id, EDIT);
+    return this.#act(target, id, (key) => writeEdit(key, text), EDIT);
   }
 
   delete(target: MessageRef, id: MessageId): Promise<SendResult> {
     const isOfOther = isGroupJid(target.chat) && !target.from_me;
-    return this.#relay(target.chat, writeRevoke(keyOf(target)), id, isOfOther ? REVOKE_OF_OTHER : REVOKE);
+    return this.#act(target, id, writeRevoke, isOfOther ? REVOKE_OF_OTHER : REVOKE);
   }
 
   react(target: MessageRef, reaction: string, id: MessageId): Promise<SendResult> {
-    return this.#relay(target.chat, writeReaction(keyOf(target), reaction), id);
+    return this.#act(target, id, (key) => writeReaction(key, reaction));
   }
 
   async markRead(chat: Jid, targets: MessageRef[]): Promise<SendResult> {
-    const { sock, people } = this.#options;
+    const { sock, people, members } = this.#options;
     const remoteJid = people.addressOf(chat);
-    const keys = targets.map((target) => ({ ...keyOf(target), remoteJid, fromMe: false }));
-    return this.#do(() => sock.readMessages(keys));
+    return this.#do(async () => {
+      const named = await members.targets(chat, targets);
+      await sock.readMessages(named.map((target) => ({ ...keyOf(target), remoteJid, fromMe: false })));
+    });
   }
 
   async setPresence(presence: Presence, to?: Jid): Promise<SendResult> {
@@ -91,6 +97,17 @@ export class Outbox {
     if (sock.authState.creds.me?.name) return this.#do(() => sock.sendPresenceUpdate(name));
     // The client library says nothing as long as it does not know our name.
     return this.#do(() => sock.sendNode({ tag: "presence", attrs: { name: "~", type: name } }));
+  }
+
+  /** Does something to a message, which is named as its chat names it. */
+  async #act(
+    target: MessageRef,
+    id: MessageId,
+    write: (key: proto.IMessageKey) => proto.IMessage,
+    attrs?: Record<string, string>,
+  ): Promise<SendResult> {
+    const [named = target] = await this.#options.members.targets(target.chat, [target]);
+    return this.#relay(target.chat, write(keyOf(named)), id, attrs);
   }
 
   async #do(act: () => Promise<unknown>): Promise<SendResult> {
@@ -119,11 +136,6 @@ export class Outbox {
       return { file: fromRef(content.ref) as MediaProto, ref: content.ref };
     }
     return upload(content, this.#options.sock, this.#options.requests);
-  }
-
-  #meFor(chat: Jid): Jid {
-    const { me } = this.#options.people;
-    return isLidJid(chat) && me.lid ? me.lid : me.jid;
   }
 }
 

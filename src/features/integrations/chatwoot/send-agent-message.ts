@@ -1,9 +1,9 @@
 import type { Job, JobEnd } from "../../../engine/engine.ts";
-import type { Quoted } from "../../../network/driver.ts";
+import type { Jid, Quoted } from "../../../network/driver.ts";
 import type { Trx } from "../../../platform/db.ts";
 import { GatewayError } from "../../../platform/errors.ts";
 import { faultPoint } from "../../../platform/fault-point.ts";
-import { dropOutgoing, type StoredContent, selectMessages } from "../../messages/messages.ts";
+import { dropOutgoing, type StoredContent, selectMessages, toQuoted } from "../../messages/messages.ts";
 import { findProviderLinks, type Link } from "../links.ts";
 import { queueReplies, type ReplyRoute } from "../queue-replies.ts";
 import { settleJob } from "../settle-job.ts";
@@ -43,7 +43,7 @@ export async function sendAgentMessage(
   try {
     const route = await findRecipient(desk, message.conversation);
     if (!route) return await fail(desk, job, message, "The contact has no WhatsApp number.");
-    await readParts(desk, message, { words, sent: sentParts(links) }, parts);
+    await readParts(desk, message, { words, sent: sentParts(links), chat: route.jid }, parts);
     return await accept(desk, job, { message, route, parts });
   } catch (error) {
     await dropFiles(desk, parts);
@@ -63,13 +63,13 @@ function sentParts(links: readonly Link[]): Set<number> {
 async function readParts(
   desk: Desk,
   message: AgentMessage,
-  { words, sent }: { words: string; sent: Set<number> },
+  { words, sent, chat }: { words: string; sent: Set<number>; chat: Jid },
   parts: Part[],
 ): Promise<void> {
   const files = (message.attachments ?? []).filter(({ data_url }) => data_url);
   const [only] = files;
   const isCaption = files.length === 1 && only !== undefined && only.file_type !== "audio";
-  const quoted = await findQuoted(desk, message);
+  const quoted = await findQuoted(desk, message, chat);
   const add = (part: number, content: StoredContent) =>
     parts.push({ part, content: { ...content, ...(quoted && parts.length === 0 && { quoted }) } });
   if (isCaption) {
@@ -83,7 +83,11 @@ async function readParts(
 }
 
 /** The message that the agent answers; one that is not known goes without. */
-async function findQuoted({ deps, integration }: Desk, message: AgentMessage): Promise<Quoted | undefined> {
+async function findQuoted(
+  { deps, integration }: Desk,
+  message: AgentMessage,
+  chat: Jid,
+): Promise<Quoted | undefined> {
   const target = message.content_attributes?.in_reply_to;
   if (target === undefined || target === null) return undefined;
   const links = await findProviderLinks(deps.db, integration.id, String(target));
@@ -93,11 +97,7 @@ async function findQuoted({ deps, integration }: Desk, message: AgentMessage): P
     .where("m.instance_id", "=", integration.instance_id)
     .where("m.message_id", "=", id)
     .executeTakeFirst();
-  if (!row) return undefined;
-  const { message_id, from_me, sender, content } = row;
-  const text =
-    content.kind === "text" ? content.text : content.kind === "media" ? content.caption : undefined;
-  return { id: message_id, from_me, ...(sender && { sender: sender.jid }), ...(text && { text }) };
+  return row && toQuoted(row, chat);
 }
 
 interface Sending {
