@@ -145,12 +145,12 @@ describe("imports", () => {
     expect(wide).toEqual([]);
   });
 
-  test("of the network into features are types only, but for ids and vCards", () => {
+  test("of the network into features are types only, but for ids, vCards, quotes and cut texts", () => {
     const values = breaches(
       ({ path }, target, names) =>
         featureOf(path) !== undefined &&
         areaOf(target) === "network" &&
-        !/\/(ids|vcard)\.ts$/.test(target) &&
+        !/\/(ids|vcard|quote|cut-text)\.ts$/.test(target) &&
         names.length > 0,
     );
     expect(values).toEqual([]);

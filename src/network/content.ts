@@ -1,4 +1,3 @@
-import { cutText } from "./cut-text.ts";
 import type { Identity, Jid, MessageId } from "./identity.ts";
 
 export type MediaType = "image" | "video" | "audio" | "document" | "sticker" | "ptt";
@@ -7,10 +6,21 @@ export interface TextContent {
   kind: "text";
   text: string;
   link_preview?: boolean;
+  /** Outbound: what is shown of the first link. */
+  preview?: LinkPreview;
   /** Inbound: what was chosen, where the text is only what the choice is called. */
   choice?: Choice;
   /** Inbound: the group that the recipient is invited into. */
   invite?: GroupInvite;
+}
+
+export interface LinkPreview {
+  /** As the text has it. */
+  url: string;
+  title: string;
+  description?: string;
+  /** A small JPEG in base64. */
+  thumbnail?: string;
 }
 
 /** An answer to buttons, a list or a form. */
@@ -75,7 +85,7 @@ export interface Quoted {
   id: MessageId;
   from_me: boolean;
   sender?: Jid;
-  /** Its text, or the caption of its file, cut to `QUOTED_TEXT_MAX`. */
+  /** Its text, or the caption of its file, cut to a length that clients show. */
   text?: string;
   /** What it is, unless it is a text. */
   content?: QuotedContent;
@@ -88,49 +98,6 @@ export type QuotedContent =
   | Omit<MediaContent, "bytes" | "ref" | "caption">
   | LocationContent
   | Omit<ContactContent, "vcard" | "more">;
-
-/** A quote is shown in a few lines; the whole text is in the quoted message. */
-export const QUOTED_TEXT_MAX = 4096;
-
-/** What a quote keeps of the message it names: bounded, and without anything that opens its file. */
-export function quoteContent(content: Content): Pick<Quoted, "text" | "content"> {
-  switch (content.kind) {
-    case "text":
-      return cutWords(content.text);
-    case "media": {
-      const { media_type, mime_type, file_name, size, sha256, seconds } = content;
-      return {
-        ...cutWords(content.caption),
-        content: {
-          ...{ kind: "media", media_type, mime_type, size },
-          ...(file_name !== undefined && { file_name: cut(file_name) }),
-          ...(sha256 !== undefined && { sha256 }),
-          ...(seconds !== undefined && { seconds }),
-        },
-      };
-    }
-    case "location": {
-      const { latitude, longitude, name, address } = content;
-      return {
-        content: {
-          ...{ kind: "location", latitude, longitude },
-          ...(name !== undefined && { name: cut(name) }),
-          ...(address !== undefined && { address: cut(address) }),
-        },
-      };
-    }
-    case "contact":
-      return { content: { kind: "contact", name: cut(content.name), phone: content.phone } };
-  }
-}
-
-function cutWords(text: string | undefined): { text?: string } {
-  return text ? { text: cut(text) } : {};
-}
-
-function cut(text: string): string {
-  return cutText(text, QUOTED_TEXT_MAX);
-}
 
 /** What goes with any content. */
 export interface ContentContext {

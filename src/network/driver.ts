@@ -22,6 +22,7 @@ export type {
   Content,
   ContentContext,
   GroupInvite,
+  LinkPreview,
   LocationContent,
   MediaContent,
   MediaType,

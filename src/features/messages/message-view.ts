@@ -1,5 +1,4 @@
 import { type Selectable, sql } from "kysely";
-import { quoteContent } from "../../network/content.ts";
 import type {
   ContactCard,
   ContactContent,
@@ -14,6 +13,7 @@ import type {
   TextContent,
 } from "../../network/driver.ts";
 import { isLidJid, phoneOfJid } from "../../network/ids.ts";
+import { quoteContent } from "../../network/quote.ts";
 import type { Db, Trx } from "../../platform/db.ts";
 import { KEPT_PLAN } from "../../platform/kept-plans.ts";
 import type { MessageTable } from "../../tables.ts";

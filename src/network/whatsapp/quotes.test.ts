@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startWhatsAppStage, type WhatsAppStage } from "../../../test/whatsapp-stage.ts";
 import { eventually, type Listener } from "../conformance.ts";
-import { QUOTED_TEXT_MAX, quoteContent } from "../content.ts";
 import type { Content, Jid, MediaContent, MessageId, Quoted } from "../driver.ts";
 import { newMessageId } from "../ids.ts";
+import { QUOTED_TEXT_MAX, quoteContent } from "../quote.ts";
 
 let stage: WhatsAppStage;
 let listener: Listener;

@@ -1,7 +1,7 @@
 import { normalizeMessageContent, type proto } from "baileys";
-import { quoteContent } from "../content.ts";
 import { cutText } from "../cut-text.ts";
 import type { AdReferral, Content, ContentContext, Jid, MessageId, Quoted } from "../driver.ts";
+import { quoteContent } from "../quote.ts";
 import { plainJid } from "./jids.ts";
 
 type Context = proto.IContextInfo;
