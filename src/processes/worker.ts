@@ -90,7 +90,11 @@ export function addWorker(parts: WorkerParts): void {
       failSend: (id, error) => outcomes.record({ id, status: "failed", at: new Date(), error, job: null }),
     }),
     parts.clientVersion.schedule,
-    { name: "expire-held-sends", everyMs: 5 * SECOND, run: () => expireHeldSends(db, outcomes) },
+    {
+      name: "expire-held-sends",
+      everyMs: 5 * SECOND,
+      run: () => expireHeldSends(db, outcomes, config.sendHoldMs),
+    },
     { name: "partitions", everyMs: HOUR, run: () => ensurePartitions(db) },
     { name: "retention", everyMs: HOUR, run: () => dropOldDays(db, { ...config, log: parts.log }) },
     { name: "idempotency", everyMs: HOUR, run: () => forgetIdempotency(db) },

@@ -103,10 +103,10 @@ function originOf(caller: Caller): Order["origin"] {
 
 async function carryOut(options: SenderOptions, order: Order): Promise<SendAnswer> {
   const earlier = await findFirst(options.db, order);
-  if (earlier) return replay(earlier, order.mode);
+  if (earlier) return replay(options, earlier, order);
   const request = await readRequest(options, order);
   const taken = await takeSend(options, request);
-  if (!taken) return replay((await findFirst(options.db, order)) ?? refuseForNow(), order.mode);
+  if (!taken) return replay(options, (await findFirst(options.db, order)) ?? refuseForNow(), order);
   return order.mode === "async"
     ? acceptedAnswer(taken)
     : answerAfterOutcome(options, taken, request.delay_ms);
@@ -149,12 +149,17 @@ function refuseForNow(): never {
   });
 }
 
-/** The answer that the first request with the key got, or would have got. */
-function replay(row: MessageRow, mode: Order["mode"]): SendAnswer {
+/**
+ * What has become of the message of the first request with the key, under its id. While that request is answered it is for
+ * its caller to learn; once it was answered without an outcome the repetition waits for the outcome in its place.
+ */
+async function replay(options: SenderOptions, row: MessageRow, { mode, input }: Order): Promise<SendAnswer> {
   const headers = { "idempotent-replayed": "true" };
   if (mode === "async") return acceptedAnswer({ ...row, job_id: row.job_id ?? "" }, headers);
-  if (row.outcome_at === null) return refuseForNow();
-  return sentAnswer(row, headers);
+  if (row.outcome_at !== null) return sentAnswer(row, headers);
+  const isBeingAnswered = row.mode === "sync" && row.deadline !== null && row.deadline > new Date();
+  if (isBeingAnswered) return refuseForNow();
+  return answerAfterOutcome(options, row, input.delay ?? 0, headers);
 }
 
 function acceptedAnswer({ id, message_id, job_id }: TakenSend, headers = {}): Accepted {
@@ -175,13 +180,15 @@ function sentAnswer(row: Decided, headers = {}): Reply<SentData> {
 /** Answers once the network has spoken; at the end of its patience it says what is known and leaves the rest to events. */
 async function answerAfterOutcome(
   options: SenderOptions,
-  { id, message_id }: TakenSend,
+  { id, message_id }: Pick<TakenSend, "id" | "message_id">,
   delayMs: number,
+  headers = {},
 ): Promise<Reply<SentData>> {
   const { left, cause } = await awaitOutcome(options, id, delayMs).catch(unknownIfAway);
-  if (typeof left === "object") return sentAnswer(left);
+  if (typeof left === "object") return sentAnswer(left, headers);
   throw new GatewayError("SEND_TIMEOUT", "The network did not confirm the message in time.", {
     details: { message_id, id, sent: left === "never_begun" ? false : "unknown" },
+    headers,
     cause,
   });
 }
@@ -193,15 +200,15 @@ interface Awaited {
 }
 
 async function awaitOutcome(
-  { db, engine, watch, ackTimeoutMs, readDecided }: SenderOptions,
+  { db, engine, watch, ackTimeoutMs, sendHoldMs, readDecided }: SenderOptions,
   id: number,
   delayMs: number,
 ): Promise<Awaited> {
   const decided = (await watch.wait(id, ackTimeoutMs + delayMs)) ?? (await readDecided(id));
   if (decided) return { left: decided };
-  const left = await giveUpWaiting(db, engine, id);
+  const left = await giveUpWaiting(db, engine, id, sendHoldMs);
   if (left === "never_begun") return { left };
-  return { left: (left === "decided" && (await readDecided(id))) || "unknown" };
+  return { left: (left === "not_waiting" && (await readDecided(id))) || "unknown" };
 }
 
 /** It was taken, and may have gone out: who is told to come back soon would send it again. */

@@ -7,26 +7,28 @@ import { selectMessages } from "./message-view.ts";
 import { dropOutgoing } from "./outgoing-media.ts";
 import { SEND_ERROR } from "./send-error.ts";
 
-/** What was left behind: an outcome after all, a send that never began, or one whose outcome will come as an event. */
-export type LeftSend = "decided" | "never_begun" | "begun";
+/** What was left behind: nothing that waits, a send that never began, or one whose outcome will come as an event. */
+export type LeftSend = "not_waiting" | "never_begun" | "begun";
 
 /**
  * Ends the waiting for a sync send. One that has not begun is failed in the same statement that looks, so that it can
- * never begin afterwards, and its key is free again; one that has begun goes on like an async send.
+ * never begin afterwards, and its key is free again; one that has begun goes on like an async send, for as long. One that
+ * somebody else has given up waiting for is left as it is.
  */
-export async function giveUpWaiting(db: Db, engine: Engine, id: number): Promise<LeftSend> {
-  const { left, lanes } = await db.transaction().execute((trx) => leave(trx, id));
+export async function giveUpWaiting(db: Db, engine: Engine, id: number, holdMs: number): Promise<LeftSend> {
+  const { left, lanes } = await db.transaction().execute((trx) => leave(trx, id, holdMs));
   engine.wake(lanes);
   return left;
 }
 
-async function leave(trx: Trx, id: number): Promise<{ left: LeftSend; lanes: number[] }> {
+async function leave(trx: Trx, id: number, holdMs: number): Promise<{ left: LeftSend; lanes: number[] }> {
   const { rows } = await sql<{ has_begun: boolean; upload: string | null }>`
     with waiting as (
       select id, submitted_at is not null as has_begun, content ->> 'upload' as upload
-      from message where id = ${id} and outcome_at is null for update
+      from message where id = ${id} and outcome_at is null and mode = 'sync' for update
     )
     update message m set mode = 'async',
+      deadline = case when w.has_begun then m.deadline + ${holdMs} * interval '1 millisecond' else m.deadline end,
       status = case when w.has_begun then m.status else 'failed' end,
       outcome_at = case when w.has_begun then null else now() end,
       error = case when w.has_begun then null else ${JSON.stringify(SEND_ERROR.notBegun)}::jsonb end,
@@ -34,7 +36,7 @@ async function leave(trx: Trx, id: number): Promise<{ left: LeftSend; lanes: num
     from waiting w where m.id = w.id
     returning w.has_begun, w.upload`.execute(trx);
   const [row] = rows;
-  if (!row) return { left: "decided", lanes: [] };
+  if (!row) return { left: "not_waiting", lanes: [] };
   if (row.has_begun) return { left: "begun", lanes: [] };
   return { left: "never_begun", lanes: await forget(trx, id, row.upload) };
 }

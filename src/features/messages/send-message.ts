@@ -7,6 +7,7 @@ import { faultPoint } from "../../platform/fault-point.ts";
 import type { Log } from "../../platform/log.ts";
 import { Semaphore } from "../../platform/semaphore.ts";
 import { withinTime } from "../../platform/within-time.ts";
+import { afterLostAck, isRepeatedAtOnce, mayRepeat } from "./lost-acknowledgement.ts";
 import { isNewChat, lockNewChats } from "./new-chats.ts";
 import { loadContent } from "./outgoing-media.ts";
 import { type ReaddressDeps, readdressSend } from "./readdress-send.ts";
@@ -17,6 +18,7 @@ import { newChatsLocked, SEND_ERROR, type SendError, toSendError } from "./send-
 import { SendPaces, type Turn } from "./send-pace.ts";
 import { showDelay, showTyping } from "./show-typing.ts";
 import {
+  type Doubt,
   type PickedSend,
   pickSends,
   type SendRow,
@@ -169,9 +171,9 @@ class SendRunner {
   /** A send that may have reached the network: waits for a receipt, then the same id again, or not, as the instance says. */
   async #settleDoubt(job: Job, send: SendRow): Promise<JobEnd | undefined> {
     const waitMs = this.#options.doubtWaitMs - (send.doubt_ms ?? 0);
-    if (waitMs > 0) return this.#waitInDoubt(job, send, waitMs);
-    const mayRepeat = send.on_unknown === "resend" && send.origin !== "campaign" && !send.is_restricted;
-    return mayRepeat && !send.is_overdue ? undefined : this.#fail(job, send, SEND_ERROR.unknownOutcome);
+    if (isRepeatedAtOnce(job, send)) return undefined;
+    if (waitMs > 0) return this.#waitInDoubt(job, { id: send.id, wait_ms: waitMs });
+    return mayRepeat(job, send) ? undefined : this.#fail(job, send, SEND_ERROR.unknownOutcome);
   }
 
   async #startWithFile(job: Job, send: SendRow, session: Session, turn: Turn): Promise<JobEnd> {
@@ -202,7 +204,7 @@ class SendRunner {
     const result = await withinTime(sending, this.#options.ackTimeoutMs);
     if (result === undefined) {
       sending.then((late) => this.#recordLate(job, send, late)).catch(() => {});
-      return this.#waitInDoubt(job, send);
+      return this.#waitInDoubt(job, afterLostAck(job, send, this.#options.doubtWaitMs));
     }
     faultPoint("send:after-ack");
     return this.#settle(job, send, result);
@@ -219,7 +221,7 @@ class SendRunner {
       case "not_sent":
         return result.is_offline ? this.#takeBack(job, send) : this.#tryLater(job, send, result.reason);
       case "unknown":
-        return this.#waitInDoubt(job, send);
+        return this.#waitInDoubt(job, { id: send.id, wait_ms: this.#options.doubtWaitMs });
     }
   }
 
@@ -239,9 +241,9 @@ class SendRunner {
     return later(TRY_AGAIN_MS);
   }
 
-  async #waitInDoubt(job: Job, { id }: SendRow, ms = this.#options.doubtWaitMs): Promise<JobEnd> {
+  async #waitInDoubt(job: Job, doubt: Doubt): Promise<JobEnd> {
     const { db, engine } = this.#options;
-    return (await waitInDoubt(db, engine.node.id, job, id, ms)) ? { end: "settled" } : this.#loseLane(job);
+    return (await waitInDoubt(db, engine.node.id, job, doubt)) ? { end: "settled" } : this.#loseLane(job);
   }
 
   #loseLane({ lane }: Job): JobEnd {

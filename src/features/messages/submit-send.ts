@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 import type { Job } from "../../engine/engine.ts";
 import { heldLanes, type LaneClaim } from "../../engine/fence.ts";
+import { ownGroup } from "../../engine/jobs.ts";
 import type { Db } from "../../platform/db.ts";
 import { KEPT_PLAN } from "../../platform/kept-plans.ts";
 import type { Conversation } from "../contacts/contacts.ts";
@@ -25,11 +26,14 @@ export interface SendRow
     | "delay_ms"
   > {
   on_unknown: "resend" | "fail";
+  network: "whatsapp" | "sandbox";
   is_overdue: boolean;
   /** Its account may send no more. */
   is_restricted: boolean;
   /** Since it was submitted. */
   doubt_ms: number | null;
+  /** The session has connected anew since then. */
+  is_reconnected: boolean;
   /** It would begin a chat, which the network does not let this instance do until then. */
   locked_until: Date | null;
   /** The pause between two sends of the instance, in milliseconds. */
@@ -72,10 +76,11 @@ export async function pickSends(
     ), held as (${heldLanes(node, lanes)}),
     picked as materialized (
       select m.id, m.account_id, m.instance_id, m.conversation_id, m.message_id, m.jid, m.origin, m.mode, m.content,
-        m.submitted_at, m.outcome_at, m.delay_ms, coalesce(i.settings ->> 'on_unknown', 'resend') as on_unknown,
-        coalesce(m.deadline < now(), false) as is_overdue,
+        m.submitted_at, m.outcome_at, m.delay_ms, i.network, coalesce(i.settings ->> 'on_unknown', 'resend') as on_unknown,
+        coalesce(${endsAt(holdMs)} < now(), false) as is_overdue,
         account_state(a) not in ('active', 'trial') as is_restricted,
         (extract(epoch from now() - m.submitted_at) * 1000)::float8 as doubt_ms,
+        coalesce(i.connected_at > m.submitted_at, false) as is_reconnected,
         -- The history of the chat is looked at only while there is a lock.
         case when i.new_chats_locked_until > now() and ${IS_NEW_CHAT}
           then i.new_chats_locked_until end as locked_until,
@@ -99,14 +104,24 @@ export async function pickSends(
   return ids.map((id) => byId.get(id));
 }
 
+/**
+ * Of a message `m`: until when its send is tried. The deadline of a sync send is the patience of its caller, within which
+ * it begins; once begun it has as long as an async one.
+ */
+export function endsAt(holdMs: number) {
+  return sql<Date>`case when m.mode = 'sync' and m.submitted_at is not null
+    then m.deadline + ${holdMs} * interval '1 millisecond' else m.deadline end`;
+}
+
 /** From its submission on an async send has so long to be confirmed. */
 function deadlineOf(holdMs: number) {
   return sql`case when m.mode = 'async' and m.submitted_at is null
     then now() + ${holdMs} * interval '1 millisecond' else m.deadline end`;
 }
 
-/** Of a message `m`: it may still go out. A sync one that is past its deadline is not started. */
-const isOpen = sql`(m.status = 'pending' and m.outcome_at is null and (m.mode = 'async' or m.deadline > now()))`;
+/** Of a message `m`: it may still go out. A sync one that is past its deadline is not started, but tried again if it was. */
+const isOpen = sql`(m.status = 'pending' and m.outcome_at is null
+  and (m.mode = 'async' or m.submitted_at is not null or m.deadline > now()))`;
 
 export interface Submission {
   id: number;
@@ -199,7 +214,7 @@ export async function waitForRetry(db: Db, node: string, job: Job, failed: Faile
       update message m set submitted_at = case when ${is_doubtful} then m.submitted_at end
       from held where m.id = ${message} and m.outcome_at is null
       -- Whoever waits for it gives up first, and says that nothing was sent.
-      returning case when m.mode = 'sync' then m.deadline + interval '1 second' end as latest
+      returning case when m.mode = 'sync' and m.submitted_at is null then m.deadline + interval '1 second' end as latest
     )
     update job set attempts = attempts + 1, ref = ref || jsonb_build_object('tries', ${tries}::int),
       run_at = case when exists (select from taken_back)
@@ -209,17 +224,35 @@ export async function waitForRetry(db: Db, node: string, job: Job, failed: Faile
   return rows.length > 0;
 }
 
+export interface Doubt {
+  /** Row number of the message. */
+  id: number;
+  /** How long it waits for a receipt. */
+  wait_ms: number;
+  /** Tries on this connection that the network did not confirm in time. */
+  unconfirmed?: number;
+  /** The rest of its chat waits for it no longer. */
+  leaves_chat?: boolean;
+}
+
 /**
  * Lets a send that may have reached the network wait, unless it has an outcome by now: then its job is over. The row of
  * the message is locked, so that a receipt which comes at this moment finds the job either waiting or gone. False: the
  * lane is lost.
  */
-export async function waitInDoubt(db: Db, node: string, job: Job, id: number, ms: number): Promise<boolean> {
+export async function waitInDoubt(
+  db: Db,
+  node: string,
+  job: Job,
+  { id, wait_ms, unconfirmed = 0, leaves_chat = false }: Doubt,
+): Promise<boolean> {
   const { rows } = await sql`
     with held as (${heldLanes(node, [job.lane])}),
     open as (select id from message where id = ${id} and outcome_at is null for update),
     waiting as (
-      update job set run_at = now() + ${ms} * interval '1 millisecond', attempts = attempts + 1
+      update job set run_at = now() + ${wait_ms} * interval '1 millisecond', attempts = attempts + 1,
+        ref = ref || jsonb_build_object('unconfirmed', ${unconfirmed}::int),
+        grp = ${leaves_chat ? ownGroup(job.id) : job.grp}
       from held, open where job.id = ${job.id}
     ), over as (
       delete from job using held where job.id = ${job.id} and not exists (select from open)
