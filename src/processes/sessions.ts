@@ -11,11 +11,13 @@ import { createPairingVault } from "../features/instances/pairing-vault.ts";
 import { createConnectionRecorder } from "../features/instances/record-connection.ts";
 import { runControlJob } from "../features/instances/run-control-job.ts";
 import { dismissIntegrations } from "../features/integrations/dismiss-integrations.ts";
+import { untilIntegrationsIdle } from "../features/integrations/until-idle.ts";
 import { MEDIA_GROUPS } from "../features/media/media.ts";
 import type { MediaParts } from "../features/media/media-parts.ts";
 import { createMediaRunner } from "../features/media/run-media-job.ts";
 import { createMessageAcceptor } from "../features/messages/accept-message.ts";
 import { ACTION_GROUPS } from "../features/messages/action-groups.ts";
+import { failStrandedSends, failStrandedSoon } from "../features/messages/fail-stranded.ts";
 import { findSent } from "../features/messages/find-sent.ts";
 import type { OutcomeRecorder } from "../features/messages/record-outcome.ts";
 import { createCallRefuser } from "../features/messages/refuse-call.ts";
@@ -30,6 +32,7 @@ import { type Database, type Db, isPassing } from "../platform/db.ts";
 import type { Log } from "../platform/log.ts";
 import type { SafeFetch } from "../platform/safe-fetch.ts";
 import type { SecretBox } from "../platform/secret-box.ts";
+import { withinTime } from "../platform/within-time.ts";
 import { createSessionReport, type SessionOwner, type SessionReport } from "./session-report.ts";
 
 export interface SessionParts {
@@ -89,7 +92,9 @@ export function addSessions(parts: SessionParts): SessionHost {
     if (what === "act") return runAction(job);
     if (what === "refuse_call") return refuseCall(job);
     if (what === "media") return runMedia(job);
-    return runControlJob({ ...parts, recorder, dismissIntegrations: dismiss, sandboxOf }, host, job);
+    return control(parts, job, what, () =>
+      runControlJob({ ...parts, recorder, dismissIntegrations: dismiss, sandboxOf }, host, job),
+    );
   }
 
   engine.register({
@@ -105,6 +110,30 @@ export function addSessions(parts: SessionParts): SessionHost {
     lost: (lane) => host.lose(lane),
   });
   return { connectedSession, openedSession: (id) => host.opened(id), numbers };
+}
+
+/** What waits for an instance that leaves its number, or is removed, waits no longer. */
+async function control(
+  parts: SessionParts,
+  job: Job,
+  what: string,
+  runJob: () => Promise<JobEnd>,
+): Promise<JobEnd> {
+  if (what === "delete") await tellFailures(parts, job);
+  const end = await runJob();
+  if (what === "logout") await failStrandedSoon(parts.db, parts.engine);
+  return end;
+}
+
+const LAST_WORDS_MS = 5_000;
+
+/** What waits for an instance that is about to be removed fails, and its integrations hear of it while they are there. */
+async function tellFailures({ db, outcomes, log }: SessionParts, { lane }: Job): Promise<void> {
+  const instance_id = Number(lane.key);
+  const telling = failStrandedSends(db, outcomes)
+    .then(() => untilIntegrationsIdle(db, instance_id, LAST_WORDS_MS))
+    .catch((error: unknown) => log.warn({ err: error, instance_id }, "not all failures were reported"));
+  await withinTime(telling, LAST_WORDS_MS);
 }
 
 /** The sessions whose lanes this node owns; until one is connected, only what controls it may run in its lane. */
@@ -179,6 +208,8 @@ class OwnedSessions {
     const owner = this.#owners.get(id);
     if (!owner) throw new Error(`This node does not own the session of instance ${id}.`);
     await this.#report(owner, event);
+    if (event.type === "logged_out" || event.type === "banned")
+      await failStrandedSoon(this.#parts.db, this.#parts.engine);
     if (event.type === "connected") this.#follow(id, true);
     else if (ENDS.has(event.type)) this.#follow(id, false);
   }

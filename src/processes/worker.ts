@@ -18,6 +18,7 @@ import type { IntegrationParts } from "../features/integrations/integration-part
 import type { MediaParts } from "../features/media/media-parts.ts";
 import { expireFiles } from "../features/media/retention.ts";
 import { expireHeldSends } from "../features/messages/expire-held.ts";
+import { strandedSendsSchedule } from "../features/messages/fail-stranded.ts";
 import { forgetOldKeys } from "../features/messages/idempotency.ts";
 import { dropOrphans } from "../features/messages/outgoing-media.ts";
 import type { OutcomeRecorder } from "../features/messages/record-outcome.ts";
@@ -90,6 +91,7 @@ export function addWorker(parts: WorkerParts): void {
       failSend: (id, error) => outcomes.record({ id, status: "failed", at: new Date(), error, job: null }),
     }),
     parts.clientVersion.schedule,
+    strandedSendsSchedule(db, outcomes),
     {
       name: "expire-held-sends",
       everyMs: 5 * SECOND,

@@ -35,12 +35,19 @@ async function loadWork(db: Db, refs: IntegrationRef[]): Promise<(LoadedWork | u
   return refs.map((ref) => {
     const integration = integrations.get(ref.integration);
     const event = ref.do === "event" ? events.get(ref.event_id) : null;
-    return integration && event !== undefined ? { integration, event } : undefined;
+    if (!integration || event === undefined) return undefined;
+    const { is_removed, ...row } = integration;
+    return is_removed && event?.event !== LAST_WORD ? undefined : { integration: row, event };
   });
 }
 
+/** Of an instance that is being removed it tells only what became of what was waiting there. */
+const LAST_WORD = "message.failed";
+
+type FoundIntegration = IntegrationRow & { is_removed: boolean };
+
 /** Those that are switched on, of accounts that are in service and whose plan has them. */
-async function readIntegrations(db: Db, refs: readonly IntegrationRef[]): Promise<IntegrationRow[]> {
+async function readIntegrations(db: Db, refs: readonly IntegrationRef[]): Promise<FoundIntegration[]> {
   const ids = [...new Set(refs.map(({ integration }) => integration))];
   return db
     .selectFrom("integration as g")
@@ -48,9 +55,9 @@ async function readIntegrations(db: Db, refs: readonly IntegrationRef[]): Promis
     .innerJoin("account as a", "a.id", "g.account_id")
     .innerJoin("plan as p", "p.id", "a.plan_id")
     .selectAll("g")
+    .select(sql<boolean>`i.removed_at is not null`.as("is_removed"))
     .where("g.id", "in", ids)
     .where("g.enabled", "=", true)
-    .where("i.removed_at", "is", null)
     .where(sql<boolean>`account_state(a) in ('active', 'trial')`)
     .where(sql<boolean>`p.features -> 'integrations' is distinct from 'false'::jsonb`)
     .execute();

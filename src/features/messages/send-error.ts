@@ -24,6 +24,21 @@ export const SEND_ERROR = {
     message: "The instance did not connect within the hold time.",
     retryable: true,
   },
+  loggedOut: {
+    code: "INSTANCE_NOT_CONNECTED",
+    message: "The instance is logged out. Connect it again, then send the message again.",
+    retryable: false,
+  },
+  banned: {
+    code: "INSTANCE_NOT_CONNECTED",
+    message: "The network has banned the number of the instance.",
+    retryable: false,
+  },
+  removed: {
+    code: "INSTANCE_NOT_CONNECTED",
+    message: "The instance was removed.",
+    retryable: false,
+  },
   neverReached: {
     code: "SEND_FAILED",
     message:

@@ -221,6 +221,39 @@ describe("an agent's Retry", () => {
     expect(await story.sent()).toHaveLength(1);
   });
 
+  test.each([
+    { what: "banned", end: () => story.shop.client.sandboxBan({ id: story.shop.id }), reason: /banned/ },
+    {
+      what: "logged out",
+      end: () => story.shop.client.logoutInstance({ id: story.shop.id }),
+      reason: /logged out/,
+    },
+    {
+      what: "removed",
+      end: () => story.gateway.owner.deleteInstance({ id: story.shop.id }),
+      reason: /removed/,
+    },
+  ])("shows at once as failed, with the reason, when its instance is $what", async ({ end, reason }) => {
+    await save();
+    const named = { name: "X", identifier: null, phone_number: "+5521977770002" };
+    const conversation = chatwoot.startConversation(named);
+    chatwoot.write(conversation.id, "never acknowledged");
+    const waiting = chatwoot.write(conversation.id, "behind it");
+    await story.waitForSent(2);
+    await waitUntil(
+      async () =>
+        (
+          await query(
+            "select from message where submitted_at is not null and instance_id = $1",
+            story.shop.id,
+          )
+        ).length > 0,
+    );
+    await end();
+    await waitUntil(() => waiting.status === "failed");
+    expect(waiting.content_attributes.external_error).toMatch(reason);
+  });
+
   test("does not send again what has arrived after it was given up", async () => {
     await save();
     const named = { name: "X", identifier: null, phone_number: "+5521977770001" };

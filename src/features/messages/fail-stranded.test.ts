@@ -1,0 +1,76 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { TestInstance } from "../../../test/gateway.ts";
+import { type MessagingStory, startMessagingStory, waitUntil } from "../../../test/messaging-story.ts";
+
+let story: MessagingStory;
+
+beforeAll(async () => {
+  story = await startMessagingStory();
+});
+
+afterAll(() => story.stop());
+
+let people = 0;
+/** The network never acknowledges what goes to them. */
+const silent = () => `55119${6000 + people++}0002`;
+
+interface Waiting {
+  begun: string;
+  behind: string;
+}
+
+/** One send has gone out unconfirmed, and another one of its chat waits behind it. */
+async function queueTwo({ id, client }: TestInstance): Promise<Waiting> {
+  const number = silent();
+  const queue = async (text: string) =>
+    (await client.sendText({ id, number, text, async: true })).pendingMessageId ?? "";
+  const [begun, behind] = [await queue("first"), await queue("second")];
+  await waitUntil(async () => (await story.ledger({ message_id: begun })).length === 1);
+  return { begun, behind };
+}
+
+const failureOf = async (instance: TestInstance, messageId: string) => {
+  const [found] = await story.receiver.waitFor(
+    ({ body }) =>
+      body.event === "message.failed" &&
+      body.instance.id === instance.id &&
+      body.data.message.message_id === messageId,
+  );
+  return found?.body.data.error;
+};
+
+async function expectEnds(instance: TestInstance, { begun, behind }: Waiting, message: RegExp) {
+  expect(await failureOf(instance, behind)).toMatchObject({
+    code: "INSTANCE_NOT_CONNECTED",
+    message: expect.stringMatching(message),
+    retryable: false,
+  });
+  expect(await failureOf(instance, begun)).toMatchObject({ code: "UNKNOWN_OUTCOME" });
+}
+
+test("what waits for an instance that is banned fails at once with that reason", async () => {
+  const instance = await story.join({ name: "Banned" });
+  const waiting = await queueTwo(instance);
+  await instance.client.sandboxBan({ id: instance.id });
+  await expectEnds(instance, waiting, /banned/);
+});
+
+test("what waits for an instance that is logged out fails at once with that reason", async () => {
+  const instance = await story.join({ name: "Out" });
+  const waiting = await queueTwo(instance);
+  await instance.client.logoutInstance({ id: instance.id });
+  await expectEnds(instance, waiting, /logged out/);
+});
+
+test("a sync send that waits behind another one is told at once that its instance is banned", async () => {
+  const instance = await story.join({ name: "Impatient" });
+  const number = silent();
+  const { id, client } = instance;
+  const { pendingMessageId = "" } = await client.sendText({ id, number, text: "first", async: true });
+  await waitUntil(async () => (await story.ledger({ message_id: pendingMessageId })).length === 1);
+  const { messages } = await story.rows();
+  const refused = client.sendText({ id, number, text: "second" }).catch((error: unknown) => error);
+  await waitUntil(async () => (await story.rows()).messages > messages);
+  await client.sandboxBan({ id });
+  expect(await refused).toMatchObject({ code: "INSTANCE_NOT_CONNECTED", status: 409 });
+});
