@@ -13,6 +13,8 @@ export interface LockedPackage {
   isOptional: boolean;
   hasInstallScript: boolean;
   integrity: string | undefined;
+  /** Versions of Node that it supports, when it says so. */
+  node: string | undefined;
   /** Where it comes from, when the lock file says so. */
   resolved: string | undefined;
 }
@@ -26,6 +28,7 @@ interface LockEntry {
   hasInstallScript?: true;
   integrity?: string;
   resolved?: string;
+  engines?: { node?: string };
 }
 
 /** Every package that package-lock.json installs, sorted by name and version. */
@@ -44,6 +47,7 @@ function toPackage([path, entry]: [string, LockEntry]): LockedPackage {
     isOptional: entry.optional === true || entry.devOptional === true,
     hasInstallScript: entry.hasInstallScript === true,
     integrity: entry.integrity,
+    node: entry.engines?.node,
     resolved: entry.resolved,
   };
 }

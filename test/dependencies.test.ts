@@ -1,10 +1,15 @@
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { type LockedPackage, readLockedPackages } from "../scripts/dependencies.ts";
 import { listFiles, ROOT } from "./source-files.ts";
+
+// That of fastify: npm compares with the same library.
+const fromFastify = createRequire(createRequire(import.meta.url).resolve("fastify"));
+const { satisfies }: { satisfies(version: string, range: string): boolean } = fromFastify("semver");
 
 const packages = readLockedPackages();
 const named = (found: LockedPackage[]) => [...new Set(found.map(({ name }) => name))];
@@ -27,6 +32,13 @@ describe("the lock file", () => {
     // npm writes none for the linter's programs for other machines, which are never installed here.
     expect(unchecked.filter((name) => !name.startsWith("@biomejs/cli-"))).toEqual([]);
     expect(named(packages.filter(({ resolved }) => resolved !== undefined))).toEqual([]);
+  });
+
+  test("holds no package that the oldest supported Node would be warned about", () => {
+    const { engines } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
+    const oldest = `${engines.node.replace(">=", "")}.0`;
+    const warned = packages.filter(({ node, isOptional }) => !isOptional && node && !satisfies(oldest, node));
+    expect(warned.map(({ name, node }) => `${name} needs Node ${node}`)).toEqual([]);
   });
 
   test("installs nothing that phones home", () => {
