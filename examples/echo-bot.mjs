@@ -10,6 +10,19 @@ if (!WAYGATE_API_KEY || !WEBHOOK_SECRET) {
 }
 const client = createClient({ baseUrl: WAYGATE_BASE_URL, apiKey: WAYGATE_API_KEY });
 
+const MAX_BODY_BYTES = 1024 * 1024;
+
+async function readBody(request) {
+  const parts = [];
+  let bytes = 0;
+  for await (const part of request) {
+    bytes += part.length;
+    if (bytes > MAX_BODY_BYTES) throw new Error("The body is too large.");
+    parts.push(part);
+  }
+  return Buffer.concat(parts);
+}
+
 async function answer({ event, event_id, instance, data: { message } }) {
   if (event !== "message.received" || message.is_group || !message.text) return;
   await client.sendReply(
@@ -20,10 +33,9 @@ async function answer({ event, event_id, instance, data: { message } }) {
 }
 
 const server = createServer(async (request, response) => {
-  const parts = [];
-  for await (const part of request) parts.push(part);
-  const body = Buffer.concat(parts);
   try {
+    // A request that is cut off throws here; an error that nobody catches would end the program.
+    const body = await readBody(request);
     await answer(await verifyWebhook({ headers: request.headers, body }, { secret: WEBHOOK_SECRET }));
     response.writeHead(204).end();
   } catch (error) {

@@ -14,17 +14,23 @@ import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 TOLERANCE_SECONDS = 300
+MAX_BODY_BYTES = 1 << 20
 
 
 def is_genuine(secret, headers, body):
     sent_at = headers.get("webhook-timestamp", "")
-    if not sent_at.isdigit() or abs(time.time() - int(sent_at)) > TOLERANCE_SECONDS:
+    if not is_number(sent_at) or abs(time.time() - int(sent_at)) > TOLERANCE_SECONDS:
         return False
-    signed = f"{headers.get('webhook-id', '')}.{sent_at}.".encode() + body
+    signed = f"{headers.get('webhook-id', '')}.{sent_at}.".encode("utf-8", "replace") + body
     digest = hmac.new(key_of(secret), signed, hashlib.sha256).digest()
     expected = b"v1," + base64.b64encode(digest)
-    given = headers.get("webhook-signature", "").encode().split(b" ")
+    given = headers.get("webhook-signature", "").encode("utf-8", "replace").split(b" ")
     return any(hmac.compare_digest(expected, one) for one in given)
+
+
+def is_number(text):
+    """Digits of ASCII only: isdigit() takes others too, and int() refuses very long texts."""
+    return text.isascii() and text.isdigit() and len(text) <= 12
 
 
 def key_of(secret):
@@ -40,7 +46,11 @@ class Receiver(BaseHTTPRequestHandler):
     handled = set()
 
     def do_POST(self):
-        body = self.rfile.read(int(self.headers.get("content-length", 0)))
+        length = self.headers.get("content-length", "0")
+        if not is_number(length) or int(length) > MAX_BODY_BYTES:
+            self.send_error(413)
+            return
+        body = self.rfile.read(int(length))
         genuine = is_genuine(os.environ["WEBHOOK_SECRET"], self.headers, body)
         self.send_response(204 if genuine else 401)
         self.end_headers()

@@ -1,6 +1,7 @@
 import { type ChildProcess, execFile, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
+import { connect } from "node:net";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -70,6 +71,43 @@ async function listen(command: string, args: string[]) {
   return { url: url() ?? "", said: () => said, stop };
 }
 
+/** Sends what a stranger may send; a program that does not survive it cannot take the real delivery that follows. */
+async function offend(url: string): Promise<void> {
+  const now = String(Math.floor(Date.now() / 1000));
+  const names = ["webhook-id", "webhook-timestamp", "webhook-signature"];
+  const hostile = [
+    ["evt_1", now, `v1,${"\u00e9".repeat(44)}`],
+    ["evt_1", "\u00b2", "v1,AAAA"],
+    ["evt_1", "9".repeat(5000), "v1,AAAA"],
+    ["\u00e9", now, " ".repeat(5000)],
+    ["evt_1", now, "v1,A".repeat(1000)],
+    [],
+  ];
+  for (const values of hostile) {
+    const headers = values.map((value, at) => `${names[at]}: ${value}\r\n`).join("");
+    const answer = await sendRaw(url, `${headers}Content-Length: 2\r\n\r\n{}`);
+    expect(answer).toMatch(/^HTTP\/1\.[01] 4\d\d /);
+  }
+  // Cut off in the middle of the body.
+  await sendRaw(url, "Content-Length: 100\r\n\r\n{}\n", { isCutOff: true });
+  await sendRaw(url, "Content-Length: -5\r\n\r\n{}");
+}
+
+/** Sends a request byte by byte, letters as Latin-1, and reads the answer to its end. */
+function sendRaw(url: string, rest: string, { isCutOff = false } = {}): Promise<string> {
+  const { hostname, port } = new URL(url);
+  return new Promise((resolve) => {
+    const socket = connect(Number(port), hostname);
+    let answer = "";
+    socket.setEncoding("latin1").on("data", (text: string) => {
+      answer += text;
+    });
+    socket.on("error", () => {}).on("close", () => resolve(answer));
+    const request = `POST / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n${rest}`;
+    socket.write(request, "latin1", () => isCutOff && socket.resetAndDestroy());
+  });
+}
+
 const write = (from: string, text: string) => shop.client.sandboxReceive({ id: shop.id, from, text });
 
 describe("send-text.mjs", () => {
@@ -109,6 +147,7 @@ describe.each(RECEIVERS)("$file", ({ command, file, found }) => {
       : `is not tried: skipped, no ${command} on this machine`,
     async () => {
       const receiver = await listen(...(await commandOf({ command, file })));
+      await offend(receiver.url);
       const text = `Olá 👋 ${file}`;
       await write("5511988887777", text);
       await waitUntil(() => receiver.said().includes(`message.received ${text}`));
@@ -132,6 +171,7 @@ describe.each(RECEIVERS)("$file", ({ command, file, found }) => {
 describe("echo-bot.mjs", () => {
   test("answers a text with the same text, quoting it", async () => {
     const bot = await listen(process.execPath, ["echo-bot.mjs"]);
+    await offend(bot.url);
     const phone = newPhone();
     await write(phone, "Anybody there?");
     const messages = async () =>

@@ -125,6 +125,24 @@ function oddVectors(): Signed[] {
   }));
 }
 
+/** As a server hands them on that reads headers as Latin-1: each "é" was the byte E9, and is two bytes in UTF-8. */
+function hostileHeaders(good: Record<string, string>): Record<string, string>[] {
+  const signature = "webhook-signature";
+  const wrong: Record<string, string>[] = [
+    ...[`v1,${"é".repeat(44)}`, "é".repeat(47), "v1,", "", " ".repeat(10_000), "v1,A".repeat(25_000)].map(
+      (value) => ({ [signature]: value }),
+    ),
+    ...["\u00b2", "\u0661", "", "-1", "1e9", "0x1", "9".repeat(5000), "NaN"].map((value) => ({
+      "webhook-timestamp": value,
+    })),
+    { "webhook-id": "é".repeat(1000) },
+  ];
+  const missing = ["webhook-id", "webhook-timestamp", signature].map((name) =>
+    Object.fromEntries(Object.entries(good).filter(([one]) => one !== name)),
+  );
+  return [...wrong.map((change) => ({ ...good, ...change })), ...missing];
+}
+
 describe.each(Object.keys(PROGRAMS) as (keyof typeof PROGRAMS)[])("the sample in %s", (language) => {
   const [command, option] = PROGRAMS[language].probe;
   const isHere = spawnSync(command, [option]).status === 0;
@@ -154,6 +172,73 @@ describe.each(Object.keys(PROGRAMS) as (keyof typeof PROGRAMS)[])("the sample in
     },
     PATIENCE_MS,
   );
+
+  test.skipIf(!isHere)(
+    isHere ? "refuses hostile headers without an error" : `is not tried: skipped, no ${command}`,
+    async () => {
+      const [good] = oddVectors();
+      if (!good) throw new Error("There is no vector.");
+      const hostile = hostileHeaders(good.headers).map((headers) => ({ ...good, headers }));
+      expect(await ask(language, [good, ...hostile])).toEqual(["yes", ...hostile.map(() => "no")]);
+    },
+    PATIENCE_MS,
+  );
+});
+
+/** The short samples of another page, which check the signature of the body alone. */
+describe("the sample of webhooks.md", () => {
+  const page = readFileSync(join(ROOT, "docs/webhooks.md"), "utf8");
+  const take = (language: string) => new RegExp(`\`\`\`${language}\\n(.*?)\`\`\``, "s").exec(page)?.[1] ?? "";
+  const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
+  const body = '{"text":"Olá, Bia 👋"}';
+  const good = "sha256=40382c5c1f3d8727a4703875a3d23139b5e80e63dedc0d973f16c12f252d7186";
+  const given = [
+    good,
+    good.replace("4", "5"),
+    `sha256=${"é".repeat(64)}`,
+    "é".repeat(71),
+    "",
+    "é".repeat(50_000),
+    null,
+  ];
+  const expected = ["yes", ...given.slice(1).map(() => "no")];
+
+  const run = async (command: string, file: string, program: string) => {
+    const path = join(folder, file);
+    await writeFile(path, program);
+    const input = JSON.stringify({ secret, body, given });
+    const { stdout } = await promisify(execFile)(command, [path], { env: { ...process.env, CASES: input } });
+    return stdout.trim().split("\n");
+  };
+
+  test("in Node knows a good signature, and refuses hostile headers without an error", async () => {
+    const sample = take("js");
+    const code = sample.replace(/^import .*$/gm, "");
+    const imports = sample.match(/^import .*$/gm)?.join("\n");
+    const program = `${imports}
+      const { secret, body, given } = JSON.parse(process.env.CASES);
+      const rawBody = Buffer.from(body);
+      for (const value of given) {
+        const request = { headers: value === null ? {} : { "x-waygate-signature": value } };
+        ${code}
+        console.log(ok ? "yes" : "no");
+      }`;
+    expect(await run("node", "body.mjs", program)).toEqual(expected);
+  });
+
+  const hasPython = spawnSync("python3", ["--version"]).status === 0;
+  const inPython = "in Python knows a good signature, and refuses hostile headers without an error";
+  test.skipIf(!hasPython)(hasPython ? inPython : "in Python: skipped, no python3", async () => {
+    const program = `import json, os
+sample = ${JSON.stringify(take("python"))}
+cases = json.loads(os.environ["CASES"])
+for value in cases["given"]:
+    headers = {} if value is None else {"X-Waygate-Signature": value}
+    scope = {"secret": cases["secret"], "raw_body": cases["body"].encode(), "headers": headers}
+    exec(sample, scope)
+    print("yes" if scope["ok"] else "no")`;
+    expect(await run("python3", "body.py", program)).toEqual(expected);
+  });
 });
 
 test("the vectors on the page are those of the file", () => {
