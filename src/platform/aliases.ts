@@ -14,6 +14,18 @@ export function resolveAliases(
   return resolved;
 }
 
+/** How the request names a field of the input (a dotted path): by its own name, or by the alias that filled it in. */
+export function nameAsSent(
+  fields: Readonly<Record<string, unknown>>,
+  path: string,
+  aliases: Aliases | undefined,
+): string {
+  const [name = "", ...rest] = path.split(".");
+  if (isGiven(readPath(fields, name))) return path;
+  const alias = aliases?.[name]?.find((other) => isGiven(readPath(fields, other)));
+  return alias === undefined ? path : [alias, ...rest].join(".");
+}
+
 function isGiven(value: unknown): boolean {
   return value !== undefined && value !== null;
 }

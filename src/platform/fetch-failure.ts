@@ -24,7 +24,8 @@ export class ClosedError extends Error {
 }
 
 /** One text for everything that the policy refuses, so that it tells nothing about the network behind it. */
-export const BLOCKED = "This address is not allowed by the gateway's policy for outgoing calls.";
+export const BLOCKED =
+  "This address is not allowed by the gateway's policy for outgoing calls. Its operator can allow it with WAYGATE_ALLOWED_HOSTS, and localhost with WAYGATE_LOCAL_TARGETS.";
 
 const TEXT: Readonly<Record<Exclude<Failure, "invalid_url">, string>> = {
   blocked: BLOCKED,

@@ -24,7 +24,7 @@ export function addBodyParsers(app: FastifyInstance): void {
     },
   );
   app.addContentTypeParser("multipart/form-data", async (request: FastifyRequest, body: Readable) =>
-    isEmpty(request) ? undefined : new FormBody(body, request.headers["content-type"] ?? ""),
+    isEmptyBody(request) ? undefined : new FormBody(body, request.headers["content-type"] ?? ""),
   );
   app.addContentTypeParser(
     "text/csv",
@@ -33,7 +33,7 @@ export function addBodyParsers(app: FastifyInstance): void {
       bytes.length === 0 ? undefined : new FileBody(bytes, "text/csv"),
   );
   app.addContentTypeParser("*", async (request: FastifyRequest) => {
-    if (!isEmpty(request)) throw unsupported();
+    if (!isEmptyBody(request)) throw unsupported();
     return undefined;
   });
 }
@@ -45,7 +45,7 @@ export function addBodyRoom(app: FastifyInstance, room: BodyRoom): void {
     const type = headers["content-type"] ?? "";
     // Bodies of other nodes were counted where they came in.
     const isCounted = !routeOptions.config.isExpected;
-    if (isEmpty(request) || !isCounted || /^multipart\//i.test(type)) return done();
+    if (isEmptyBody(request) || !isCounted || /^multipart\//i.test(type)) return done();
     reply.raw.once("close", () => room.end(request));
     if (headers["transfer-encoding"] !== undefined) {
       const body = counted(payload, (bytes) => reply.raw.closed || room.take(request, bytes));
@@ -81,7 +81,8 @@ function noRoom(): GatewayError {
   return tooMuchToDo("Too many large bodies are under way. Try again soon, or send files as forms.");
 }
 
-function isEmpty({ headers }: FastifyRequest): boolean {
+/** Whether a request comes without a body. */
+export function isEmptyBody({ headers }: FastifyRequest): boolean {
   return Number(headers["content-length"] ?? "0") === 0 && headers["transfer-encoding"] === undefined;
 }
 

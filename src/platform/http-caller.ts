@@ -49,7 +49,7 @@ function toPathToken(params: Fields): { instanceId: number; token: string } {
   return { instanceId: toInstanceId(params), token: String(params.token) };
 }
 
-/** 0 is no instance's id, so a malformed id is refused exactly like one that belongs to somebody else. */
+/** 0 where the path names no instance: the check of access refuses that once the caller is known. */
 function toInstanceId({ id }: Fields): number {
   const number = typeof id === "string" && ROW_ID.test(id) ? Number(id) : 0;
   return Number.isSafeInteger(number) ? number : 0;

@@ -8,6 +8,7 @@ import type { AnsweredRequest } from "./metrics.ts";
 import { type Pressure, tooMuchToDo } from "./pressure.ts";
 import { createRefusalLog, type NoteRefusal } from "./refusal-log.ts";
 import { toGatewayError } from "./to-gateway-error.ts";
+import { unknownRoute } from "./unknown-route.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
@@ -129,7 +130,7 @@ function refuseUnknown(
 ): never {
   const [path = ""] = request.url.split("?");
   const allowed = allowedMethods(path);
-  if (allowed.length === 0) throw new GatewayError("ROUTE_NOT_FOUND", "There is no such route.");
+  if (allowed.length === 0) throw new GatewayError("ROUTE_NOT_FOUND", unknownRoute(path));
   reply.header("allow", allowed.join(", "));
   throw new GatewayError("METHOD_NOT_ALLOWED", `This route takes ${allowed.join(", ")}.`);
 }

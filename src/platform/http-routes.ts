@@ -7,11 +7,12 @@ import type { EndlessStreams } from "./endless-streams.ts";
 import { answerWriter } from "./envelope.ts";
 import { GatewayError } from "./errors.ts";
 import { type Authorise, type Call, type Handler, RawAnswer } from "./handler.ts";
+import { isEmptyBody } from "./http-body.ts";
 import { identify } from "./http-caller.ts";
 import { createInputReader } from "./http-input.ts";
 import type { Log } from "./log.ts";
 import { tooMuchToDo } from "./pressure.ts";
-import { readIdempotencyKey } from "./read-input.ts";
+import { nameFieldsAsSent, readIdempotencyKey, sentFields } from "./read-input.ts";
 import type { InputOf, Route } from "./route.ts";
 import { createUploadSpool, type UploadSpool } from "./upload-spool.ts";
 
@@ -61,7 +62,11 @@ export function addRoute(
         if (request.databaseAway) throw await refuseAway(route, request, readBody);
         return handler(await toCall(route, request, reply, readBody, options));
       };
-      const answer = await options.bodies.during(request, () => withSpool(options.scratchDir, work));
+      const answer = await options.bodies
+        .during(request, () => withSpool(options.scratchDir, work))
+        .catch((error) => {
+          throw explainRefusal(route, request, error);
+        });
       if (answer instanceof RawAnswer) {
         const isWelcome = () => identify(route, request, reply, options.authorise, { isRecheck: true });
         if (isEndless && answer.body instanceof Readable) options.endless.add(answer.body, isWelcome);
@@ -81,6 +86,25 @@ async function withSpool<T>(directory: string, work: (spool: UploadSpool) => Pro
   } finally {
     await spool.drop();
   }
+}
+
+/** A refusal of what was sent, in the words in which it was sent. */
+function explainRefusal(route: Route, request: FastifyRequest, error: unknown): unknown {
+  if (!(error instanceof GatewayError) || error.code !== "VALIDATION_ERROR") return error;
+  const { query, body, params } = request;
+  const parts = { query: query as Record<string, unknown>, body };
+  const refusal = nameFieldsAsSent(error, route, sentFields(route, parts));
+  const isOfPath = Object.hasOwn(params as object, firstField(refusal));
+  const takesBody = !/^(GET|DELETE) /.test(route.http);
+  if (!takesBody || isOfPath || !isEmptyBody(request) || Object.keys(parts.query).length > 0) return refusal;
+  const { details, cause } = refusal;
+  const sentence = `The request has no body. ${refusal.message}`;
+  return new GatewayError("VALIDATION_ERROR", sentence, { ...(details && { details }), cause });
+}
+
+function firstField({ details }: GatewayError): string {
+  const [first] = Array.isArray(details?.fields) ? details.fields : [];
+  return String(first?.field ?? "");
 }
 
 type ReadBody = () => Promise<InputOf<Route>>;

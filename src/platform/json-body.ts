@@ -1,4 +1,5 @@
 import { GatewayError } from "./errors.ts";
+import { findJsonFault } from "./json-fault.ts";
 
 const MAX_DEPTH = 64;
 /** What a body may be made of, unless its route takes more. */
@@ -11,10 +12,21 @@ const CLOSING = new Set([0x5d, 0x7d]);
 export function parseJsonBody(bytes: Buffer, maxValues = MAX_VALUES): unknown {
   if (bytes.length === 0) return {};
   checkShape(bytes, maxValues);
+  const text = decode(bytes);
   try {
-    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+    return JSON.parse(text);
   } catch (cause) {
-    throw new GatewayError("VALIDATION_ERROR", "The body is not valid JSON in UTF-8.", { cause });
+    const fault = findJsonFault(text);
+    const where = fault ? ` at line ${fault.line}, column ${fault.column}` : "";
+    throw new GatewayError("VALIDATION_ERROR", `The body is not valid JSON${where}.`, { cause });
+  }
+}
+
+function decode(bytes: Buffer): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch (cause) {
+    throw new GatewayError("VALIDATION_ERROR", "The body is not in UTF-8.", { cause });
   }
 }
 

@@ -33,7 +33,7 @@ function fieldsOf(body: unknown): unknown {
 
 test("a fault deep inside is named by its dotted path", () => {
   expect(fieldsOf({ text: "x", deep: { list: [{ at: 1 }, { at: "2" }, {}] } })).toEqual([
-    { field: "deep.list.1.at", issue: "Invalid input: expected number, received string" },
+    { field: "deep.list.1.at", issue: "must be a number" },
     { field: "deep.list.2.at", issue: "is required" },
   ]);
 });
@@ -43,14 +43,16 @@ test("of several shapes, the one that nearly fits says what is wrong", () => {
     { field: "either.url", issue: "is required" },
   ]);
   expect(fieldsOf({ text: "x", either: { url: 5 } })).toEqual([
-    { field: "either.url", issue: "Invalid input: expected string, received number" },
+    { field: "either.url", issue: "must be text" },
   ]);
-  expect(fieldsOf({ text: "x", plain: true })).toEqual([{ field: "plain", issue: "Invalid input" }]);
+  expect(fieldsOf({ text: "x", plain: true })).toEqual([
+    { field: "plain", issue: "must be text or a number" },
+  ]);
 });
 
-test("a fault in an alias is told under the canonical name, and fifty faults are enough", () => {
+test("a fault in an alias is told under the alias that was sent, and fifty faults are enough", () => {
   expect(fieldsOf({ textMessage: { text: 5 } })).toEqual([
-    { field: "text", issue: "Invalid input: expected string, received number" },
+    { field: "textMessage.text", issue: "must be text" },
   ]);
   expect(fieldsOf({ text: "x", deep: { list: Array(200).fill({}) } })).toHaveLength(50);
 });
@@ -67,4 +69,34 @@ test("a fault in a map with a very long key names only the beginning of the key"
     issue: string;
   }[];
   expect(fault?.field).toBe(`names.${"k".repeat(294)}`);
+});
+
+test("null counts as absent at any depth, except where it means something and in lists", () => {
+  const patch = route({
+    http: "PATCH /thing",
+    access: "public",
+    tag: "Test",
+    summary: "Change",
+    input: z.object({
+      size: z.coerce.number().int().min(0).default(7),
+      name: z.string().nullish(),
+      limits: z.record(z.string(), z.union([z.string(), z.null()])).optional(),
+      metadata: z.unknown().optional(),
+      people: z.array(z.object({ phone: z.string(), note: z.string().optional() })).optional(),
+      plain: z.array(z.string()).optional(),
+    }),
+    output: z.unknown(),
+  });
+  const read = (body: unknown) => readInput(patch, { path: {}, query: {}, body });
+  expect(
+    read({
+      size: null,
+      name: null,
+      limits: { a: null },
+      metadata: { b: null },
+      people: [{ phone: "1", note: null }],
+    }),
+  ).toEqual({ size: 7, name: null, limits: { a: null }, metadata: { b: null }, people: [{ phone: "1" }] });
+  expect(() => read({ plain: [null] })).toThrow("plain.0: must be text");
+  expect(() => read({ people: [{ phone: null }] })).toThrow("people.0.phone: is required");
 });

@@ -1,13 +1,18 @@
 import type { z } from "zod";
-import { readPath, resolveAliases } from "./aliases.ts";
+import { withoutAbsentNulls } from "./absent-nulls.ts";
+import { nameAsSent, readPath, resolveAliases } from "./aliases.ts";
 import { cleanJson } from "./clean-text.ts";
+import { describeIssue } from "./describe-issue.ts";
 import { GatewayError } from "./errors.ts";
 import type { InputOf, Route } from "./route.ts";
 
 const MAX_FIELDS = 50;
 /** Of the name of a field in an answer, and of what is wrong with it. */
-const MAX_CHARACTERS = 300;
+const MAX_NAME = 300;
+const MAX_ISSUE = 1500;
 const IDEMPOTENCY_KEY = /^(?:"([\x21-\x7e]{1,255})"|([\x21-\x7e]{1,255}))$/;
+
+type Fields = Readonly<Record<string, unknown>>;
 
 export interface RequestParts {
   path: Readonly<Record<string, unknown>>;
@@ -16,18 +21,41 @@ export interface RequestParts {
 }
 
 /**
- * Path, query and body of a request as the route's input; `convert` runs after the aliases and before the check. Throws VALIDATION_ERROR with the fields that are wrong.
+ * Path, query and body of a request as the route's input; `convert` runs after the aliases and before the check. Throws
+ * VALIDATION_ERROR with the fields that are wrong, by the names that they were sent under.
  */
 export function readInput<R extends Route>(
   route: R,
   parts: RequestParts,
   convert: (fields: Record<string, unknown>) => Record<string, unknown> = (fields) => fields,
 ): InputOf<R> {
-  const given = convert(resolveAliases(cleanJson(collect(route, parts)), route.aliases));
-  const input = { ...given, ...cleanJson(parts.path) };
-  const parsed = route.input.safeParse(input);
+  const sent = cleanJson(collect(route, parts));
+  const given = convert(resolveAliases(sent, route.aliases));
+  const input = withoutAbsentNulls(route.input, { ...given, ...cleanJson(parts.path) });
+  const parsed = route.input.safeParse(input, { error: describeIssue });
   if (parsed.success) return parsed.data as InputOf<R>;
-  throw invalidInput(parsed.error.issues, input);
+  throw nameFieldsAsSent(invalidInput(parsed.error.issues, input), route, sent);
+}
+
+/** The fields of a request as they were sent, without those of the path. */
+export function sentFields(route: Route, { query, body }: Omit<RequestParts, "path">): Fields {
+  const fields = typeof body === "object" && body !== null && !Array.isArray(body) ? body : {};
+  return route.http.startsWith("GET ") ? { ...query } : { ...query, ...fields };
+}
+
+/** The same refusal, with each field named as it was sent, which may be an alias. */
+export function nameFieldsAsSent(refusal: GatewayError, route: Route, sent: Fields): GatewayError {
+  const { fields } = refusal.details ?? {};
+  if (refusal.code !== "VALIDATION_ERROR" || !Array.isArray(fields)) return refusal;
+  const named = fields.map(({ field, ...rest }) => ({
+    ...rest,
+    field: nameAsSent(sent, field, route.aliases),
+  }));
+  const [before, after] = [String(fields[0]?.field), String(named[0]?.field)];
+  const isAtStart = refusal.message.startsWith(`${before}: `);
+  const sentence = isAtStart ? `${after}${refusal.message.slice(before.length)}` : refusal.message;
+  const details = { ...refusal.details, fields: named };
+  return new GatewayError(refusal.code, sentence, { details, cause: refusal.cause });
 }
 
 function collect(route: Route, { query, body }: RequestParts): Record<string, unknown> {
@@ -39,11 +67,12 @@ function collect(route: Route, { query, body }: RequestParts): Record<string, un
   return route.http.startsWith("DELETE ") ? { ...query, ...fields } : { ...fields };
 }
 
-function invalidInput(issues: readonly z.core.$ZodIssue[], input: unknown): GatewayError {
+/** A refusal for what a schema found wrong with a value. */
+export function invalidInput(issues: readonly z.core.$ZodIssue[], input: unknown): GatewayError {
   const fields = issues
     .flatMap((issue) => flatten(issue))
     .slice(0, MAX_FIELDS)
-    .map(({ path, message }) => describeIssue(path.map(String).join("."), message, input));
+    .map((fault) => describeFault(fault, input));
   const [first] = fields;
   const sentence = first?.field
     ? `${first.field}: ${first.issue}`
@@ -51,23 +80,28 @@ function invalidInput(issues: readonly z.core.$ZodIssue[], input: unknown): Gate
   return new GatewayError("VALIDATION_ERROR", sentence, { details: { fields } });
 }
 
-function describeIssue(field: string, message: string, input: unknown): { field: string; issue: string } {
-  const isAbsent =
-    field !== "" && readPath(input, field) === undefined && message.includes("received undefined");
+interface Fault {
+  path: PropertyKey[];
+  code: string;
+  message: string;
+}
+
+function describeFault({ path, code, message }: Fault, input: unknown): { field: string; issue: string } {
+  const field = path.map(String).join(".");
+  // A rule over several fields may name one that is not there.
+  const isAbsent = code !== "custom" && field !== "" && readPath(input, field) === undefined;
   // The key of a map is the caller's own, and may be as long as the body.
-  return {
-    field: field.slice(0, MAX_CHARACTERS),
-    issue: isAbsent ? "is required" : message.slice(0, MAX_CHARACTERS),
-  };
+  return { field: field.slice(0, MAX_NAME), issue: isAbsent ? "is required" : message.slice(0, MAX_ISSUE) };
 }
 
 /** A union says only that nothing fitted; the branch with the fewest faults inside its fields says what is wrong. */
-function flatten(issue: z.core.$ZodIssue): { path: PropertyKey[]; message: string }[] {
+function flatten(issue: z.core.$ZodIssue): Fault[] {
+  if (issue.code === "invalid_key") return issue.issues.map(({ message }) => ({ ...issue, message }));
   if (issue.code !== "invalid_union") return [issue];
   const branches = issue.errors.filter((branch) => branch.every(({ path }) => path.length > 0));
   const [nearest] = branches.toSorted((a, b) => a.length - b.length);
   if (!nearest || nearest.length === 0) return [issue];
-  return nearest.flatMap(flatten).map(({ path, message }) => ({ path: [...issue.path, ...path], message }));
+  return nearest.flatMap(flatten).map((fault) => ({ ...fault, path: [...issue.path, ...fault.path] }));
 }
 
 /** The `Idempotency-Key` header, with or without the quotes of the draft. Throws VALIDATION_ERROR when malformed. */

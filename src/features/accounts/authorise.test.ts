@@ -226,10 +226,18 @@ describe("an instance that is not the caller's", () => {
   it("is forbidden to a key with the same words, whether it exists or not", async () => {
     const [one, other] = [await makeTenant(), await makeTenant()];
     const refusals = await Promise.all(
-      [other.id, 999_999_999, 0, undefined].map((id) => ask("instance", one.key, id).catch((error) => error)),
+      [other.id, 999_999_999].map((id) => ask("instance", one.key, id).catch((error) => error)),
     );
     for (const refusal of refusals) expect(refusal).toEqual(refusals[0]);
     expect(refusals[0]).toMatchObject({ code: "INSTANCE_FORBIDDEN" });
+  });
+
+  it("is refused as no number once the caller is known, where the path holds none", async () => {
+    const one = await makeTenant();
+    for (const credential of [one.key, one.token]) {
+      expect(await outcome(ask("instance", credential, 0))).toBe("VALIDATION_ERROR");
+    }
+    expect(await outcome(ask("instance", undefined, 0))).toBe("AUTH_REQUIRED");
   });
 
   it("is not found by a user with the same words, whether it exists, is being removed, or neither", async () => {
@@ -242,9 +250,7 @@ describe("an instance that is not the caller's", () => {
       .where("id", "=", removed.id)
       .execute();
     const refusals = await Promise.all(
-      [other.id, 999_999_999, 0, removed.id].map((id) =>
-        ask("instance", one.token, id).catch((error) => error),
-      ),
+      [other.id, 999_999_999, removed.id].map((id) => ask("instance", one.token, id).catch((error) => error)),
     );
     for (const refusal of refusals) expect(refusal).toEqual(refusals[0]);
     expect(refusals[0]).toMatchObject({ code: "NOT_FOUND" });

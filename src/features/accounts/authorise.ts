@@ -2,7 +2,7 @@ import { createHash, timingSafeEqual } from "node:crypto";
 import type { Engine } from "../../engine/engine.ts";
 import { digestApiKey, isApiKey } from "../../platform/api-key.ts";
 import type { Db } from "../../platform/db.ts";
-import { GatewayError } from "../../platform/errors.ts";
+import { GatewayError, invalidField } from "../../platform/errors.ts";
 import type { Authorise, AuthoriseRequest, Caller, Credential } from "../../platform/handler.ts";
 import { type Cidr, inCidr, parseCidr, parseIp, reachedIps } from "../../platform/ip-address.ts";
 import type { Access, Route } from "../../platform/route.ts";
@@ -180,6 +180,11 @@ async function checkAdmin(adminTokens: readonly Secret[], value: string): Promis
   const given = sha256(value);
   // All of them are compared, so that the time does not tell which one was nearly right.
   const right = adminTokens.filter((token) => timingSafeEqual(given, sha256(token.reveal())));
+  if (adminTokens.length === 0)
+    throw new GatewayError(
+      "INVALID_CREDENTIALS",
+      "WAYGATE_ADMIN_TOKEN is not set: no administrative token is valid.",
+    );
   if (right.length === 0)
     throw new GatewayError("INVALID_CREDENTIALS", "The administrative token is not valid.");
   return { caller: { kind: "admin" }, rates: UNLIMITED };
@@ -204,6 +209,8 @@ function requireFeature({ feature }: Route, features: Readonly<Record<string, un
 
 /** A key learns nothing about other instances, not even whether they exist; a user nothing about other accounts. */
 async function requireInstance(known: Credentials, caller: Caller, instanceId: number): Promise<void> {
+  if (instanceId === 0)
+    throw invalidField("id", "must be the number of an instance in the path, such as /api/v1/instances/1");
   if (caller.kind === "key" && caller.instance_id !== instanceId) {
     throw new GatewayError("INSTANCE_FORBIDDEN", "The API key is not the key of this instance.");
   }
@@ -228,5 +235,5 @@ function requireStanding({ access, role }: Route, user: User): void {
 
 /** Without an administrative token its routes are not there. */
 function closed(): GatewayError {
-  return new GatewayError("ROUTE_NOT_FOUND", "There is no such route.");
+  return new GatewayError("ROUTE_NOT_FOUND", "There is no such route while WAYGATE_ADMIN_TOKEN is not set.");
 }

@@ -1,9 +1,12 @@
 import { sql } from "kysely";
 import { addLane } from "../../engine/lanes.ts";
+import { withoutAbsentNulls } from "../../platform/absent-nulls.ts";
 import { resolveAliases } from "../../platform/aliases.ts";
 import { cleanJson } from "../../platform/clean-text.ts";
 import type { Trx } from "../../platform/db.ts";
-import { GatewayError, invalidField } from "../../platform/errors.ts";
+import { describeIssue } from "../../platform/describe-issue.ts";
+import { invalidField } from "../../platform/errors.ts";
+import { invalidInput } from "../../platform/read-input.ts";
 import { placeOf, type SecretBox } from "../../platform/secret-box.ts";
 import { originOf } from "../../platform/url-origin.ts";
 import { type IntegrationRow, isMaskOf, selectIntegrations } from "./integration-row.ts";
@@ -29,17 +32,12 @@ export async function readDraft(
   const given = cleanJson(config ?? flat);
   const isSame = Object.keys(given).length === 0 && before !== undefined;
   const fields = isSame ? before.config : readFields(provider, given, before);
-  const parsed = provider.config.safeParse(fields);
-  if (!parsed.success) throw refuse(parsed.error.issues);
+  const settings = withoutAbsentNulls(provider.config, fields);
+  const parsed = provider.config.safeParse(settings, { error: describeIssue });
+  if (!parsed.success) throw invalidInput(parsed.error.issues, settings);
   const issue = await outgoing.refusal(String(parsed.data[provider.address]));
   if (issue) throw invalidField(provider.address, issue);
   return { ...owner, instance_id, enabled: enabled ?? before?.enabled ?? true, config: parsed.data };
-}
-
-function refuse(issues: readonly { path: PropertyKey[]; message: string }[]): GatewayError {
-  const fields = issues.map(({ path, message }) => ({ field: path.join("."), issue: message }));
-  const [first] = fields;
-  return new GatewayError("VALIDATION_ERROR", `${first?.field}: ${first?.issue}`, { details: { fields } });
 }
 
 /** A secret that comes back as it was shown stays as it is, unless it would go to somebody else. */

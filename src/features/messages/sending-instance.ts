@@ -71,8 +71,10 @@ function isComingBack({ jid, status }: SendingInstance): boolean {
   return jid !== null && (status === "reconnecting" || status === "connecting");
 }
 
-function notConnected({ status }: SendingInstance): GatewayError {
-  return new GatewayError("INSTANCE_NOT_CONNECTED", "The instance is not connected.", {
+function notConnected({ id, jid, status }: SendingInstance): GatewayError {
+  const connect = `Call POST /api/v1/instances/${id}/connect`;
+  const toDo = jid === null || GONE.has(status) ? `${connect} and scan the QR first.` : `${connect} first.`;
+  return new GatewayError("INSTANCE_NOT_CONNECTED", `The instance is not connected. ${toDo}`, {
     details: { status },
   });
 }

@@ -13,11 +13,16 @@ function isHttpUrl(text: string): boolean {
 const groups = ["*", "message.*", "instance.*", "webhook.*"] as const;
 
 export const eventFilter = z
-  .array(z.enum([...EVENT_NAMES, ...groups], "is not the name of an event"))
+  .array(z.enum([...EVENT_NAMES, ...groups], { error: ({ input }) => refuseName(input) }))
   .max(60)
   .describe(
     "Names, `message.*`, `instance.*`, `webhook.*` or `*` (the 14 names); empty: messages and connections.",
   );
+
+function refuseName(name: unknown): string {
+  const shown = typeof name === "string" ? `"${name.slice(0, 60)}"` : "this";
+  return `${shown} is not the name of an event. The names are ${[...groups, ...EVENT_NAMES].join(", ")}`;
+}
 
 /** Names that a delivery sets itself, or that belong to one hop. */
 const RESERVED_HEADER =

@@ -1,0 +1,73 @@
+import type { z } from "zod";
+
+type Schema = z.core.$ZodType;
+type Fields = Readonly<Record<string, unknown>>;
+
+interface Parts {
+  type: string;
+  innerType?: Schema;
+  in?: Schema;
+  out?: Schema;
+  element?: Schema;
+  valueType?: Schema;
+  options?: readonly Schema[];
+  shape?: Readonly<Record<string, Schema>>;
+}
+
+const partsOf = (schema: Schema) => schema._zod.def as unknown as Parts;
+
+/**
+ * The value without the fields that are null where null has no meaning of its own: many clients send null for what they
+ * leave out. Entries of lists stay.
+ */
+export function withoutAbsentNulls(schema: Schema, value: unknown): unknown {
+  if (typeof value !== "object" || value === null) return value;
+  const { shape, element, valueType } = partsOf(insideOf(schema, Array.isArray(value)));
+  if (Array.isArray(value)) {
+    return element ? value.map((entry) => withoutAbsentNulls(element, entry)) : value;
+  }
+  if (!shape && !valueType) return value;
+  return withoutNullFields(value as Fields, (name) =>
+    shape ? (Object.hasOwn(shape, name) ? shape[name] : undefined) : valueType,
+  );
+}
+
+function withoutNullFields(fields: Fields, schemaOf: (name: string) => Schema | undefined): Fields {
+  const kept: [string, unknown][] = [];
+  for (const [name, value] of Object.entries(fields)) {
+    const schema = schemaOf(name);
+    if (schema === undefined) kept.push([name, value]);
+    else if (value !== null || takesNull(schema)) kept.push([name, withoutAbsentNulls(schema, value)]);
+  }
+  return Object.fromEntries(kept);
+}
+
+/** The schema of the object or list that stands there, without what is around it. */
+function insideOf(schema: Schema, isList: boolean): Schema {
+  const { innerType, in: before, out: after, options } = partsOf(schema);
+  if (innerType) return insideOf(innerType, isList);
+  if (before && after) return insideOf(partsOf(before).type === "transform" ? after : before, isList);
+  if (!options) return schema;
+  const fitting = options
+    .map((option) => insideOf(option, isList))
+    .filter((option) => (isList ? partsOf(option).type === "array" : isMap(option)));
+  return fitting.length === 1 && fitting[0] ? fitting[0] : schema;
+}
+
+function isMap(schema: Schema): boolean {
+  return ["object", "record"].includes(partsOf(schema).type);
+}
+
+/** Whether null means something there. Coercion does not count: it would make 0 or "null" of it. */
+function takesNull(schema: Schema): boolean {
+  const { type, innerType, in: before, options } = partsOf(schema);
+  if (["null", "nullable", "any", "unknown"].includes(type)) return true;
+  if (innerType) return takesNull(innerType);
+  if (before) return takesNull(before);
+  if (options) return options.some(takesNull);
+  return ["custom", "literal", "transform"].includes(type) && isTaken(schema);
+}
+
+function isTaken(schema: Schema): boolean {
+  return (schema as z.ZodType).safeParse(null).success;
+}

@@ -1,0 +1,118 @@
+import { z } from "zod";
+
+type RawIssue = z.core.$ZodRawIssue;
+type Schema = z.core.$ZodType;
+
+/** What a field takes, without "must be". */
+type Describe = (schema: Schema) => string[];
+
+const FLAG = "true or false";
+
+const FORMATS: Readonly<Record<string, string>> = {
+  url: "must be a URL",
+  email: "must be an e-mail address",
+  datetime: "must be a time in ISO 8601, such as 2026-01-31T12:00:00Z",
+  date: "must be a date such as 2026-01-31",
+  base64url: "must be base64url without padding",
+};
+
+/** The sentence of the gateway for a value that a schema of zod refuses, where the schema has none of its own. */
+export function describeIssue(issue: RawIssue): string {
+  // A check, such as the largest number, stands on the schema that it is part of.
+  const schema = (issue.schema ?? issue.inst) as Schema | undefined;
+  if (issue.code === "too_small" || issue.code === "too_big") return describeSize(issue, schema);
+  if (issue.code === "invalid_format") return FORMATS[issue.format] ?? "has the wrong form";
+  if (issue.code === "unrecognized_keys") return "has fields that are not known";
+  if (issue.code === "invalid_key") return "has a name that is not allowed";
+  if (issue.code === "not_multiple_of") return `must be a multiple of ${issue.divisor}`;
+  return schema === undefined ? "is not valid" : mustBe(schema);
+}
+
+/** Texts that stand for a flag. */
+const FLAG_WORDS = ["true", "false", "1", "0"];
+
+function mustBe(schema: Schema): string {
+  const words = [...new Set(describe(schema))];
+  const wanted = words.includes(FLAG) ? words.filter((word) => !FLAG_WORDS.includes(word)) : words;
+  if (wanted.length === 0) return "is not valid";
+  return `must be ${orList(wanted)}`;
+}
+
+function orList(words: readonly string[]): string {
+  return words.length < 2 ? words.join() : `${words.slice(0, -1).join(", ")} or ${words.at(-1)}`;
+}
+
+function describeSize(issue: RawIssue & { code: "too_small" | "too_big" }, schema?: Schema): string {
+  const limit = Number(issue.code === "too_big" ? issue.maximum : issue.minimum);
+  if (issue.origin === "string") {
+    if (issue.code === "too_big") return `is longer than ${limit} characters`;
+    return limit === 1 ? "must not be empty" : `must have at least ${limit} characters`;
+  }
+  if (issue.origin === "number" || issue.origin === "int") return describeRange(schema, issue.code, limit);
+  if (issue.code === "too_big") return `must hold at most ${limit} entries`;
+  return limit === 1 ? "must not be empty" : `must hold at least ${limit} entries`;
+}
+
+function describeRange(schema: Schema | undefined, code: string, limit: number): string {
+  if (!schema) return code === "too_big" ? `must be at most ${limit}` : `must be at least ${limit}`;
+  const { isWhole, least, most } = limitsOf(schema);
+  if (!isWhole && least !== undefined && most !== undefined) return `must be between ${least} and ${most}`;
+  return mustBe(schema);
+}
+
+/** By the kind of a schema. A kind that is not here wraps another, or says nothing. */
+const KINDS: Readonly<Record<string, Describe>> = {
+  string: () => ["text"],
+  number: (schema) => [describeNumber(schema)],
+  boolean: () => [FLAG],
+  date: () => ["a time"],
+  array: () => ["a list"],
+  object: () => ["an object"],
+  record: () => ["an object"],
+  null: () => ["null"],
+  enum: (schema) => (schema as z.ZodEnum).options.map(String),
+  literal: (schema) =>
+    [...(schema as z.ZodLiteral).values].map((value) => (value === "" ? "empty" : `${value}`)),
+  union: (schema) => (schema as z.ZodUnion).options.flatMap((option) => describe(option)),
+  pipe: (schema) => describePipe((schema as z.ZodPipe)._zod.def),
+};
+
+function describe(schema: Schema): string[] {
+  const { type, innerType } = schema._zod.def as { type: string; innerType?: Schema };
+  return KINDS[type]?.(schema) ?? (innerType ? describe(innerType) : []);
+}
+
+/** What comes out says it better than what goes in, unless a function of ours makes it. */
+function describePipe({ in: before, out: after }: { in: Schema; out: Schema }): string[] {
+  const words = describe(after);
+  return words.length > 0 ? words : describe(before);
+}
+
+function describeNumber(schema: Schema): string {
+  const { isWhole, least, most } = limitsOf(schema);
+  const kind = isWhole ? "a whole number" : "a number";
+  if (least !== undefined && most !== undefined) return `${kind} from ${least} to ${most}`;
+  if (least !== undefined) return `${kind} of at least ${least}`;
+  return most === undefined ? kind : `${kind} of at most ${most}`;
+}
+
+interface Limits {
+  isWhole: boolean;
+  least?: number | undefined;
+  most?: number | undefined;
+}
+
+function limitsOf(schema: Schema): Limits {
+  const described = z.toJSONSchema(schema, { io: "input", unrepresentable: "any" });
+  const { type, minimum, exclusiveMinimum, maximum, exclusiveMaximum } = described;
+  const isWhole = type === "integer";
+  const step = isWhole ? 1 : 0;
+  const least = minimum ?? (exclusiveMinimum === undefined ? undefined : Number(exclusiveMinimum) + step);
+  const most = maximum ?? (exclusiveMaximum === undefined ? undefined : Number(exclusiveMaximum) - step);
+  return { isWhole, least: real(least), most: real(most) };
+}
+
+/** The bounds of what a number can hold are nobody's rule. */
+function real(limit: number | undefined): number | undefined {
+  return limit !== undefined && Math.abs(limit) < Number.MAX_SAFE_INTEGER ? limit : undefined;
+}
