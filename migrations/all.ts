@@ -32,6 +32,8 @@ import * as keyScope from "./0040-key-scope.ts";
 import * as signIns from "./0041-sign-ins.ts";
 import * as resellerCustomers from "./0042-reseller-customers.ts";
 import * as chatwootAddress from "./0043-chatwoot-address.ts";
+import * as webhookAddresses from "./0044-webhook-addresses.ts";
+import * as sandboxTokens from "./0045-sandbox-tokens.ts";
 import * as campaignArchive from "./0057-campaign-archive.ts";
 import * as figures from "./0058-figures.ts";
 
@@ -72,4 +74,6 @@ export const migrations: Record<string, Migration> = {
   "0028-linking": linking,
   "0057-campaign-archive": campaignArchive,
   "0058-figures": figures,
+  "0044-webhook-addresses": webhookAddresses,
+  "0045-sandbox-tokens": sandboxTokens,
 };

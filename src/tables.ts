@@ -467,7 +467,10 @@ export interface WebhookTable {
   instance_id: number | null;
   lane: number | null;
   name: string;
+  /** Masked, once `address` is set. */
   url: string;
+  /** The whole URL, sealed; null where there is none, or an earlier version has written it. */
+  address: Buffer | null;
   is_default: Generated<boolean>;
   is_active: Generated<boolean>;
   /** As the customer named them; empty means the default set. */

@@ -98,6 +98,8 @@ it("lets a number that two accounts have be claimed by the account that has its 
     listener.session.connect();
     return listener;
   };
+  const tokens = await rows("select token from sandbox.device");
+  expect(tokens.every(({ token }) => /^[0-9a-f]{64}$/.test(String(token)))).toBe(true);
   const [one, other] = [open("token 2", first), open("token 3", second)];
   expect((await one.heard("connected")).me.phone).toBe(BOTH);
   expect((await other.heard("connected")).me.phone).toBe(BOTH);

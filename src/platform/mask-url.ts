@@ -1,4 +1,10 @@
-/** A URL fit for a log: user name, password and query values are masked, the fragment is dropped. */
+/** Words in lower case, and versions: everything else in a path may be a token. */
+const PLAIN_SEGMENT = /^(?:v\d{1,2}|[a-z]{1,15}(?:[-_.][a-z]{1,15}){0,3})?$/;
+
+/**
+ * A URL fit for a log: user name, password, query values and parts of the path that may be tokens are masked, the fragment
+ * is dropped.
+ */
 export function maskUrl(url: string): string {
   let parsed: URL;
   try {
@@ -8,12 +14,17 @@ export function maskUrl(url: string): string {
   }
   const userinfo = parsed.username === "" && parsed.password === "" ? "" : "***@";
   const query = parsed.search === "" ? "" : `?${parsed.search.slice(1).split("&").map(maskPair).join("&")}`;
-  return `${parsed.protocol}//${userinfo}${parsed.host}${parsed.pathname}${query}`;
+  return `${parsed.protocol}//${userinfo}${parsed.host}${maskPath(parsed.pathname)}${query}`;
 }
 
 /** Where a URL leads, without what may be secret in its path. */
 export function originOf(url: string): string {
   return URL.canParse(url) ? new URL(url).origin : "[not a URL]";
+}
+
+function maskPath(path: string): string {
+  const segments = path.split("/");
+  return segments.map((segment) => (PLAIN_SEGMENT.test(segment) ? segment : "***")).join("/");
 }
 
 function maskPair(pair: string): string {

@@ -1,6 +1,7 @@
 import { randomInt } from "node:crypto";
 import { sql } from "kysely";
 import { ensureOwner } from "../features/accounts/create-account.ts";
+import { sealAddresses } from "../features/webhooks/seal-addresses.ts";
 import type { Config } from "../platform/config.ts";
 import { readOrMakeSecretKey } from "../platform/data-dir.ts";
 import { type Database, type Db, openDatabase } from "../platform/db.ts";
@@ -54,6 +55,7 @@ export async function prepareStore(config: Config, dataDir: string, store: Store
       refuseDatabase(error, store.words),
     );
     const { secretKey, box } = await openSecrets(config, dataDir, patient.db);
+    await sealAddresses(patient.db, box);
     const firstOwner = await ensureOwner(patient.db, config).catch(refuseSetting);
     return { secretKey, box, firstOwner };
   } finally {

@@ -157,7 +157,7 @@ export const PERSONAL_DATA = {
   webhook: {
     plain:
       "id account_id instance_id lane is_default is_active events event_names exclude ordering retry_enabled max_attempts disabled_at failing_since failed_events warned_at last_delivery_at last_status created_at updated_at previous_until removed_at disabled_reason format",
-    secret: "secret previous_secret headers url format_token",
+    secret: "secret previous_secret headers url address format_token",
     personal: { name: numbered("account") },
   },
   delivery: {

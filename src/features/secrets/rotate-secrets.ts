@@ -9,6 +9,7 @@ import { placeOf, type SecretBox } from "../../platform/secret-box.ts";
 export const SEALED_COLUMNS = [
   { table: "instance", column: "webhook_secret", key: ["id"] },
   { table: "instance", column: "proxy", key: ["id"] },
+  { table: "webhook", column: "address", key: ["id"] },
   { table: "webhook", column: "secret", key: ["id"] },
   { table: "webhook", column: "previous_secret", key: ["id"] },
   { table: "webhook", column: "headers", key: ["id"] },

@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 import type { Db } from "../../platform/db.ts";
 import { type Handlers, Reply } from "../../platform/handler.ts";
+import { maskUrl } from "../../platform/mask-url.ts";
 import { readCursor, toPage } from "../../platform/paging.ts";
 import type { InputOf } from "../../platform/route.ts";
 import type { Format } from "../webhook-formats/contract.ts";
@@ -16,8 +17,9 @@ export function deliveryLogHandlers(db: Db, baseUrl: string): LogHandlers {
       const { rows, pagination } = toPage(await readLogs(db, input), input.limit, (row) => row.id);
       const data = rows.map(({ body, format, has_token, ...row }) => ({
         ...row,
+        url: maskUrl(row.url),
         request_payload:
-          body && payloadOf(body, format ?? "native", has_token ? MASK : null, row.url, baseUrl),
+          body && payloadOf(body, format ?? "native", has_token ? MASK : null, maskUrl(row.url), baseUrl),
       }));
       return new Reply(data, { beside: { pagination } });
     },

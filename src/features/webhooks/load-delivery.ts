@@ -1,9 +1,10 @@
 import { type Selectable, sql } from "kysely";
 import { createWriter } from "../../engine/writer.ts";
 import type { Db } from "../../platform/db.ts";
+import type { SecretBox } from "../../platform/secret-box.ts";
 import type { DeliveryTable } from "../../tables.ts";
 import { OPERATIONAL_EVENTS } from "../events/contract.ts";
-import type { WebhookRow } from "./webhook-record.ts";
+import { openUrl, type WebhookRow } from "./webhook-record.ts";
 
 /** What a delivery job points at. */
 export interface DeliveryRef {
@@ -17,11 +18,11 @@ export interface DeliveryRef {
   alone?: true;
 }
 
-/** What of a webhook is needed to deliver to it. */
+/** What of a webhook is needed to deliver to it; `url` is the whole one. */
 export type Target = Pick<WebhookRow, (typeof TARGET_COLUMNS)[number]>;
 
 const TARGET_COLUMNS = [
-  ...(["id", "name", "url", "is_active", "ordering", "retry_enabled", "max_attempts"] as const),
+  ...(["id", "name", "url", "address", "is_active", "ordering", "retry_enabled", "max_attempts"] as const),
   ...(["secret", "previous_secret", "previous_until", "headers", "format", "format_token"] as const),
 ];
 
@@ -43,14 +44,20 @@ export interface LoadedDelivery {
 }
 
 /** Reads what jobs point at, all that wait together in one statement; undefined where it is there no longer. */
-export function createDeliveryLoader(db: Db) {
-  return createWriter<DeliveryRef, LoadedDelivery | undefined>({ write: (refs) => loadDeliveries(db, refs) });
+export function createDeliveryLoader(db: Db, box: SecretBox) {
+  return createWriter<DeliveryRef, LoadedDelivery | undefined>({
+    write: (refs) => loadDeliveries(db, box, refs),
+  });
 }
 
 type Row = LoadedDelivery["event"] &
   Target & { ord: number; delivery_id: number; attempts: number; is_global: boolean; is_reported: boolean };
 
-async function loadDeliveries(db: Db, refs: DeliveryRef[]): Promise<(LoadedDelivery | undefined)[]> {
+async function loadDeliveries(
+  db: Db,
+  box: SecretBox,
+  refs: DeliveryRef[],
+): Promise<(LoadedDelivery | undefined)[]> {
   const times = refs.map((ref) => new Date(ref.at).getTime());
   const [from, to] = [new Date(Math.min(...times)), new Date(Math.max(...times))];
   const { rows } = await sql<Row>`
@@ -65,7 +72,7 @@ async function loadDeliveries(db: Db, refs: DeliveryRef[]): Promise<(LoadedDeliv
     join event e on e.event_id = r.event_id and e.created_at = r.at and e.created_at between ${from} and ${to}
     join delivery d on d.id = r.delivery and d.created_at = r.at and d.created_at between ${from} and ${to}
     join webhook w on w.id = r.webhook`.execute(db);
-  const byOrd = new Map(rows.map((row) => [Number(row.ord), toLoaded(row)]));
+  const byOrd = new Map(rows.map((row) => [Number(row.ord), toLoaded(row, box)]));
   return refs.map((_, index) => byOrd.get(index + 1));
 }
 
@@ -74,13 +81,13 @@ function isReported(whose: ReturnType<typeof sql>) {
     select from webhook where ${whose} and is_active and event_names && ${[...OPERATIONAL_EVENTS]}::text[])`;
 }
 
-function toLoaded(row: Row): LoadedDelivery {
+function toLoaded(row: Row, box: SecretBox): LoadedDelivery {
   const { ord, event_id, event, body, instance_id, account_id, created_at, ...rest } = row;
   const { delivery_id, attempts, is_global, is_reported, ...webhook } = rest;
   return {
     event: { event_id, event, body, instance_id, account_id, created_at },
     delivery: { id: delivery_id, attempts },
-    webhook,
+    webhook: { ...webhook, url: openUrl(webhook, box) },
     isGlobal: is_global,
     isReported: is_reported,
   };

@@ -9,7 +9,14 @@ import { newWebhookSecret } from "../../platform/webhook-secret.ts";
 import { type Format, withCounterpart } from "../webhook-formats/contract.ts";
 import { expandEvents, isMaskedSecret } from "./contract.ts";
 import { selectWebhooks } from "./find-webhook.ts";
-import { MASK, openHeaders, type WebhookRow, webhookPlace } from "./webhook-record.ts";
+import {
+  addressColumns,
+  MASK,
+  openHeaders,
+  openUrl,
+  type WebhookRow,
+  webhookPlace,
+} from "./webhook-record.ts";
 
 export interface NewWebhook {
   instance_id: number;
@@ -42,11 +49,12 @@ export async function insertWebhook(trx: Trx, box: SecretBox, webhook: NewWebhoo
   await requireRoom(trx, webhook.instance_id);
   const id = await nextWebhookId(trx);
   const lane = await addLane(trx, "webhook", String(id));
-  const { events, secret, headers, format_token, ...columns } = webhook;
+  const { url, events, secret, headers, format_token, ...columns } = webhook;
   return trx
     .insertInto("webhook")
     .values({
       ...columns,
+      ...addressColumns(box, id, url),
       id,
       lane,
       events,
@@ -119,7 +127,7 @@ export async function changeWebhook(
   change: WebhookChange,
 ): Promise<WebhookRow> {
   const { secret: _, rotate_secret: __, overlap_seconds, events: ___, ...rest } = change;
-  const { headers, format_token, ...columns } = rest;
+  const { url, headers, format_token, ...columns } = rest;
   requireCredentialsForOrigin(row, box, change);
   const secret = newSecretOf(change);
   if (secret && row.is_default && row.instance_id !== null) {
@@ -129,7 +137,7 @@ export async function changeWebhook(
       .where("id", "=", row.instance_id)
       .execute();
   }
-  const isOtherReceiver = change.url !== undefined && change.url !== row.url;
+  const isOtherReceiver = url !== undefined && url !== openUrl(row, box);
   return trx
     .updateTable("webhook")
     .set({
@@ -139,7 +147,7 @@ export async function changeWebhook(
         format_token !== MASK && { format_token: sealToken(box, row.id, format_token) }),
       ...(headers && { headers: sealHeaders(box, row.id, keepMasked(headers, row, box)) }),
       ...(secret && rotation(box, row, secret, overlap_seconds)),
-      ...(isOtherReceiver && HEALTHY),
+      ...(isOtherReceiver && { ...addressColumns(box, row.id, url), ...HEALTHY }),
       ...(change.is_active && { ...HEALTHY, disabled_reason: null, disabled_at: null }),
       updated_at: sql<Date>`now()`,
     })

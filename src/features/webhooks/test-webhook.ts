@@ -5,7 +5,7 @@ import { ulid } from "../../platform/ulid.ts";
 import { getEvent, recordEvents } from "../events/events.ts";
 import { describeTry } from "./attempt-of.ts";
 import { type DeliverOptions, deliverWebhook } from "./deliver-webhook.ts";
-import type { WebhookRow } from "./webhook-record.ts";
+import { openUrl, type WebhookRow } from "./webhook-record.ts";
 import { testEvent } from "./webhook-reports.ts";
 
 export interface WebhookTestDeps extends DeliverOptions {
@@ -18,8 +18,9 @@ const TESTS_PER_MINUTE = 10;
 export function createWebhookTest(deps: WebhookTestDeps) {
   const allow = createMinuteLimit(TESTS_PER_MINUTE, "A webhook");
 
-  return async (webhook: WebhookRow, instanceId: number) => {
-    allow(webhook.id);
+  return async (row: WebhookRow, instanceId: number) => {
+    allow(row.id);
+    const webhook = { ...row, url: openUrl(row, deps.box) };
     const event = await recordTestEvent(deps.db, webhook, instanceId);
     const tried = describeTry(
       await deliverWebhook(deps, { event, webhook, isGlobal: false, body: event.body, attempt: 1 }),

@@ -22,8 +22,8 @@ export interface WebhookLaneOptions extends DeliverOptions {
 
 /** The lane of a webhook: its deliveries, one at a time per chat, four at a time once the receiver has proved itself. */
 export function webhookLane(options: WebhookLaneOptions): LaneKind {
-  const { db } = options;
-  const loader = createDeliveryLoader(db);
+  const { db, box } = options;
+  const loader = createDeliveryLoader(db, box);
   const record = createRecorder(options);
   const breakers = createBreakers();
 

@@ -1,4 +1,5 @@
 import type { Selectable } from "kysely";
+import { maskUrl } from "../../platform/mask-url.ts";
 import { placeOf, type SealedPlace, type SecretBox } from "../../platform/secret-box.ts";
 import type { WebhookTable } from "../../tables.ts";
 
@@ -9,7 +10,7 @@ export const MASK = "****";
 
 /** Where a sealed column of a webhook stands. */
 export function webhookPlace(
-  column: "secret" | "previous_secret" | "headers" | "format_token",
+  column: "address" | "secret" | "previous_secret" | "headers" | "format_token",
   id: number,
 ): SealedPlace {
   return placeOf("webhook", column, id);
@@ -22,9 +23,26 @@ export function toWebhookRecord(row: WebhookRow, box: SecretBox, { revealSecret 
   const headers = Object.keys(openHeaders(row, box)).map((name) => [name, MASK]);
   return {
     ...row,
+    url: openUrl(row, box),
     headers: Object.fromEntries(headers) as Record<string, string>,
     secret: revealSecret ? secret : maskSecret(secret),
     format_token: token === null ? null : MASK,
+  };
+}
+
+/** The whole URL, which may hold a secret; `url` of the row is its masked copy. */
+export function openUrl(
+  { id, url, address }: Pick<WebhookRow, "id" | "url" | "address">,
+  box: SecretBox,
+): string {
+  return address === null ? url : box.open(address, webhookPlace("address", id));
+}
+
+/** The columns that hold a URL: sealed, and masked for lists, logs and events. */
+export function addressColumns(box: SecretBox, id: number, url: string) {
+  return {
+    url: url === "" ? "" : maskUrl(url),
+    address: url === "" ? null : box.seal(url, webhookPlace("address", id)),
   };
 }
 

@@ -1,6 +1,7 @@
 import type { Pool, PoolClient } from "pg";
 import { HOST_LOCK } from "./host.ts";
 import type { Person } from "./numbers.ts";
+import { digestOf } from "./pairing.ts";
 
 /** The identity of a pairing as its session knows it. */
 export interface Me extends Person {
@@ -54,13 +55,13 @@ async function lockDevice(
   token: string,
   account_id: number,
 ): Promise<DeviceRow | undefined> {
-  await client.query("select from sandbox.device where token = $1 for update", [token]);
+  await client.query("select from sandbox.device where token = $1 for update", [digestOf(token)]);
   const { rows } = await client.query<DeviceRow>(
     `select id::float8 as id, phone, push_name, session, unlinked_at is not null as unlinked,
             banned_at is not null as banned,
             session is not null and not pg_try_advisory_xact_lock_shared($2, host) as open
      from sandbox.device where token = $1 and coalesce(account_id, $3) = $3`,
-    [token, HOST_LOCK, account_id],
+    [digestOf(token), HOST_LOCK, account_id],
   );
   return rows[0];
 }
@@ -105,7 +106,7 @@ export async function unlinkDevice(pool: Pool, token: string): Promise<void> {
      )
      insert into sandbox.ledger (device, phone, session, action, outcome, open)
      select id, phone, session, 'logout', 'accepted', 0 from unlinked`,
-    [token],
+    [digestOf(token)],
   );
 }
 

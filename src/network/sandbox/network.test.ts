@@ -6,6 +6,7 @@ import type { Content, Jid, MessageId, SendResult } from "../driver.ts";
 import { newMessageId, phoneJid } from "../ids.ts";
 import { forgetOld } from "./forget-old.ts";
 import { lidOf } from "./numbers.ts";
+import { tokenOf } from "./pairing.ts";
 
 const text = (words: string): Content => ({ kind: "text", text: words });
 const to = (last: string): Jid => phoneJid(`551198888${last}`);
@@ -46,6 +47,19 @@ function statusesOf(listener: Listener, id: MessageId): string[] {
 async function ledger(what: string): Promise<Record<string, unknown>[]> {
   return (await network.pool.query(`select ${what}`)).rows;
 }
+
+describe("the token of a device", () => {
+  it("stands in no table of the network", async () => {
+    const me = await network.pair();
+    const token = tokenOf((await me.credentials.load()) ?? new Uint8Array());
+    const { rows } = await network.pool.query<{ row: string }>(
+      "select to_jsonb(d)::text as row from sandbox.device d union all select to_jsonb(p)::text from sandbox.pairing p",
+    );
+    expect(rows.length).toBeGreaterThan(0);
+    expect(token).toHaveLength(43);
+    expect(rows.map(({ row }) => row).join()).not.toContain(token);
+  });
+});
 
 describe("fixed behaviours by the last four digits", () => {
   it("delivers to every other number, and it is read", async () => {

@@ -1,4 +1,4 @@
-import { randomBytes, randomInt } from "node:crypto";
+import { createHash, randomBytes, randomInt } from "node:crypto";
 import type { Pool } from "pg";
 import type { NetworkEvent } from "../driver.ts";
 import type { SandboxTiming } from "./timing.ts";
@@ -56,19 +56,24 @@ async function offer(
   event: (id: string, expires_at: Date) => NetworkEvent,
 ): Promise<string | undefined> {
   const id = randomBytes(24).toString("base64url");
+  const token = randomBytes(32).toString("base64url");
   await pool.query(
-    `insert into sandbox.pairing (id, host, account_id, code, phone, expires_at)
-     values ($1, $2, $3, $4, $5, now() + $6 * interval '1 millisecond')`,
-    [id, host, account_id, code ?? null, phone ?? null, lifeMs],
+    `insert into sandbox.pairing (id, host, account_id, code, phone, expires_at, token)
+     values ($1, $2, $3, $4, $5, now() + $6 * interval '1 millisecond', $7)`,
+    [id, host, account_id, code ?? null, phone ?? null, lifeMs, digestOf(token)],
   );
   await tell(event(id, new Date(Date.now() + lifeMs)));
   await waitForScan(id, lifeMs);
-  const { rows } = await pool.query<{ token: string | null }>(
-    `with ended as (delete from sandbox.pairing where id = $1 returning device)
-     select d.token from ended left join sandbox.device d on d.id = ended.device`,
+  const { rows } = await pool.query<{ is_scanned: boolean }>(
+    "delete from sandbox.pairing where id = $1 returning device is not null as is_scanned",
     [id],
   );
-  return rows[0]?.token ?? undefined;
+  return rows[0]?.is_scanned ? token : undefined;
+}
+
+/** What the network keeps of a token. */
+export function digestOf(token: string): string {
+  return createHash("sha256").update(token).digest("hex");
 }
 
 /** Which of these pairings have been scanned. */

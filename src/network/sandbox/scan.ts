@@ -1,4 +1,4 @@
-import { randomBytes, randomInt } from "node:crypto";
+import { randomInt } from "node:crypto";
 import type { Pool, PoolClient } from "pg";
 import type { Scan } from "../sandbox-control.ts";
 import type { AccountNetwork } from "./account-network.ts";
@@ -28,6 +28,8 @@ export async function scan(
 interface PairingRow {
   id: string;
   phone: string | null;
+  /** The digest of the token that its device is known by. */
+  token: string;
 }
 
 // A pairing whose process is gone is nobody's: the lock of a living one is not to be had. One that an older version
@@ -37,8 +39,8 @@ async function findPairing(
   qrOrCode: string,
 ): Promise<PairingRow | undefined> {
   const { rows } = await client.query<PairingRow>(
-    `select id, phone from sandbox.pairing
-     where (id = $1 or code = $2) and device is null and expires_at > now()
+    `select id, phone, token from sandbox.pairing
+     where (id = $1 or code = $2) and device is null and token is not null and expires_at > now()
        and coalesce(account_id, $4) = $4 and not pg_try_advisory_xact_lock_shared($3, host)
      for update`,
     [pairingOf(qrOrCode), qrOrCode.replaceAll("-", "").toUpperCase(), HOST_LOCK, account_id],
@@ -60,7 +62,7 @@ async function pairWith(
   const { rows } = await client.query<{ id: number }>(
     `insert into sandbox.device (account_id, phone, token, push_name) values ($1, $2, $3, $4)
      returning id::float8 as id`,
-    [account_id, phone, randomBytes(32).toString("base64url"), push_name],
+    [account_id, phone, pairing.token, push_name],
   );
   const device = rows[0]?.id ?? 0;
   await client.query("update sandbox.pairing set device = $2 where id = $1", [pairing.id, device]);

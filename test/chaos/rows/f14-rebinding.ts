@@ -80,7 +80,7 @@ async function saveEach(story: E2eStory): Promise<Endpoint[]> {
     const { client, id } = shops[index] ?? {};
     const url = `http://${name}/hook`;
     await client?.updateDefaultWebhook({ id: id ?? 0, url }).catch(() => {});
-    await story.rows("update webhook set url = $1 where instance_id = $2", url, id);
+    await story.rows("update webhook set url = $1, address = null where instance_id = $2", url, id);
   }
   return shops;
 }

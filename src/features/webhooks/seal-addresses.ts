@@ -1,0 +1,31 @@
+import { sql } from "kysely";
+import type { Db } from "../../platform/db.ts";
+import { maskUrl } from "../../platform/mask-url.ts";
+import type { SecretBox } from "../../platform/secret-box.ts";
+import { webhookPlace } from "./webhook-record.ts";
+
+const ROWS_AT_ONCE = 500;
+
+/**
+ * Seals the URLs that an earlier version has stored in plain text, in batches: a start that is interrupted goes on with
+ * what is left. A URL that changes meanwhile is sealed by that change.
+ */
+export async function sealAddresses(db: Db, box: SecretBox): Promise<void> {
+  for (;;) {
+    const rows = await db
+      .selectFrom("webhook")
+      .select(["id", "url"])
+      .where("address", "is", null)
+      .where("url", "!=", "")
+      .orderBy("id")
+      .limit(ROWS_AT_ONCE)
+      .execute();
+    if (rows.length === 0) return;
+    const sealed = rows.map(({ id, url }) => box.seal(url, webhookPlace("address", id)));
+    await sql`
+      update webhook w set address = x.address, url = x.masked
+      from unnest(${rows.map(({ id }) => id)}::bigint[], ${rows.map(({ url }) => url)}::text[],
+        ${rows.map(({ url }) => maskUrl(url))}::text[], ${sealed}::bytea[]) as x (id, url, masked, address)
+      where w.id = x.id and w.url = x.url and w.address is null`.execute(db);
+  }
+}
