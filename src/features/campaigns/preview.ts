@@ -11,7 +11,7 @@ export interface PreviewOrder {
   variables?: Record<string, unknown>;
 }
 
-const NOBODY = "0000000";
+const NOBODY = "1000000";
 
 /** What would be sent: for the next recipients, for one of them, or for made-up variables. */
 export async function previewCampaign(db: Db, campaign: CampaignRow, order: PreviewOrder) {

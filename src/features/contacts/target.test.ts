@@ -36,6 +36,17 @@ test("a national number is prefixed only where a default country is set", () => 
   expect(resolveTarget({ number: "11999990001" }).phone).toBe("11999990001");
 });
 
+test("a number typed with 00 in front is international, whatever the default country is", () => {
+  for (const number of ["005511999990004", "00 55 11 99999-0004", "0055(11)99999 0004"])
+    for (const country of [undefined, "BR", "US"])
+      expect(resolveTarget({ number }, country).phone).toBe("5511999990004");
+});
+
+test("a number that begins with 0 is refused for its missing country code, unless a default country adds it", () => {
+  expect(() => resolveTarget({ number: "011999990004" })).toThrow("number: has no country code");
+  expect(resolveTarget({ number: "011999990004" }, "BR").phone).toBe("5511999990004");
+});
+
 test.each([
   "",
   "   ",

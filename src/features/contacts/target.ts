@@ -58,19 +58,31 @@ function readJid(field: string, jid: string): Recipient {
   return toPerson(readDigits(field, id));
 }
 
+/** A number that begins with + or 00 has its country code; another one gets the default country's. */
 function readDigits(field: string, text: string, defaultCountry?: string): string {
   const bare = text.replace(/[+()\-.\s]/g, "");
   if (!/^\d+$/.test(bare)) throw invalidField(field, "may hold digits and + ( ) - . and spaces only");
-  const digits = defaultCountry && !text.startsWith("+") ? withCountry(bare, defaultCountry) : bare;
+  const isInternational = text.startsWith("+") || bare.startsWith("00");
+  const dialled = bare.replace(/^00/, "");
+  const digits = defaultCountry && !isInternational ? withCountry(dialled, defaultCountry) : dialled;
   if (digits.length < 7 || digits.length > 15) {
     throw invalidField(field, "must have 7 to 15 digits, with country and area code");
   }
+  if (digits.startsWith("0")) throw invalidField(field, WITHOUT_COUNTRY);
   return digits;
 }
+
+const WITHOUT_COUNTRY =
+  "has no country code. Send it in international format, for example 5511999990004, or set WAYGATE_DEFAULT_COUNTRY";
 
 function withCountry(digits: string, country: string): string {
   const parsed = parsePhoneNumberFromString(digits, country as CountryCode);
   return parsed?.isValid() ? parsed.number.slice(1) : digits;
+}
+
+/** Whether no country has such a phone, so that the digits may be those of a LID; a real phone is never taken for one. */
+export function isNoPhone(digits: string): boolean {
+  return parsePhoneNumberFromString(`+${digits}`)?.isValid() !== true;
 }
 
 function toPerson(digits: string): Recipient {

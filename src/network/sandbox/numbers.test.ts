@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { groupJid, phoneJid } from "../ids.ts";
-import { lidOf, numberGivenOut, phoneOf } from "./numbers.ts";
+import { isOnNetwork, lidOf, numberGivenOut, phoneOf } from "./numbers.ts";
 
 describe("LIDs", () => {
   const phones = [
@@ -32,6 +32,14 @@ describe("phoneOf", () => {
   it("tells a phone from a group", () => {
     expect(phoneOf(phoneJid("5511999990001"))).toBe("5511999990001");
     expect(phoneOf(groupJid("1203630"))).toBeNull();
+  });
+});
+
+describe("a number without its country code", () => {
+  it("is nobody's in the sandbox either", () => {
+    for (const number of ["999990004", "11999990004", "21999990004"]) expect(isOnNetwork(number)).toBe(false);
+    for (const number of ["5511999990004", "351912345678", "12025550123"])
+      expect(isOnNetwork(number)).toBe(true);
   });
 });
 

@@ -1,3 +1,4 @@
+import { parsePhoneNumberFromString } from "libphonenumber-js/min";
 import type { Identity, Jid } from "../driver.ts";
 import { isLidJid, lidJid, phoneJid, phoneOfJid } from "../ids.ts";
 import type { SandboxTiming } from "./timing.ts";
@@ -38,9 +39,20 @@ export function behaviourOf(phone: string | null, timing: SandboxTiming): Behavi
   }
 }
 
-/** Nobody has a number that ends in 0000; a Brazilian one in 0007 is known without the ninth digit only. */
+/**
+ * Nobody has a number that ends in 0000 or has no country code; a Brazilian one in 0007 is known without the ninth digit
+ * only.
+ */
 export function isOnNetwork(phone: string): boolean {
-  return !phone.endsWith("0000") && !/^55\d{2}9\d{4}0007$/.test(phone);
+  return !phone.endsWith("0000") && !/^55\d{2}9\d{4}0007$/.test(phone) && hasCountryCode(phone);
+}
+
+const SHORTEST_WITH_COUNTRY = 10;
+
+/** False where the first digits belong to no country; after the 1 of North America no area begins with 0 or 1. */
+function hasCountryCode(phone: string): boolean {
+  if (phone.length < SHORTEST_WITH_COUNTRY || /^1[01]/.test(phone)) return false;
+  return parsePhoneNumberFromString(`+${phone}`) !== undefined;
 }
 
 /** Whether the person lets nobody put them into a group. */
