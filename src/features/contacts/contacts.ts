@@ -11,10 +11,10 @@ import type { NumberOwner } from "./numbers.ts";
 import { resolveTarget, type Target } from "./target.ts";
 
 export { type Chat, type Conversations, createConversations } from "./conversations.ts";
-export { otherSpelling } from "./number-candidates.ts";
+export { otherSpelling, personOf, spellingsOf } from "./number-candidates.ts";
 export { createNumbers, type Numbers } from "./numbers.ts";
 export type { Conversation } from "./save-chats.ts";
-export { type Recipient, readAddress, readPhone, resolveTarget, type Target } from "./target.ts";
+export { isNoPhone, type Recipient, readAddress, readPhone, resolveTarget, type Target } from "./target.ts";
 
 export type ContactDeps = CheckDeps;
 

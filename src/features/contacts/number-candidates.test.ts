@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { otherSpelling } from "./number-candidates.ts";
+import { otherSpelling, personOf, spellingsOf } from "./number-candidates.ts";
 
 test.each([
   ["5531987654321", "553187654321"],
@@ -19,4 +19,14 @@ test.each([
   ["a number of the United States", "12025550123"],
 ])("%s has one spelling", (_, number) => {
   expect(otherSpelling(number)).toBeUndefined();
+});
+
+test.each([
+  ["5531987654321", "553187654321"],
+  ["5215512345678", "525512345678"],
+  ["5491123456789", "541123456789"],
+])("%s and %s are one person, under one key", (long, short) => {
+  expect(personOf(long)).toBe(personOf(short));
+  expect(spellingsOf(short)).toEqual([short, long]);
+  expect(personOf("351912345678")).toBe("351912345678");
 });

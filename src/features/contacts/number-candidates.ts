@@ -15,3 +15,14 @@ export function otherSpelling(digits: string): string | undefined {
   }
   return undefined;
 }
+
+/** All spellings of a number, the given one first. */
+export function spellingsOf(digits: string): string[] {
+  const other = otherSpelling(digits);
+  return other === undefined ? [digits] : [digits, other];
+}
+
+/** One key for all spellings of a number; the database's `person_of` makes the same. */
+export function personOf(digits: string): string {
+  return spellingsOf(digits).toSorted()[0] ?? digits;
+}

@@ -1,6 +1,7 @@
 import type { Job, JobEnd } from "../../../engine/engine.ts";
 import { GatewayError } from "../../../platform/errors.ts";
 import { faultPoint } from "../../../platform/fault-point.ts";
+import { isListed } from "../ignored-people.ts";
 import { claimLink, type Link, setLink } from "../links.ts";
 import type { EventWork } from "../provider.ts";
 import type { Answer, NewPost, PostedMessage } from "./api.ts";
@@ -68,8 +69,7 @@ export function personOf(event: Event): Person {
 export function isWanted({ integration }: Pick<Desk, "integration">, person: Person): boolean {
   const { groups, ignore_jids } = configOf(integration);
   if (person.is_group && !groups) return false;
-  const names: (string | null)[] = [person.jid, person.lid, person.phone, person.phone && `+${person.phone}`];
-  return !ignore_jids.some((one) => names.includes(one));
+  return !isListed(ignore_jids, person);
 }
 
 /** Undefined for what stays out of the inbox. */

@@ -3,6 +3,7 @@ import { faultPoint } from "../../../platform/fault-point.ts";
 import { readChat } from "../chat-state.ts";
 import { retryDelayMs } from "../error-policy.ts";
 import type { Health } from "../health.ts";
+import { isListed } from "../ignored-people.ts";
 import { claimLink, type Link, setLink } from "../links.ts";
 import type { EventWork, IntegrationDeps } from "../provider.ts";
 import { toAnswer } from "./answer.ts";
@@ -76,10 +77,10 @@ function toChat({ jid, phone, lid, chat_type: type }: EventWork["event"]["data"]
 
 function isIgnored(
   { ignore_groups, ignore_jids }: TypebotConfig,
-  { from_me, is_group, jid, lid, phone, type }: EventWork["event"]["data"],
+  { from_me, is_group, type, ...chat }: EventWork["event"]["data"],
 ): boolean {
   if (from_me || (is_group && ignore_groups) || type === "unreadable") return true;
-  return ignore_jids.some((one) => [jid, lid, phone].includes(one.replace(/^\+/, "")));
+  return isListed(ignore_jids, chat);
 }
 
 /** It waited somewhere before it came to us. */
