@@ -34,6 +34,7 @@ import * as resellerCustomers from "./0042-reseller-customers.ts";
 import * as chatwootAddress from "./0043-chatwoot-address.ts";
 import * as webhookAddresses from "./0044-webhook-addresses.ts";
 import * as sandboxTokens from "./0045-sandbox-tokens.ts";
+import * as onePerson from "./0047-one-person.ts";
 import * as campaignArchive from "./0057-campaign-archive.ts";
 import * as figures from "./0058-figures.ts";
 
@@ -71,6 +72,7 @@ export const migrations: Record<string, Migration> = {
   "0041-sign-ins": signIns,
   "0042-reseller-customers": resellerCustomers,
   "0043-chatwoot-address": chatwootAddress,
+  "0047-one-person": onePerson,
   "0028-linking": linking,
   "0057-campaign-archive": campaignArchive,
   "0058-figures": figures,

@@ -745,6 +745,8 @@ export interface CampaignRecipientTable {
   reason: string | null;
   /** Row number, from the moment it is queued. */
   message: number | null;
+  /** The person who is written to, one spelling for each number, from the moment it is queued; once in a campaign. */
+  person: string | null;
   planned_at: Date | null;
   decided_at: Date | null;
   created_at: Generated<Date>;

@@ -1,6 +1,7 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { sql } from "kysely";
 import type { Engine } from "../../engine/engine.ts";
+import { lidJid } from "../../network/ids.ts";
 import type { Db, Trx } from "../../platform/db.ts";
 import { invalidField } from "../../platform/errors.ts";
 import type { Handlers } from "../../platform/handler.ts";
@@ -8,6 +9,7 @@ import type { OutputOf } from "../../platform/route.ts";
 import type { SecretBox } from "../../platform/secret-box.ts";
 import { requireUser } from "../accounts/accounts.ts";
 import type { Suppression } from "../consent/consent.ts";
+import { isNoPhone, personOf } from "../contacts/contacts.ts";
 import { answerOnce, findAnswer, repeated } from "../instances/instances.ts";
 import { type CampaignRow, ENDED, getCampaign, lockCampaign, onceOf, refuseState } from "./campaign-row.ts";
 import { type campaignsContract, MAX_LISTED } from "./contract.ts";
@@ -41,7 +43,7 @@ export function createRecipientAdder(deps: AddDeps): AddHandler {
     requireSome(input);
     const count = new Count();
     for await (const some of readAll(deps, campaign.account_id, input)) {
-      const fresh = count.sort(some);
+      const fresh = count.sort(await readLids(db, campaign.instance_id, some));
       if (fresh.length > 0) count.took(fresh, await insert(deps, campaign, fresh));
       // Others have their turn between two pieces.
       await turn();
@@ -81,9 +83,10 @@ class Count {
         if (this.#invalid.length < MAX_LISTED) this.#invalid.push(one);
         return false;
       }
-      if (this.#seen.has(one.phone)) this.#duplicates += 1;
-      const isNew = !this.#seen.has(one.phone);
-      this.#seen.add(one.phone);
+      const person = personOf(one.phone);
+      const isNew = !this.#seen.has(person);
+      if (!isNew) this.#duplicates += 1;
+      this.#seen.add(person);
       return isNew;
     });
   }
@@ -166,7 +169,28 @@ function toGiven({ id, phone }: { id: number; phone: string | null }): GivenReci
   return phone === null ? { value: `lead ${id}`, reason: "has no phone" } : { phone, variables: {} };
 }
 
-/** Who is in the campaign already stays the one they are. */
+/** Digits of a LID whose phone is known are that phone. */
+async function readLids(
+  db: Db,
+  instanceId: number,
+  some: readonly GivenRecipient[],
+): Promise<readonly GivenRecipient[]> {
+  const lids = some.flatMap((one) => ("phone" in one && isNoPhone(one.phone) ? [lidJid(one.phone)] : []));
+  if (lids.length === 0) return some;
+  const rows = await db
+    .selectFrom("contact")
+    .select(["lid", "phone"])
+    .where("instance_id", "=", instanceId)
+    .where("lid", "in", lids)
+    .execute();
+  const phones = new Map(rows.map(({ lid, phone }) => [lid, phone]));
+  return some.map((one) => {
+    const phone = "phone" in one ? phones.get(lidJid(one.phone)) : undefined;
+    return phone && "phone" in one ? { ...one, phone } : one;
+  });
+}
+
+/** Who is in the campaign already, in whatever spelling, stays the one they are. */
 async function insert(
   { db, engine, suppression }: AddDeps,
   campaign: CampaignRow,
@@ -188,6 +212,8 @@ async function insert(
         case when opted_out then 'opted_out' end, case when opted_out then now() end
       from rows from (jsonb_to_recordset(${JSON.stringify(input)}::jsonb)
         as (phone text, variables jsonb, opted_out boolean)) with ordinality as x (phone, variables, opted_out, ord)
+      where not exists (select from campaign_recipient r
+        where r.campaign_id = ${id} and person_of(r.phone) = person_of(x.phone))
       order by ord
       on conflict (campaign_id, phone) do nothing
       returning status = 'skipped' as is_skipped`.execute(trx);

@@ -12,7 +12,7 @@ export interface Candidate {
 }
 
 /** Why somebody is passed over. */
-export type SkipReason = "opted_out" | "no_consent" | "empty_message" | "message_too_long";
+export type SkipReason = "opted_out" | "no_consent" | "empty_message" | "message_too_long" | "duplicate";
 
 export interface Choice {
   ready: Candidate[];
@@ -66,6 +66,7 @@ export interface WaitingOrder {
   limit: number;
   /** Leaves out those in whose chat nothing has ever been received, by either side. */
   onlyKnownChats?: boolean;
+  /** Digits, in any spelling. */
   phone?: string;
 }
 
@@ -77,20 +78,22 @@ export async function findWaiting(
 ): Promise<WaitingRecipient[]> {
   const isKnown = sql`exists (
     select from conversation c join message m on m.conversation_id = c.id
-    where c.instance_id = ${instance_id} and c.phone = r.phone
+    where c.instance_id = ${instance_id} and c.phone = any(spellings_of(r.phone))
       and (m.direction = 'inbound' or m.status in ('delivered', 'read', 'played')))`;
   const { rows } = await sql<WaitingRecipient>`
     select r.id, r.phone, r.variables, r.contact_name, to_jsonb(l) as lead
     from (
-      select r.*, p.push_name as contact_name from campaign_recipient r
-      left join contact p on p.instance_id = ${instance_id} and p.jid = r.phone || '@s.whatsapp.net'
+      select r.*, (select p.push_name from contact p where p.instance_id = ${instance_id} and p.push_name is not null
+          and p.jid in (select one || '@s.whatsapp.net' from unnest(spellings_of(r.phone)) one) limit 1) as contact_name
+      from campaign_recipient r
       where r.campaign_id = ${id} and r.status = 'pending'
-        ${phone === undefined ? sql`` : sql`and r.phone = ${phone}`}
+        ${phone === undefined ? sql`` : sql`and person_of(r.phone) = person_of(${phone})`}
         ${onlyKnownChats ? sql`and ${isKnown}` : sql``}
       order by r.id limit ${limit}
     ) r
     left join lateral (
-      select name, email, custom_fields from lead where account_id = r.account_id and phone = r.phone
+      select name, email, custom_fields from lead
+      where account_id = r.account_id and phone is not null and person_of(phone) = person_of(r.phone)
     ) l on true
     order by r.id`.execute(db);
   return rows;

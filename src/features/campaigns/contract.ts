@@ -173,7 +173,12 @@ const recipient = z.object({
   id: z.number(),
   phone: z.string(),
   status: z.enum(RECIPIENT_STATUS),
-  reason: z.string().nullable().describe("Why it was skipped, or failed."),
+  reason: z
+    .string()
+    .nullable()
+    .describe(
+      "Why it was skipped, or failed; `duplicate`: the campaign writes to this person under another number.",
+    ),
   message_id: z.string().nullable(),
   variables: z.record(z.string(), z.string()),
   planned_at: time.nullable(),

@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import { newMessageId, phoneJid, phoneOfJid } from "../../network/ids.ts";
 import type { Trx } from "../../platform/db.ts";
 import { ulid } from "../../platform/ulid.ts";
-import type { Conversation, Conversations, Numbers } from "../contacts/contacts.ts";
+import { type Conversation, type Conversations, type Numbers, personOf } from "../contacts/contacts.ts";
 import { acceptMessages, type NewMessage, type StoredContent } from "../messages/messages.ts";
 import type { CampaignRow } from "./campaign-row.ts";
 import type { Candidate, Choice } from "./choose-recipients.ts";
@@ -33,6 +33,45 @@ export async function findChats(
       return { ...candidate, conversation: await conversations.of({ ...chat, type: "contact" }) };
     }),
   );
+}
+
+/**
+ * Those who are written to: each person once, however often the campaign names them. The others are marked as duplicates.
+ * The campaign is locked by the caller, and a unique index holds what this finds.
+ */
+export async function skipDuplicates(
+  trx: Trx,
+  campaign: CampaignRow,
+  ready: readonly ReadyRecipient[],
+): Promise<ReadyRecipient[]> {
+  if (ready.length === 0) return [];
+  const asked = ready.map(({ id, conversation }) => ({ id, ...namesOf(conversation) }));
+  const { rows } = await sql<{ id: number }>`
+    select x.id from jsonb_to_recordset(${JSON.stringify(asked)}::jsonb) as x (id bigint, jid text, person text)
+    left join contact p on p.instance_id = ${campaign.instance_id} and p.jid = x.jid
+    where exists (select from campaign_recipient r
+      where r.campaign_id = ${campaign.id} and r.id <> x.id and r.person in (x.person, p.lid))`.execute(trx);
+  const taken = new Set(rows.map(({ id }) => id));
+  const people = new Set<string>();
+  const kept = ready.filter(({ id, conversation }) => {
+    const { person } = namesOf(conversation);
+    const isFirst = !taken.has(id) && !people.has(person);
+    people.add(person);
+    return isFirst;
+  });
+  const ids = new Set(kept.map(({ id }) => id));
+  const others = ready.filter(({ id }) => !ids.has(id));
+  await skipRecipients(
+    trx,
+    others.map(({ id }) => ({ id, reason: "duplicate" })),
+  );
+  return kept;
+}
+
+/** Where somebody is written to, and the person behind it: by phone in one spelling, else by LID. */
+function namesOf({ jid }: Conversation): { jid: string; person: string } {
+  const phone = phoneOfJid(jid);
+  return { jid, person: phone === null ? jid : personOf(phone) };
 }
 
 /** Marks those that are passed over, as far as they still wait. */
@@ -70,11 +109,14 @@ export async function queueRecipients(
   );
   const queued = going.flatMap(({ recipient, at }, index) => {
     const message = accepted[index];
-    return typeof message === "number" ? [{ id: recipient.id, message, at }] : [];
+    const { person } = namesOf(recipient.conversation);
+    return typeof message === "number" ? [{ id: recipient.id, message, at, person }] : [];
   });
   await sql`
-    update campaign_recipient r set status = 'queued', reason = null, message = x.message, planned_at = x.at
-    from jsonb_to_recordset(${JSON.stringify(queued)}::jsonb) as x (id bigint, message bigint, at timestamptz)
+    update campaign_recipient r set status = 'queued', reason = null, message = x.message, planned_at = x.at,
+      person = x.person
+    from jsonb_to_recordset(${JSON.stringify(queued)}::jsonb)
+      as x (id bigint, message bigint, at timestamptz, person text)
     where r.id = x.id`.execute(trx);
   return queued.length === going.length;
 }

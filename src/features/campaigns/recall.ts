@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { Engine } from "../../engine/engine.ts";
 import type { Db, Trx } from "../../platform/db.ts";
-import { otherSpelling } from "../contacts/contacts.ts";
+import { spellingsOf } from "../contacts/contacts.ts";
 
 /**
  * Takes back what is queued and has not been submitted: message and job go, the recipient waits again, and the month of
@@ -23,7 +23,7 @@ export async function recallFrom(
   people: readonly { account_id: number; phone: string }[],
 ): Promise<void> {
   const known = people.flatMap(({ account_id, phone }) =>
-    [phone, otherSpelling(phone)].flatMap((one) => (one ? [{ account_id, phone: one }] : [])),
+    spellingsOf(phone).map((one) => ({ account_id, phone: one })),
   );
   await recall(
     trx,
@@ -53,7 +53,7 @@ async function recall(trx: Trx, which: ReturnType<typeof sql>): Promise<number[]
       from (select account_id, month, count(*) as taken from queued group by account_id, month) q
       where u.account_id = q.account_id and u.month = q.month
     ), freed as (
-      update campaign_recipient r set status = 'pending', message = null, planned_at = null
+      update campaign_recipient r set status = 'pending', message = null, person = null, planned_at = null
       from queued q where r.id = q.id
     )
     select distinct lane from queued`.execute(trx);

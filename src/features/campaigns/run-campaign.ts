@@ -4,7 +4,7 @@ import type { CampaignRow } from "./campaign-row.ts";
 import type { Choice } from "./choose-recipients.ts";
 import type { InstanceState } from "./judge.ts";
 import { type Plan, planSends, zoneOf } from "./plan-sends.ts";
-import { queueRecipients, type ReadyRecipient, skipRecipients } from "./queue-recipients.ts";
+import { queueRecipients, type ReadyRecipient, skipDuplicates, skipRecipients } from "./queue-recipients.ts";
 import { recallQueued } from "./recall.ts";
 import { momentOf, zonedTime } from "./zoned-time.ts";
 
@@ -134,10 +134,11 @@ async function queueNext(
 ): Promise<Queued> {
   if (!prepared) return { hasRoom: true, nextAt: campaign.next_at };
   await skipRecipients(trx, prepared.skipped);
+  const ready = await skipDuplicates(trx, campaign, prepared.ready);
   const { queued } = await countWaiting(trx, campaign.id);
-  const count = Math.min(prepared.ready.length, Math.max(0, MOST_AHEAD - queued));
+  const count = Math.min(ready.length, Math.max(0, MOST_AHEAD - queued));
   const { moments, nextAt } = await plan(trx, now, campaign, count);
-  const planned = prepared.ready.flatMap((recipient, index) => {
+  const planned = ready.flatMap((recipient, index) => {
     const at = moments[index];
     return at ? [{ recipient, at }] : [];
   });

@@ -1,9 +1,10 @@
 import { createHmac } from "node:crypto";
 import { sql } from "kysely";
+import { lidJid } from "../../network/ids.ts";
 import type { Db, Trx } from "../../platform/db.ts";
 import { readKeptKey } from "../../platform/kept-key.ts";
 import type { SecretBox } from "../../platform/secret-box.ts";
-import { otherSpelling } from "../contacts/contacts.ts";
+import { personOf } from "../contacts/contacts.ts";
 
 /** Those of the phones (digits) whose last word on this purpose, as persons or as leads, is that they agree. */
 export async function findConsenting(
@@ -15,23 +16,41 @@ export async function findConsenting(
   if (phones.length === 0) return new Set();
   const rows = await db
     .selectFrom("consent_state")
-    .select("phone")
+    .select("subject")
     .where("account_id", "=", accountId)
     .where("purpose", "=", purpose)
-    .where(
-      "subject",
-      "in",
-      phones.map((phone) => `phone:${phone}`),
-    )
+    .where("subject", "in", phones.map(subjectOf))
     .where("granted", "=", true)
     .execute();
-  return new Set(rows.flatMap(({ phone }) => phone ?? []));
+  const agreed = new Set(rows.map(({ subject }) => subject));
+  return new Set(phones.filter((phone) => agreed.has(subjectOf(phone))));
+}
+
+/** Whatever the spelling, a number is one subject of consent. */
+function subjectOf(phone: string): string {
+  return `phone:${personOf(phone)}`;
+}
+
+/**
+ * What was said of a lead holds for its phone, once that is known: what was withdrawn is withdrawn for the phone, and what
+ * was granted holds where nothing was said under the phone.
+ */
+export async function carryConsent(trx: Trx, leadId: number, phone: string): Promise<void> {
+  await sql`
+    insert into consent (account_id, lead_id, phone, purpose, consent_type, granted, text_version, text_hash, channel)
+    select s.account_id, s.lead_id, ${phone}, s.purpose, s.consent_type, s.granted, s.text_version, s.text_hash, 'merge'
+    from lead l join consent_state s on s.account_id = l.account_id and s.subject = 'lead:' || l.id
+    left join consent_state p on p.account_id = s.account_id and p.purpose = s.purpose
+      and p.subject = 'phone:' || person_of(${phone})
+    where l.id = ${leadId} and p.granted is distinct from s.granted and (not s.granted or p.granted is null)`.execute(
+    trx,
+  );
 }
 
 /** Somebody who is not to be written to by campaigns. */
 export interface Suppressed {
   account_id: number;
-  /** Digits. */
+  /** Digits, or the LID of somebody whose phone is not known. */
   phone: string;
 }
 
@@ -39,7 +58,7 @@ export interface Suppressed {
 export interface Suppression {
   /** Adds to the list what is not on it yet. */
   add(db: Db | Trx, people: readonly Suppressed[], reason: string): Promise<void>;
-  remove(db: Db | Trx, person: Suppressed): Promise<void>;
+  remove(db: Db | Trx, person: Suppressed & { lid: string | null }): Promise<void>;
   /** Those of the phones that are on the list. */
   among(db: Db | Trx, accountId: number, phones: readonly string[]): Promise<Set<string>>;
 }
@@ -49,7 +68,7 @@ export async function createSuppression(db: Db, box: SecretBox): Promise<Suppres
   const pepper = await readKeptKey(db, box, "suppression");
   const digestOf = ({ account_id, phone }: Suppressed) =>
     createHmac("sha256", pepper)
-      .update(`${account_id} ${oneSpelling(phone)}`)
+      .update(`${account_id} ${personOf(phone)}`)
       .digest();
 
   return {
@@ -65,30 +84,48 @@ export async function createSuppression(db: Db, box: SecretBox): Promise<Suppres
         on conflict do nothing`.execute(db);
     },
 
-    async remove(db, person) {
+    async remove(db, { account_id, phone, lid }) {
+      const names = await findNames(db, account_id, lid === null ? [phone] : [phone, lid]);
+      const digests = names.map(({ name }) => digestOf({ account_id, phone: name }));
       await db
         .deleteFrom("suppression")
-        .where("account_id", "=", person.account_id)
-        .where("digest", "=", digestOf(person))
+        .where("account_id", "=", account_id)
+        .where("digest", "in", digests)
         .execute();
     },
 
     async among(db, account_id, phones) {
       if (phones.length === 0) return new Set();
-      const digests = new Map(phones.map((phone) => [phone, digestOf({ account_id, phone })]));
+      const names = await findNames(db, account_id, phones);
+      const digests = names.map(({ name }) => digestOf({ account_id, phone: name }));
       const rows = await db
         .selectFrom("suppression")
         .select("digest")
         .where("account_id", "=", account_id)
-        .where("digest", "in", [...digests.values()])
+        .where("digest", "in", digests)
         .execute();
       const found = new Set(rows.map(({ digest }) => digest.toString("hex")));
-      return new Set(phones.filter((phone) => found.has(digests.get(phone)?.toString("hex") ?? "")));
+      const listed = names.filter((_, at) => found.has(digests[at]?.toString("hex") ?? ""));
+      return new Set(listed.map(({ phone }) => phone));
     },
   };
 }
 
-/** A number that can be written in two ways is one number. */
-function oneSpelling(phone: string): string {
-  return [phone, otherSpelling(phone) ?? phone].toSorted()[0] ?? phone;
+/**
+ * Each phone, the same digits as those of a LID, and the LID under which the owner may have opted out before the phone was
+ * known.
+ */
+async function findNames(
+  db: Db | Trx,
+  accountId: number,
+  phones: readonly string[],
+): Promise<{ phone: string; name: string }[]> {
+  const { rows } = await sql<{ phone: string; name: string }>`
+    select x.phone, c.lid as name
+    from unnest(${phones}::text[]) as x (phone)
+    join contact c on c.account_id = ${accountId} and c.phone = any(spellings_of(x.phone)) and c.lid is not null`.execute(
+    db,
+  );
+  const own = phones.flatMap((phone) => [phone, lidJid(phone)].map((name) => ({ phone, name })));
+  return [...own, ...rows];
 }

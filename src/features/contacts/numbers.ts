@@ -2,12 +2,13 @@ import { sql } from "kysely";
 import { LRUCache } from "lru-cache";
 import type { CallResult, NumberCheck } from "../../network/calls.ts";
 import type { Jid, Session } from "../../network/driver.ts";
-import { phoneJid, phoneOfJid } from "../../network/ids.ts";
+import { lidJid, phoneJid, phoneOfJid } from "../../network/ids.ts";
 import { cleanJson } from "../../platform/clean-text.ts";
 import type { Db } from "../../platform/db.ts";
 import { withinTime } from "../../platform/within-time.ts";
 import type { Conversations } from "./conversations.ts";
 import { otherSpelling } from "./number-candidates.ts";
+import { isNoPhone } from "./target.ts";
 
 /** Whose session is asked, and on whose behalf the answer is kept. */
 export interface NumberOwner {
@@ -27,7 +28,8 @@ export interface KnownNumber {
 export interface Numbers {
   /**
    * The address under which the network knows a number that can be written in two ways. Asks the network once; while it
-   * cannot be asked the number stays as it is given. Costs nothing for other addresses.
+   * cannot be asked the number stays as it is given. Digits that can be no phone and are a known LID are that person.
+   * Costs nothing for other addresses.
    */
   settle(instance: NumberOwner, jid: Jid): Promise<Jid>;
   /** Whether `settle` is known to leave this address as it is, without asking anybody. */
@@ -66,6 +68,7 @@ export function createNumbers(deps: NumberDeps): Numbers {
   function settle(instance: NumberOwner, jid: Jid): Promise<Jid> {
     const number = phoneOfJid(jid);
     const other = number === null ? undefined : otherSpelling(number);
+    if (number !== null && isNoPhone(number)) return findLid(deps.conversations, instance.id, jid, number);
     if (number === null || other === undefined) return Promise.resolve(jid);
     const key = `${instance.id} ${number}`;
     const known = settled.get(key);
@@ -105,6 +108,23 @@ export function createNumbers(deps: NumberDeps): Numbers {
     recall: (instanceId, numbers) => recall(deps.db, instanceId, numbers),
     remember: (instance, answers) => remember(deps, instance, answers),
   };
+}
+
+/** Digits that can be no phone are a LID, where somebody with that LID is known. */
+async function findLid(
+  conversations: Conversations,
+  instanceId: number,
+  jid: Jid,
+  digits: string,
+): Promise<Jid> {
+  const lid = lidJid(digits);
+  const person = await conversations.identify(instanceId, {
+    jid: lid,
+    lid: null,
+    phone: null,
+    push_name: null,
+  });
+  return person.lid === null ? jid : person.jid;
 }
 
 async function settleTogether(deps: NumberDeps, instance: NumberOwner, jids: readonly Jid[]): Promise<Jid[]> {

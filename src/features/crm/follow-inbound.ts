@@ -43,14 +43,15 @@ function toPerson({ account_id, chat_phone, chat_lid, jid, sender, content }: Me
 async function addLeads(trx: Trx, people: readonly Person[]): Promise<void> {
   await sql`
     with person as (
-      select distinct on (account_id, coalesce(phone, lid)) account_id, phone, lid, name
+      select distinct on (account_id, coalesce(person_of(phone), lid)) account_id, phone, lid, name
       from jsonb_to_recordset(${JSON.stringify(people)}::jsonb) as x (account_id bigint, phone text, lid text, name text)
-      where coalesce(phone, lid) is not null order by account_id, coalesce(phone, lid)
+      where coalesce(phone, lid) is not null order by account_id, coalesce(person_of(phone), lid)
     ), fresh as (
       select p.*, row_number() over (partition by p.account_id) as nth, plan.max_leads
       from person p join account a on a.id = p.account_id join plan on plan.id = a.plan_id
       where a.settings ->> 'auto_create_leads' = 'true'
-        and not exists (select from lead l where l.account_id = p.account_id and l.phone = p.phone)
+        and not exists (select from lead l where l.account_id = p.account_id and l.phone is not null
+          and person_of(l.phone) = person_of(p.phone))
         and not exists (select from lead l where l.account_id = p.account_id and l.lid = p.lid)
     )
     insert into lead (account_id, phone, lid, name)
@@ -62,15 +63,16 @@ async function addLeads(trx: Trx, people: readonly Person[]): Promise<void> {
 
 async function optOut(trx: Trx, suppression: Suppression, leaving: readonly Person[]): Promise<void> {
   const known = leaving.flatMap(({ account_id, phone }) => (phone === null ? [] : [{ account_id, phone }]));
-  if (known.length > 0) {
-    await suppression.add(trx, known, "keyword");
-    await recallFrom(trx, known);
-  }
+  // The phone of a LID may be learnt later.
+  const lids = leaving.flatMap(({ account_id, lid }) => (lid === null ? [] : [{ account_id, phone: lid }]));
+  await suppression.add(trx, [...known, ...lids], "keyword");
+  if (known.length > 0) await recallFrom(trx, known);
   await sql`
     with leaving as (
       select l.id from lead l
       join jsonb_to_recordset(${JSON.stringify(leaving)}::jsonb) as x (account_id bigint, phone text, lid text)
-        on x.account_id = l.account_id and (x.phone = l.phone or x.lid = l.lid)
+        on x.account_id = l.account_id
+          and (person_of(l.phone) = person_of(x.phone) and l.phone is not null or x.lid = l.lid)
       order by l.id for update of l
     )
     update lead set opted_out_at = coalesce(opted_out_at, now()), updated_at = now()

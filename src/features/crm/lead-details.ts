@@ -1,5 +1,6 @@
 import type { Db } from "../../platform/db.ts";
 import { GatewayError } from "../../platform/errors.ts";
+import { spellingsOf } from "../contacts/contacts.ts";
 import { selectMessages, toKeptMessage } from "../messages/messages.ts";
 import type { LeadRow } from "./leads.ts";
 
@@ -30,6 +31,7 @@ export async function getLeadDetails(db: Db, accountId: number, id: number) {
 
 /** By the phone, and by the contacts that are known by it or by the LID of the lead. */
 async function findConversations(db: Db, { account_id, phone, lid }: LeadRow) {
+  const phones = phone === null ? [""] : spellingsOf(phone);
   return db
     .selectFrom("conversation as c")
     .innerJoin("instance as i", "i.id", "c.instance_id")
@@ -39,7 +41,7 @@ async function findConversations(db: Db, { account_id, phone, lid }: LeadRow) {
     .where("i.removed_at", "is", null)
     .where((eb) =>
       eb.or([
-        eb("c.phone", "=", phone ?? ""),
+        eb("c.phone", "in", phones),
         eb("c.jid", "=", lid ?? ""),
         eb(
           "c.jid",
@@ -48,7 +50,7 @@ async function findConversations(db: Db, { account_id, phone, lid }: LeadRow) {
             .selectFrom("contact as p")
             .select("p.jid")
             .where("p.account_id", "=", account_id)
-            .where((or) => or.or([or("p.phone", "=", phone ?? ""), or("p.lid", "=", lid ?? "")])),
+            .where((or) => or.or([or("p.phone", "in", phones), or("p.lid", "=", lid ?? "")])),
         ),
       ]),
     )

@@ -6,8 +6,8 @@ import { readCursor, toPage } from "../../platform/paging.ts";
 import type { LeadTable } from "../../tables.ts";
 import { requireUser } from "../accounts/accounts.ts";
 import { recallFrom } from "../campaigns/campaigns.ts";
-import type { Suppression } from "../consent/consent.ts";
-import { readPhone } from "../contacts/contacts.ts";
+import { carryConsent, type Suppression } from "../consent/consent.ts";
+import { personOf, readPhone, spellingsOf } from "../contacts/contacts.ts";
 import { requireRoom } from "../plans/plans.ts";
 import type { crmContract } from "./contract.ts";
 import { type FieldChange, mergeFields, readFieldChange } from "./lead-fields.ts";
@@ -113,14 +113,22 @@ function listLeads(db: Db, accountId: number, filter: LeadFilter): Promise<LeadR
   if (kanban_status !== undefined) query = query.where("kanban_status", "=", kanban_status);
   if (opted_out !== undefined) query = query.where("opted_out_at", opted_out ? "is not" : "is", null);
   if (search) {
+    const parts = searchedParts(search);
     query = query.where(
-      sql<boolean>`position(lower(${search}) in lower(concat_ws(' ', name, email, phone))) > 0`,
+      sql<boolean>`exists (select from unnest(${parts}::text[]) part
+        where position(part in lower(concat_ws(' ', name, email, phone))) > 0)`,
     );
   }
   return query
     .orderBy("id", "desc")
     .limit(limit + 1)
     .execute();
+}
+
+/** A number is found under its other spelling too, and however it is typed. */
+function searchedParts(search: string): string[] {
+  const digits = search.replace(/[\s().+-]/g, "");
+  return [search.toLowerCase(), ...(/^\d{7,15}$/.test(digits) ? spellingsOf(digits) : [])];
 }
 
 /** The lead of the account, locked. Throws NOT_FOUND. */
@@ -142,6 +150,7 @@ async function createLead(
   account_id: number,
   change: LeadChange,
 ): Promise<LeadRow> {
+  requireSomebody(change);
   await requireRoom(trx, { account_id, limit: "max_leads", count: () => countLeads(trx, account_id) });
   const phone = readLeadPhone(deps, change.phone) ?? null;
   const suppressed = await deps.suppression.among(trx, account_id, phone === null ? [] : [phone]);
@@ -159,6 +168,12 @@ async function createLead(
   if (!added) throw phoneTaken();
   const { phone: _, ...rest } = change;
   return changeLead(trx, deps, added, rest);
+}
+
+/** A body with misspelt fields would make a lead of nobody. */
+function requireSomebody({ phone, name, email }: LeadChange): void {
+  if ([phone, name, email].some((one) => typeof one === "string" && one !== "")) return;
+  throw invalidField("phone", "is required: a lead needs a phone, a name or an email");
 }
 
 async function countLeads(trx: Trx, accountId: number): Promise<number> {
@@ -181,7 +196,7 @@ function readLeadPhone({ defaultCountry }: LeadDeps, phone: string | null | unde
 async function changeLead(trx: Trx, deps: LeadDeps, lead: LeadRow, change: LeadChange): Promise<LeadRow> {
   const { opted_out, tags, custom_fields, ...rest } = change;
   const phone = change.phone === undefined ? lead.phone : (readLeadPhone(deps, change.phone) ?? null);
-  if (phone !== null && phone !== lead.phone) await requireFreePhone(trx, lead, phone);
+  if (phone !== null && phone !== lead.phone) await takePhone(trx, lead, phone);
   const optOut = opted_out === undefined ? {} : await setOptOut(trx, deps, { ...lead, phone }, opted_out);
   return trx
     .updateTable("lead")
@@ -202,21 +217,25 @@ async function changeLead(trx: Trx, deps: LeadDeps, lead: LeadRow, change: LeadC
     .executeTakeFirstOrThrow();
 }
 
-async function requireFreePhone(trx: Trx, { account_id }: LeadRow, phone: string): Promise<void> {
+/** Another spelling of the phone that the lead has already is no other phone. */
+async function takePhone(trx: Trx, { id, account_id, phone: before }: LeadRow, phone: string): Promise<void> {
   const other = await trx
     .selectFrom("lead")
     .select("id")
     .where("account_id", "=", account_id)
-    .where("phone", "=", phone)
+    .where("id", "<>", id)
+    .where("phone", "is not", null)
+    .where(sql<boolean>`person_of(phone) = ${personOf(phone)}`)
     .executeTakeFirst();
   if (other) throw phoneTaken();
+  if (before === null) await carryConsent(trx, id, phone);
 }
 
 async function setOptOut(trx: Trx, { suppression }: LeadDeps, lead: LeadRow, optedOut: boolean) {
   const { account_id, phone } = lead;
   if (phone === null) throw invalidField("opted_out", "needs a lead with a phone");
   if (optedOut) await suppression.add(trx, [{ account_id, phone }], "panel");
-  else await suppression.remove(trx, { account_id, phone });
+  else await suppression.remove(trx, { account_id, phone, lid: lead.lid });
   return { opted_out_at: optedOut ? (lead.opted_out_at ?? sql<Date>`now()`) : null };
 }
 

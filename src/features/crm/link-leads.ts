@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import type { Db, Trx } from "../../platform/db.ts";
-import type { Suppression } from "../consent/consent.ts";
+import { carryConsent, type Suppression } from "../consent/consent.ts";
 
 const AT_ONCE = 500;
 
@@ -31,13 +31,15 @@ interface Found {
 async function link(trx: Trx, suppression: Suppression, id: number, phone: string): Promise<void> {
   const { rows } = await sql<Found>`
     select l.id, l.account_id, l.opted_out_at, l.id = ${id} as is_same from lead l, lead u
-    where u.id = ${id} and u.phone is null and l.account_id = u.account_id and (l.id = u.id or l.phone = ${phone})
+    where u.id = ${id} and u.phone is null and l.account_id = u.account_id
+      and (l.id = u.id or l.phone is not null and person_of(l.phone) = person_of(${phone}))
     order by l.id for update of l`.execute(trx);
   const unlinked = rows.find((row) => row.is_same);
   const other = rows.find((row) => !row.is_same);
   if (!unlinked) return;
   const { account_id, opted_out_at } = unlinked;
   if (opted_out_at) await suppression.add(trx, [{ account_id, phone }], "keyword");
+  await carryConsent(trx, id, phone);
   if (other) await absorb(trx, other.id, id);
   else await trx.updateTable("lead").set({ phone, updated_at: sql`now()` }).where("id", "=", id).execute();
 }

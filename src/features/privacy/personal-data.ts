@@ -242,6 +242,7 @@ export const PERSONAL_DATA = {
     plain: "id account_id campaign_id status reason message planned_at decided_at created_at",
     personal: {
       phone: address("leads", "conversations"),
+      person: nothing("leads", "conversations"),
       variables: always(empty, "leads", "messages"),
     },
   },
