@@ -247,6 +247,15 @@ describe("blocking", () => {
     expect(undone.data).toMatchObject({ action: "unblock", is_blocked: false });
   });
 
+  test("of the instance's own number is refused", async () => {
+    const own = { id: id(), number: story.sales.phone };
+    expect(await refusal(client().blockContact({ ...own, action: "block" }))).toEqual([
+      400,
+      "VALIDATION_ERROR",
+    ]);
+    expect((await client().contactInfo(own)).data.is_blocked).toBe(false);
+  });
+
   test("needs an action, and somebody who is there", async () => {
     const { phone } = newPerson();
     expect(await refusal(client().blockContact({ id: id(), number: phone }))).toEqual([

@@ -1,4 +1,5 @@
 import type { Jid } from "../../network/driver.ts";
+import { phoneOfJid } from "../../network/ids.ts";
 import type { Db } from "../../platform/db.ts";
 import { GatewayError, invalidField } from "../../platform/errors.ts";
 import { type Handlers, Reply } from "../../platform/handler.ts";
@@ -7,6 +8,7 @@ import { type CheckDeps, checkNumbers } from "./check-numbers.ts";
 import { keepBlocked, keepBlocklist, readContactInfo } from "./contact-info.ts";
 import type { contactsContract } from "./contract.ts";
 import { listContacts } from "./list-contacts.ts";
+import { personOf } from "./number-candidates.ts";
 import type { NumberOwner } from "./numbers.ts";
 import { resolveTarget, type Target } from "./target.ts";
 
@@ -43,6 +45,7 @@ export function contactHandlers(deps: ContactDeps): Handlers<typeof contactsCont
       if (!wanted) throw invalidField("action", "is required: block or unblock");
       const isBlocked = wanted === "block";
       const jid = await findPerson(deps, owner, target);
+      await requireSomebodyElse(db, id, jid);
       await callSession(id, (session) => session.contacts?.setBlocked(jid, isBlocked));
       return { ...(await keepBlocked(deps, owner, jid, isBlocked)), action: wanted };
     },
@@ -60,6 +63,18 @@ async function findPerson(deps: ContactDeps, owner: NumberOwner, target: Target)
   const { jid, type } = resolveTarget(target, deps.defaultCountry);
   if (type === "group") throw invalidField("jid", "must be of a person");
   return deps.numbers.settle(owner, await deps.conversations.addressOf(owner.id, jid));
+}
+
+/** The network says yes to a block of one's own number, and does nothing. */
+async function requireSomebodyElse(db: Db, id: number, jid: Jid): Promise<void> {
+  const me = await db
+    .selectFrom("instance")
+    .select(["phone", "lid"])
+    .where("id", "=", id)
+    .executeTakeFirstOrThrow();
+  const phone = phoneOfJid(jid);
+  const isOwn = phone !== null && me.phone !== null && personOf(phone) === personOf(me.phone);
+  if (isOwn || jid === me.lid) throw invalidField("number", "is the number of this instance itself");
 }
 
 async function getOwner(db: Db, id: number): Promise<NumberOwner> {

@@ -2,10 +2,16 @@ import { sql } from "kysely";
 import type { Engine } from "../../engine/engine.ts";
 import { addJobs } from "../../engine/jobs.ts";
 import type { Jid, MessageId } from "../../network/driver.ts";
-import { newMessageId } from "../../network/ids.ts";
+import { newMessageId, phoneOfJid } from "../../network/ids.ts";
 import type { Db, Trx } from "../../platform/db.ts";
 import { GatewayError, invalidField } from "../../platform/errors.ts";
-import { resolveTarget, type Target } from "../contacts/contacts.ts";
+import {
+  type Conversations,
+  type Numbers,
+  personOf,
+  resolveTarget,
+  type Target,
+} from "../contacts/contacts.ts";
 import { actionGroup } from "./action-groups.ts";
 import type { OutcomeWatch } from "./await-outcome.ts";
 import { type MessageRow, selectMessages } from "./message-view.ts";
@@ -19,6 +25,8 @@ export interface ActorDeps {
   watch: OutcomeWatch;
   readInstance: ReadInstance;
   ackTimeoutMs: number;
+  conversations: Conversations;
+  numbers: Numbers;
   defaultCountry?: string;
 }
 
@@ -39,8 +47,8 @@ export function createActor(deps: ActorDeps) {
   const { db, engine, watch, readInstance, ackTimeoutMs } = deps;
 
   return async (request: ActionRequest) => {
-    const { jid, targets } = await findTargets(deps, request);
     const instance = await requireConnected(readInstance, request.instance_id);
+    const { jid, targets } = await findTargets(deps, instance, request);
     const id = await db
       .transaction()
       .execute((trx) => queueAction(trx, instance, { ...request, jid, targets }, ackTimeoutMs));
@@ -88,15 +96,16 @@ interface Targets {
 }
 
 async function findTargets(
-  { db, defaultCountry }: ActorDeps,
-  { instance_id, action, message_ids, target }: ActionRequest,
+  deps: ActorDeps,
+  instance: SendingInstance,
+  { action, message_ids, target }: ActionRequest,
 ): Promise<Targets> {
-  const named = isNamed(target) ? resolveTarget(target, defaultCountry).jid : undefined;
-  const logged = await selectMessages(db)
-    .where("m.instance_id", "=", instance_id)
+  const named = await findNamed(deps, instance, target);
+  const logged = await selectMessages(deps.db)
+    .where("m.instance_id", "=", instance.id)
     .where("m.message_id", "in", message_ids)
     .execute();
-  const rows = inOneChat(logged, named);
+  const rows = inOneChat(named === undefined ? logged : await findInChat(deps, instance, logged, named));
   for (const row of rows) requireAllowed(action, row);
   const byId = new Map<string, MessageRow>(rows.map((row) => [row.message_id, row]));
   const jid = rows[0]?.jid ?? named;
@@ -104,16 +113,41 @@ async function findTargets(
   return { jid, targets: message_ids.map((id) => toTarget(action, id, byId.get(id))) };
 }
 
-function isNamed(target: Target): boolean {
-  return Object.values(target).some((value) => value !== undefined);
+/** The chat that the request names, under the address at which it is kept. */
+async function findNamed(
+  { conversations, numbers, defaultCountry }: ActorDeps,
+  instance: SendingInstance,
+  target: Target,
+): Promise<Jid | undefined> {
+  if (Object.values(target).every((value) => value === undefined)) return undefined;
+  const { jid } = resolveTarget(target, defaultCountry);
+  return numbers.settle(instance, await conversations.addressOf(instance.id, jid));
+}
+
+/** Those that stand in the named chat. Throws VALIDATION_ERROR where all of them stand in others. */
+async function findInChat(
+  { conversations }: ActorDeps,
+  instance: SendingInstance,
+  logged: MessageRow[],
+  named: Jid,
+): Promise<MessageRow[]> {
+  const addresses = await Promise.all(logged.map(({ jid }) => conversations.addressOf(instance.id, jid)));
+  const rows = logged.filter((_, at) => isSamePerson(addresses[at] ?? named, named));
+  if (rows.length === 0 && logged.length > 0)
+    throw invalidField("number", "names another chat than the one in which the message stands");
+  return rows;
 }
 
 /** A message of a group has the same id in every log, and may stand in several chats of one. */
-function inOneChat(logged: MessageRow[], named: Jid | undefined): MessageRow[] {
-  const inNamed = logged.filter((row) => row.jid === named);
-  const rows = inNamed.length > 0 ? inNamed : logged;
+function inOneChat(rows: MessageRow[]): MessageRow[] {
   if (new Set(rows.map((row) => row.jid)).size > 1) throw invalidField("message_ids", "must be of one chat");
   return rows;
+}
+
+/** A number that can be written in two ways is one chat. */
+function isSamePerson(jid: Jid, named: Jid): boolean {
+  const [phone, other] = [phoneOfJid(jid), phoneOfJid(named)];
+  return jid === named || (phone !== null && other !== null && personOf(phone) === personOf(other));
 }
 
 function notLogged(): GatewayError {
@@ -144,6 +178,8 @@ function requireAllowed(action: ActionRow["action"], row: MessageRow): void {
   if (row.status === "pending" || row.status === "failed" || row.status === "cancelled") {
     throw conflict("not_sent", "The message has not been sent.");
   }
+  if (action === "read" && row.from_me)
+    throw conflict("own", "A message that this instance has sent cannot be marked as read.");
   if (action === "react" || action === "read") return;
   if (!row.from_me) throw conflict("not_own", "Only messages that this instance has sent can be changed.");
   if (action === "edit" && row.type !== "text") throw conflict("not_text", "Only a text can be edited.");

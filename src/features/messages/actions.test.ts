@@ -280,6 +280,42 @@ describe("what the network allows for a while only", () => {
   });
 });
 
+describe("the chat that is named beside a message of the log", () => {
+  test("is refused where the message stands in another one, and nothing is done", async () => {
+    const { client } = story.sales;
+    const id = await tell();
+    const elsewhere = { ...sales(), message_id: id, number: "5511955550009" };
+    const refusal = { code: "VALIDATION_ERROR", details: { fields: [{ field: "number" }] } };
+    await expect(client.react({ ...elsewhere, reaction: "👍" })).rejects.toMatchObject(refusal);
+    await expect(client.editMessage({ ...elsewhere, text: "x" })).rejects.toMatchObject(refusal);
+    await expect(client.deleteMessage(elsewhere)).rejects.toMatchObject(refusal);
+    await expect(
+      client.markRead({ ...sales(), message_id: await hear(), number: "5511955550009" }),
+    ).rejects.toMatchObject(refusal);
+    for (const action of ["react", "edit", "delete"])
+      expect(await story.ledger({ action, target_id: id })).toEqual([]);
+  });
+
+  test("may be named in the other spelling of its number", async () => {
+    const { client } = story.sales;
+    const number = "5541987650007";
+    const { data } = await client.sendText({ ...sales(), number, text: "Hi" });
+    const answer = await client.react({
+      ...{ ...sales(), message_id: data.message_id ?? "", number: "554187650007", reaction: "👍" },
+    });
+    expect(answer.data.jid).toBe("554187650007@s.whatsapp.net");
+  });
+});
+
+test("a message that this instance has sent is not marked as read, and its chat gets no receipt", async () => {
+  const { client } = story.sales;
+  const id = await tell();
+  await expect(client.markRead({ ...sales(), message_id: id })).rejects.toMatchObject({
+    ...{ code: "CONFLICT", status: 409, details: { reason: "own" } },
+  });
+  expect(timesTold("message.read", id)).toBe(0);
+});
+
 describe("a message that is not in the log", () => {
   const unknown = { message_id: "3EB0SOMEWHERE" };
 
