@@ -296,9 +296,3 @@ export type DeclaredTable = keyof typeof PERSONAL_DATA;
 export function dataOf(table: DeclaredTable): TableData {
   return PERSONAL_DATA[table];
 }
-
-/** All columns that are declared, with the word under which they are. */
-export function columnsOf({ plain, secret, kept, personal, gone }: TableData): string[] {
-  const lists = [plain, secret, kept?.columns, gone?.columns].flatMap((list) => list?.split(" ") ?? []);
-  return [...lists, ...Object.keys(personal ?? {})];
-}

@@ -140,3 +140,9 @@ function renamed(body: RawBuilder<unknown>): RawBuilder<unknown> {
       else value end)
     from json_each(${body}))::text, 'UTF8')`;
 }
+
+/** All columns that are declared, with the word under which they are. */
+export function columnsOf({ plain, secret, kept, personal, gone }: TableData): string[] {
+  const lists = [plain, secret, kept?.columns, gone?.columns].flatMap((list) => list?.split(" ") ?? []);
+  return [...lists, ...Object.keys(personal ?? {})];
+}
