@@ -8,6 +8,7 @@ import { type Batch, PARTS, type Run, type Scope, type Step } from "./anonymise-
 import { PRIVACY, readLastRows } from "./ask-anonymisation.ts";
 import { CANCEL_STEPS } from "./cancel-waiting.ts";
 import { eraseMessageSteps } from "./erase-messages.ts";
+import { ERASED_TABLES } from "./erased-tables.ts";
 import { FORGET_STEPS } from "./forget-rows.ts";
 import { CHAT_STEPS, NAME_STEPS, PEOPLE_STEPS } from "./sweep-tables.ts";
 import type { Part } from "./treatments.ts";
@@ -157,9 +158,7 @@ async function throwNamesAway(db: Db, { request }: Run): Promise<void> {
   await db.deleteFrom("surrogate").where("request", "=", request).execute();
 }
 
-/** What the rows were before is gone from the files of the database too; a table that is busy is left to its own. */
+/** Small tables never reach the threshold of autovacuum. A table that is busy is left to it. */
 async function vacuum(db: Db): Promise<void> {
-  await sql`
-    vacuum (skip_locked) surrogate, message, message_search, event, delivery, attempt, media, contact, conversation,
-      lead, lead_note, campaign_recipient, campaign, consent`.execute(db);
+  await sql`vacuum (skip_locked) ${sql.join(ERASED_TABLES.map((table) => sql.table(table)))}`.execute(db);
 }

@@ -147,6 +147,32 @@ describe("an export whose process was killed", () => {
 });
 
 describe("anonymising", () => {
+  it("removes the old versions of the rows from every table that it changed, however small", async () => {
+    const tenant = await makeTenant();
+    const instance = await connect(tenant);
+    await receive(instance, "5511987651099", "Vacuum me");
+    await tenant.client.saveQuickReply({ shortcut: "vacuum", content: "Vacuum me" });
+    await anonymise(tenant, "all");
+    const wanted = [
+      "account_user",
+      "contact",
+      "group_chat",
+      "idempotency",
+      "instance",
+      "message",
+      "message_search",
+    ];
+    const tables = [...wanted, "number_check", "outgoing_media", "quick_reply"];
+    const vacuumed = async () => {
+      const { rows } = await test.database.pool.query<{ relname: string }>(
+        "select relname from pg_stat_user_tables where relname = any($1) and vacuum_count > 0 order by 1",
+        [tables],
+      );
+      return rows.map(({ relname }) => relname);
+    };
+    await waitUntil(async () => (await vacuumed()).length === tables.length);
+  });
+
   it("needs one of its scopes, and changes nothing without", async () => {
     const tenant = await makeTenant();
     for (const body of [{}, { scope: null }, { scope: "everything" }, { scope: ["all"] }]) {
