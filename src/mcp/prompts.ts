@@ -41,7 +41,10 @@ export const PROMPTS: readonly Prompt[] = [
   {
     name: "customer_support_agent",
     description: "Answer customers who have written.",
-    input: z.object({ ...instance, language: z.enum(["pt-BR", "en"]).optional() }),
+    input: z.object({
+      ...instance,
+      language: z.enum(["pt-BR", "en"]).optional().describe("pt-BR or en; en unless told."),
+    }),
     write: ({ instanceId, language }) =>
       language === "pt-BR"
         ? SUPPORT_PT(instanceId === undefined ? "" : ` pela instância ${instanceId}`)

@@ -32,7 +32,8 @@ export const quickRepliesContract = {
   saveQuickReply: route({
     http: "POST /api/quick-replies",
     ...SHARED,
-    summary: "Create a quick reply, or change the one with this shortcut",
+    summary:
+      "Create a quick reply, or change the one with this shortcut; what is not given stays, null removes it",
     description:
       "A send uses it by `text` being exactly `/shortcut`, or by the field `quick_reply`. With `media_url` the send becomes a media message with `content` as its caption.",
     message: "Quick reply saved",

@@ -26,14 +26,14 @@ export function quickReplyHandlers(db: Db): Handlers<typeof quickRepliesContract
     },
 
     async saveQuickReply({ input, caller }) {
-      const values = { title: null, media_url: null, ...input };
+      // A field that is not given stays as it is.
       return db
         .insertInto("quick_reply")
-        .values({ ...values, account_id: accountOf(caller) })
+        .values({ ...input, account_id: accountOf(caller) })
         .onConflict((conflict) =>
           conflict
             .columns(["account_id", "shortcut"])
-            .doUpdateSet((eb) => ({ ...values, updated_at: eb.fn<Date>("now") })),
+            .doUpdateSet((eb) => ({ ...input, updated_at: eb.fn<Date>("now") })),
         )
         .returningAll()
         .executeTakeFirstOrThrow();
