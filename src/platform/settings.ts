@@ -98,6 +98,14 @@ export const SETTINGS = z.object({
       "How long files are kept, where neither the instance (`media_retention_days`) nor the plan (feature of that name) says it.",
     )
     .meta({ env: "WAYGATE_MEDIA_RETENTION" }),
+  messageRetentionMs: type
+    .duration("0s", "3650d")
+    .refine((ms) => ms === 0 || ms >= 86_400_000, { error: "must be 0 or at least a day, such as 365d" })
+    .prefault("0")
+    .describe(
+      "How long messages are kept, with their files, where the account (`message_retention_days`) does not say it. 0: for ever. A plan's feature `max_message_retention_days` is the ceiling of both.",
+    )
+    .meta({ env: "WAYGATE_MESSAGE_RETENTION" }),
   ffmpeg: z
     .string()
     .prefault("ffmpeg")

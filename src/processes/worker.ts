@@ -18,6 +18,7 @@ import type { IntegrationParts } from "../features/integrations/integration-part
 import type { MediaParts } from "../features/media/media-parts.ts";
 import { expireFiles } from "../features/media/retention.ts";
 import { expireHeldSends } from "../features/messages/expire-held.ts";
+import { expireMessages } from "../features/messages/expire-messages.ts";
 import { strandedSendsSchedule } from "../features/messages/fail-stranded.ts";
 import { forgetOldKeys } from "../features/messages/idempotency.ts";
 import { dropOrphans } from "../features/messages/outgoing-media.ts";
@@ -102,6 +103,11 @@ export function addWorker(parts: WorkerParts): void {
     { name: "idempotency", everyMs: HOUR, run: () => forgetIdempotency(db) },
     { name: "orphaned-jobs", everyMs: HOUR, run: () => dropOrphanedJobs(db) },
     { name: "media-retention", everyMs: HOUR, run: () => expireFiles(db, config.mediaRetentionMs) },
+    {
+      name: "message-retention",
+      everyMs: 10 * MINUTE,
+      run: () => expireMessages(db, config.messageRetentionMs),
+    },
     { name: "orphaned-media", everyMs: HOUR, run: () => dropOrphans(db) },
     { name: "actions", everyMs: HOUR, run: () => forgetOldActions(db) },
     { name: "integrations", everyMs: HOUR, run: () => parts.integrations.tidy() },

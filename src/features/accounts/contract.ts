@@ -23,6 +23,7 @@ const user = z.object({
 export const DEFAULT_ACCOUNT_SETTINGS = {
   auto_create_leads: false,
   keys_manage_instances: true,
+  message_retention_days: null,
 } as const satisfies z.output<typeof accountSettings>;
 
 export const accountSettings = z.object({
@@ -31,6 +32,15 @@ export const accountSettings = z.object({
     .boolean()
     .describe(
       "Lets each API key list the instances of the account and create more, by `/instance/all` and `/instance/create`.",
+    ),
+  message_retention_days: z
+    .number()
+    .int()
+    .min(1)
+    .max(3650)
+    .nullable()
+    .describe(
+      "Messages older than this are deleted with their files; null: as the gateway keeps them. The plan's `max_message_retention_days` is the ceiling.",
     ),
 });
 
@@ -188,6 +198,7 @@ export const accountsContract = {
     aliases: {
       "settings.auto_create_leads": ["auto_create_leads", "settings.autoCreateLeads"],
       "settings.keys_manage_instances": ["settings.keysManageInstances"],
+      "settings.message_retention_days": ["settings.messageRetentionDays"],
     },
     input: z.object({ name: userName.optional(), settings: accountSettings.partial().optional() }),
     output: ownAccount,

@@ -410,8 +410,20 @@ describe("plans", () => {
     const { status, body: refused } = await call("POST /api/admin/plans", body, bearer);
     expect({ status, error: refused.error }).toMatchObject({ status: 400 });
     expect(JSON.stringify(refused)).toContain(
-      "media_retention is not a feature of a plan. Features are campaigns, crm, integrations, media_retention_days.",
+      "media_retention is not a feature of a plan. Features are campaigns, crm, integrations, media_retention_days, max_message_retention_days.",
     );
+  });
+
+  it("are deleted once no account has them, and the built-in ones never", async () => {
+    const plan = await makePlan({});
+    const { account_id } = await makeAccount(test.owner, { plan_id: plan.id });
+    const inUse = { code: "CONFLICT", details: { accounts: 1 } };
+    expect(await refusal(test.owner.deletePlan({ id: plan.id }))).toMatchObject(inUse);
+    const { data: plans } = await test.owner.listPlans();
+    const standard = plans.find(({ name }) => name === "standard")?.id ?? 0;
+    await test.owner.changeAccount({ id: account_id, plan_id: standard });
+    expect((await test.owner.deletePlan({ id: plan.id })).data).toEqual({ id: plan.id });
+    expect(await refusal(test.owner.deletePlan({ id: standard }))).toMatchObject({ code: "CONFLICT" });
   });
 
   it("switch features off for tokens within 5 s", async () => {

@@ -55,6 +55,7 @@ const messageFilter = {
   direction: z.enum(["inbound", "outbound"]).optional(),
   type: z.enum(MESSAGE_TYPES).optional(),
   status: z.enum(STATUSES).optional(),
+  track_id: boundedText(200).min(1).optional().describe("Only those that were sent with this `track_id`."),
   from: pointInTime.optional().describe("Not earlier than this time (ISO 8601)."),
   until: pointInTime.optional().describe("Earlier than this time."),
   q: trimmedText(200)

@@ -152,6 +152,15 @@ export const crmContract = {
     output: note,
   }),
 
+  deleteLeadNote: route({
+    ...TAG,
+    http: "DELETE /api/leads/:id/notes/:noteId",
+    summary: "Delete an internal note of a lead",
+    message: "Note deleted",
+    input: z.object({ id: rowId, noteId: rowId }),
+    output: z.object({ id: z.number() }),
+  }),
+
   addLeadTags: route({
     ...TAG,
     http: "POST /api/leads/:id/tags",

@@ -72,6 +72,19 @@ describe("a lead", () => {
     await expect(owner.getLeadDetails({ id })).rejects.toMatchObject(MISSING);
   });
 
+  test("loses a note that is deleted, by its own account alone", async () => {
+    const { data: lead } = await owner.createLead({ phone: newPhone(), name: "Notes" });
+    const [first, second] = [
+      (await owner.addLeadNote({ id: lead.id, note: "One" })).data,
+      (await owner.addLeadNote({ id: lead.id, note: "Two" })).data,
+    ];
+    const deleting = { id: lead.id, noteId: first.id };
+    await expect(stranger.deleteLeadNote(deleting)).rejects.toMatchObject(MISSING);
+    expect((await owner.deleteLeadNote(deleting)).data).toEqual({ id: first.id });
+    await expect(owner.deleteLeadNote(deleting)).rejects.toMatchObject(MISSING);
+    expect((await owner.getLeadDetails({ id: lead.id })).data.notes).toMatchObject([{ id: second.id }]);
+  });
+
   test("has notes, tags, and the last messages of its chats", async () => {
     const phone = newPhone();
     const { data } = await owner.createLead({ phone, name: "Ana" });
@@ -266,6 +279,13 @@ test("who is opted out in the panel does not get what is queued for them", async
 describe("a quick reply", () => {
   test("is saved under its shortcut, once, and used by a send", async () => {
     const first = await owner.saveQuickReply({ shortcut: "/Hours", content: "9 to 5" });
+    const titled = { shortcut: "closed", content: "We are closed", title: "Night" };
+    await owner.saveQuickReply(titled);
+    const changed = await owner.saveQuickReply({ shortcut: "closed", content: "Closed" });
+    expect(changed.data).toMatchObject({ title: "Night", content: "Closed" });
+    const untitled = await owner.saveQuickReply({ shortcut: "closed", content: "Closed", title: null });
+    expect(untitled.data.title).toBeNull();
+    await owner.deleteQuickReply({ id: untitled.data.id });
     const again = await owner.saveQuickReply({
       shortcut: "hours",
       content: "9 to 6",

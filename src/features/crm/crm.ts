@@ -1,3 +1,4 @@
+import { GatewayError } from "../../platform/errors.ts";
 import type { Handlers } from "../../platform/handler.ts";
 import { requireUser } from "../accounts/accounts.ts";
 import type { crmContract } from "./contract.ts";
@@ -27,6 +28,18 @@ export function crmHandlers(deps: LeadDeps): Handlers<typeof crmContract> {
           .returningAll()
           .executeTakeFirstOrThrow();
       });
+    },
+
+    async deleteLeadNote({ input: { id, noteId }, caller }) {
+      const deleted = await db
+        .deleteFrom("lead_note")
+        .where("id", "=", noteId)
+        .where("lead_id", "=", id)
+        .where("account_id", "=", requireUser(caller).account_id)
+        .returning("id")
+        .executeTakeFirst();
+      if (!deleted) throw new GatewayError("NOT_FOUND", "There is no such note.");
+      return deleted;
     },
   };
 }

@@ -20,6 +20,7 @@ export interface MessageFilter {
   direction?: "inbound" | "outbound";
   type?: string;
   status?: string;
+  track_id?: string;
   from?: Date;
   until?: Date;
   /** Words that the message must have; each may go on. */
@@ -45,7 +46,10 @@ const UNCOMMON = new Set(["failed", "cancelled", "played"]);
 async function findPlaces(db: Db, filter: MessageFilter): Promise<TimeCursor[]> {
   const words = toWordQuery(filter);
   if (!words) return readPlaces(db, filter);
-  const isNarrow = filter.conversation_id !== undefined || UNCOMMON.has(filter.status ?? "");
+  const isNarrow =
+    filter.conversation_id !== undefined ||
+    filter.track_id !== undefined ||
+    UNCOMMON.has(filter.status ?? "");
   if (isNarrow) return readPlaces(db, filter, words);
   return findByWords(db, { ...filter, words, after: readTimeCursor(filter.cursor) });
 }
@@ -74,12 +78,21 @@ function hasWords(words: RawBuilder<unknown>) {
       and s.at = case when m.mode is null then m.sent_at else m.created_at end)`;
 }
 
-function conditions({ direction, type, status, from, until, cursor }: MessageFilter): RawBuilder<unknown> {
+function conditions({
+  direction,
+  type,
+  status,
+  track_id,
+  from,
+  until,
+  cursor,
+}: MessageFilter): RawBuilder<unknown> {
   const after = readTimeCursor(cursor);
   const wanted = [
     direction && sql`m.direction = ${direction}`,
     type !== undefined && sql`m.type = ${type}`,
     status !== undefined && sql`m.status = ${status}`,
+    track_id !== undefined && sql`m.track_id = ${track_id}`,
     from && sql`m.sent_at >= ${from}`,
     until && sql`m.sent_at < ${until}`,
     after && sql`(m.sent_at, m.id) < ${timeCursorRow(after)}`,

@@ -30,6 +30,14 @@ export const features = z.object({
     .nullable()
     .optional()
     .describe("How long files are kept where the instance does not say it; null: as the gateway keeps them."),
+  max_message_retention_days: z
+    .number()
+    .int()
+    .min(1)
+    .max(3650)
+    .nullable()
+    .optional()
+    .describe("Messages of the account are deleted after this at the latest; null: no ceiling."),
 });
 
 /** A feature that the gateway does not know would be dropped without a word. */
@@ -95,5 +103,16 @@ export const plansContract = {
     message: "Plan updated",
     input: z.object({ id: rowId, name: planName.optional(), ...z.object(planFields).partial().shape }),
     output: plan,
+  }),
+  deletePlan: route({
+    http: "DELETE /api/admin/plans/:id",
+    access: "owner",
+    tag,
+    summary: "Delete a plan that no account has",
+    description:
+      "A plan that accounts have answers 409 `CONFLICT` with how many: give them another plan first. `unlimited` and `standard` stay.",
+    message: "Plan deleted",
+    input: z.object({ id: rowId }),
+    output: z.object({ id: z.number() }),
   }),
 };

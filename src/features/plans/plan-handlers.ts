@@ -5,7 +5,7 @@ import { type Caller, type Handlers, Reply } from "../../platform/handler.ts";
 import { readCursor, toPage } from "../../platform/paging.ts";
 import type { InputOf } from "../../platform/route.ts";
 import type { PlanTable } from "../../tables.ts";
-import { namesOf, recordAudit } from "../audit/audit.ts";
+import { type AuditActor, namesOf, recordAudit } from "../audit/audit.ts";
 import type { plansContract } from "./contract.ts";
 import { isWithin } from "./plans.ts";
 
@@ -54,7 +54,34 @@ export function planHandlers(db: Db): Handlers<typeof plansContract> {
         });
         return plan;
       }),
+
+    deletePlan: ({ input: { id }, ...by }) => db.transaction().execute((trx) => deletePlan(trx, id, by)),
   };
+}
+
+async function deletePlan(trx: Trx, id: number, by: AuditActor): Promise<{ id: number }> {
+  const { name } = await lockPlan(trx, id, "for update");
+  if (BUILT_IN.has(name)) throw new GatewayError("CONFLICT", `The plan ${name} is built in and stays.`);
+  await requireUnused(trx, id, name);
+  await trx.deleteFrom("plan").where("id", "=", id).execute();
+  await recordAudit(trx, { by, action: "plan.delete", target: { type: "plan", id }, account_id: null });
+  return { id };
+}
+
+async function requireUnused(trx: Trx, id: number, name: string): Promise<void> {
+  const { accounts } = await trx
+    .selectFrom("account")
+    .select(({ fn }) => fn.countAll<number>().as("accounts"))
+    .where("plan_id", "=", id)
+    .executeTakeFirstOrThrow();
+  if (Number(accounts) === 0) return;
+  throw new GatewayError(
+    "CONFLICT",
+    `${accounts} accounts have the plan ${name}. Give them another one first.`,
+    {
+      details: { accounts: Number(accounts) },
+    },
+  );
 }
 
 /** A reseller sees what it can give: its own plan and what allows no more. There are few plans. */
@@ -76,13 +103,12 @@ function planOf(db: Db, { account_id }: { account_id: number }): Promise<Plan> {
     .executeTakeFirstOrThrow();
 }
 
-function lockPlan(trx: Trx, id: number): Promise<Plan> {
-  return trx
-    .selectFrom("plan")
-    .selectAll()
-    .where("id", "=", id)
-    .forNoKeyUpdate()
-    .executeTakeFirstOrThrow(() => new GatewayError("NOT_FOUND", "There is no such plan."));
+/** `for update`: no account is given the plan before the commit. */
+function lockPlan(trx: Trx, id: number, mode: "for update" | "for change" = "for change"): Promise<Plan> {
+  const plan = trx.selectFrom("plan").selectAll().where("id", "=", id);
+  return (mode === "for update" ? plan.forUpdate() : plan.forNoKeyUpdate()).executeTakeFirstOrThrow(
+    () => new GatewayError("NOT_FOUND", "There is no such plan."),
+  );
 }
 
 function requireChangeable(plan: Plan, { name }: { name?: string }): void {
