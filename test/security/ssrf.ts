@@ -183,12 +183,14 @@ async function ask(
     encodeURIComponent(String(placeInPath(field, tenant, name) ?? sampleOf(name))),
   );
   const { required = [], properties = {} } = operation.body ?? {};
+  // Without it the link of a text is not read.
+  const preview = "link_preview" in properties ? { link_preview: true } : {};
   const named = [...required, ...["number", "from", "jid"].filter((name) => name in properties)];
   const body = Object.fromEntries(named.map((name) => [name, sampleOf(name) ?? "x"]));
   const more = MORE[provider ?? ""] ?? (isProxy(field) ? PROXIED : MORE[operation.id]);
   return createRawCall(() => gateway.url)(
     `${operation.method} ${path}`,
-    withText({ ...body, ...more }, field.path, text),
+    withText({ ...body, ...preview, ...more }, field.path, text),
     {
       ...credentialsFor(operation, tenant, 1),
       // Each from an address of its own: too many wrong sign-ins from one of them are refused.

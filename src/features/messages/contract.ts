@@ -78,8 +78,13 @@ const messageIdAliases = { message_id: ["id", "messageId", "key.id"] };
 const quickReply = boundedText(70).optional().describe("Shortcut of a quick reply, instead of `text`.");
 
 const textFields = {
-  text,
-  link_preview: z.boolean().default(false).describe("Show a preview of the first link."),
+  text: text.describe("With `link_preview` the gateway reads its first link."),
+  link_preview: z
+    .boolean()
+    .default(false)
+    .describe(
+      "true: show a preview of the first http(s) link, which the gateway reads within 2.5 seconds. Where that fails the text goes out without one.",
+    ),
 };
 const textAliases = { text: ["message", "body", "Body", "textMessage.text"], link_preview: ["linkPreview"] };
 
@@ -320,7 +325,11 @@ export const messagesContract = {
     aliases: { ...sendAliases, ...textAliases },
     input: z.object({
       ...{ id: instanceId, ...target, ...sendOptions, ...textFields },
-      text: text.optional().describe("Just `/shortcut` stands for the quick reply of that name."),
+      text: text
+        .optional()
+        .describe(
+          "Just `/shortcut` stands for the quick reply of that name. With `link_preview` the first link is read.",
+        ),
       quick_reply: quickReply,
     }),
   }),
@@ -378,7 +387,7 @@ export const messagesContract = {
       ...cardFields,
       instance_id: rowId.optional().describe("Absent: the instance of the key."),
       type: z.enum(["text", "media", "location", "contact", "reply", ...MEDIA_TYPES]).optional(),
-      text: text.optional(),
+      text: text.optional().describe("With `link_preview` the first link is read."),
       quick_reply: quickReply,
       link_preview: textFields.link_preview,
       message_id: messageId.optional(),

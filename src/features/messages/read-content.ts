@@ -4,6 +4,7 @@ import type { Db } from "../../platform/db.ts";
 import { GatewayError, invalidField } from "../../platform/errors.ts";
 import { type Recipient, readAddress, readPhone, resolveTarget } from "../contacts/contacts.ts";
 import { cardName, type messagesContract } from "./contract.ts";
+import { fetchLinkPreview } from "./link-preview.ts";
 import { type MessageRow, type StoredContent, selectMessages, toQuoted } from "./message-view.ts";
 import { type MediaOptions, type Owner, readMedia } from "./read-media.ts";
 import { readWholeVcard } from "./whole-vcard.ts";
@@ -96,7 +97,7 @@ async function readBody(
   switch (kind) {
     case "text":
     case "reply":
-      return readText(input);
+      return readText(input, options);
     case "media":
       return readMedia(
         { ...input, type: mediaType(input.type), caption: input.caption ?? input.text },
@@ -113,9 +114,14 @@ function mediaType(type: SendInput["type"]) {
   return isKind(type) ? undefined : type;
 }
 
-function readText({ text, link_preview }: SendInput): StoredContent {
+async function readText(
+  { text, link_preview }: SendInput,
+  { outgoing, account_id }: ReadContentOptions & Owner,
+): Promise<StoredContent> {
   if (text === undefined) throw invalidField("text", "is required");
-  return { kind: "text", text, ...(link_preview && { link_preview }) };
+  if (!link_preview) return { kind: "text", text };
+  const preview = await fetchLinkPreview(text, { outgoing, tenant: { account_id } });
+  return { kind: "text", text, link_preview, ...(preview && { preview }) };
 }
 
 function readLocation({ latitude, longitude, name, address }: SendInput): StoredContent {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type FileServer, file, startFileServer } from "../../../test/file-server.ts";
 import { newPhone, startTestGateway, type TestGateway, waitUntil } from "../../../test/gateway.ts";
 import type { PersonInfo, Said } from "../../../test/whatsapp-server/control.ts";
 import { silenceConsole } from "../../../test/whatsapp-server/quiet.ts";
@@ -114,6 +115,39 @@ describe("a reply", () => {
     expect(await arrived(data.message_id)).toMatchObject({
       extendedTextMessage: { contextInfo: { stanzaId: message_id, remoteJid: group } },
     });
+  });
+});
+
+describe("link_preview", () => {
+  const head =
+    '<meta property="og:title" content="Shoes"><meta property="og:description" content="Blue ones">';
+  let pages: FileServer;
+  let link: string;
+
+  beforeAll(async () => {
+    pages = await startFileServer();
+    link = pages.serve("/shoes", file(Buffer.from(head), "text/html; charset=utf-8"));
+  });
+  afterAll(() => pages.close());
+
+  test("true shows what the first link's page says of itself", async () => {
+    const text = `Look: ${link}!`;
+    const { data } = await client.sendText({ id, number: ana.phone, text, link_preview: true });
+    const wire = { text, matchedText: link, title: "Shoes", description: "Blue ones" };
+    expect(await arrived(data.message_id)).toMatchObject({ extendedTextMessage: wire });
+  });
+
+  test("false, which is the default, reads no page", async () => {
+    const before = pages.asked.length;
+    const { data } = await client.sendText({ id, number: ana.phone, text: link });
+    expect(await arrived(data.message_id)).toMatchObject({ conversation: link });
+    expect(pages.asked).toHaveLength(before);
+  });
+
+  test("of a page that never answers lets the text go out alone", async () => {
+    const slow = pages.serve("/slow", () => {});
+    const { data } = await client.sendText({ id, number: ana.phone, text: slow, link_preview: true });
+    expect(await arrived(data.message_id)).toMatchObject({ conversation: slow });
   });
 });
 

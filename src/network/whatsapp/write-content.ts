@@ -3,10 +3,12 @@ import type {
   ContactContent,
   Content,
   Jid,
+  LinkPreview,
   LocationContent,
   MediaContent,
   Quoted,
   QuotedContent,
+  TextContent,
 } from "../driver.ts";
 import { fromRef, isMediaRef, type MediaProto } from "./media-ref.ts";
 
@@ -39,9 +41,7 @@ function writeKind(
 ): Message {
   switch (content.kind) {
     case "text":
-      return contextInfo
-        ? { extendedTextMessage: { text: content.text, contextInfo } }
-        : { conversation: content.text };
+      return writeText(content, contextInfo);
     case "media":
       return writeMedia(content, contextInfo, file);
     case "location":
@@ -51,6 +51,24 @@ function writeKind(
         contactMessage: { displayName: content.name, vcard: content.vcard ?? vcardOf(content), contextInfo },
       };
   }
+}
+
+function writeText({ text, preview }: TextContent, contextInfo: proto.IContextInfo | undefined): Message {
+  if (!contextInfo && !preview) return { conversation: text };
+  return { extendedTextMessage: { text, contextInfo, ...(preview && writePreview(preview)) } };
+}
+
+function writePreview({
+  url,
+  title,
+  description,
+  thumbnail,
+}: LinkPreview): proto.Message.IExtendedTextMessage {
+  return {
+    ...{ matchedText: url, title, description },
+    previewType: proto.Message.ExtendedTextMessage.PreviewType.NONE,
+    ...(thumbnail && { jpegThumbnail: Buffer.from(thumbnail, "base64") }),
+  };
 }
 
 function writeMedia(

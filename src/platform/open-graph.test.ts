@@ -1,0 +1,35 @@
+import { describe, expect, test } from "vitest";
+import { cpuMsOf } from "../../test/cpu-time.ts";
+import { readPageSummary } from "./open-graph.ts";
+
+describe("The summary of a page", () => {
+  test.each([
+    [
+      "is that for previews",
+      '<title>T</title><meta property="og:title" content="Shoes">',
+      { title: "Shoes" },
+    ],
+    [
+      "is the title where there is no other",
+      "<TITLE lang=en>\n Blue\n shoes </TITLE>",
+      { title: "Blue shoes" },
+    ],
+    [
+      "takes single quotes and any order",
+      "<meta content='A &amp; B &#39;x&#x27;' name=description>",
+      { description: "A & B 'x'" },
+    ],
+    ["names the picture", '<meta property="og:image" content="/a.png"/>', { image: "/a.png" }],
+    ["ends with the tag", '<meta property="og:title"><p content="x">', {}],
+    ["takes no half character", '<meta property="og:title" content="a&#55357;b">', { title: "a b" }],
+    ["is empty where the page says nothing", "<html><body>og:title</body></html>", {}],
+  ])("%s", (_, html, summary) => expect(readPageSummary(html)).toEqual(summary));
+
+  test.each(["<meta ", "<meta a=", '<meta a="', "<", "<title", "<meta property=og:title content=", "&#x"])(
+    "takes linear time of a page full of %j",
+    async (unit) => {
+      const html = unit.repeat(Math.ceil(262_144 / unit.length));
+      expect(await cpuMsOf(async () => void readPageSummary(html))).toBeLessThan(1_000);
+    },
+  );
+});

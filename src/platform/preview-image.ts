@@ -1,0 +1,25 @@
+import sharp from "sharp";
+
+const SIDE = 192;
+const MAX_PIXELS = 12_000_000;
+const MAX_SECONDS = 2;
+const MAX_BYTES = 16_384;
+const FORMATS: ReadonlySet<string> = new Set(["jpeg", "png", "webp", "gif"]);
+
+/** A picture as a small JPEG for a preview of at most 16 KiB; undefined for what is none, or is too large. */
+export async function toPreviewImage(bytes: Uint8Array): Promise<Buffer | undefined> {
+  try {
+    const { format, width, height } = await sharp(bytes, { limitInputPixels: MAX_PIXELS }).metadata();
+    if (!FORMATS.has(format) || width * height > MAX_PIXELS) return undefined;
+    const image = await sharp(bytes, { limitInputPixels: MAX_PIXELS })
+      .timeout({ seconds: MAX_SECONDS })
+      .autoOrient()
+      .resize(SIDE, SIDE, { fit: "inside", withoutEnlargement: true })
+      .flatten({ background: "white" })
+      .jpeg({ quality: 70 })
+      .toBuffer();
+    return image.byteLength <= MAX_BYTES ? image : undefined;
+  } catch {
+    return undefined;
+  }
+}
