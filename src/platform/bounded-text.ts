@@ -25,3 +25,8 @@ export function coercedText(max: number, error = `is longer than ${max} characte
 export function fileText(): z.ZodString {
   return boundedText(LONGEST_TEXT);
 }
+
+/** What to say of a value that fits no form of a union; of one that is absent, that it is required. */
+export function unionHint(hint: string) {
+  return { error: ({ input }: { input?: unknown }) => (input === undefined ? "is required" : hint) };
+}

@@ -5,7 +5,6 @@ import { forgeRequests } from "./ssrf.ts";
 /** Fields whose address the gateway calls at once or when it is tested; the list may grow by itself. */
 const CALLED = [
   "sendText/text",
-  "send/text",
   "sendMedia/url",
   "sendMedia/base64",
   "sendMedia/file/url",

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { boundedText, trimmedText } from "../../platform/bounded-text.ts";
+import { boundedText, trimmedText, unionHint } from "../../platform/bounded-text.ts";
 import { page, pagination, route, rowId, time } from "../../platform/route.ts";
 
 const id = rowId.describe("Numeric instance id.");
@@ -11,7 +11,10 @@ export const queryFlag = z.union([
 ]);
 
 export const digitsOrJid = z
-  .union([boundedText(120), z.number().int().positive().transform(String)])
+  .union(
+    [boundedText(120), z.number().int().positive().transform(String)],
+    unionHint("must be digits with country and area code, or a jid, of at most 120 characters"),
+  )
   .describe("Digits with country and area code, or a jid.");
 
 /** One of number, phone or jid names the recipient; the first of jid, number, phone counts. */

@@ -151,15 +151,18 @@ describe("the stream of an instance", () => {
     expect(first && textOf(first)).toBe("kept");
   });
 
-  test("with a Last-Event-ID that is none begins with what comes", async () => {
-    await say("Before");
-    const stream = await follow("nonsense");
-    await waitUntil(
-      async () =>
-        (await shop.client.listEvents({ id: shop.id, event: "message.received" })).data.length === 1,
-    );
-    await say("After");
-    await waitUntil(() => stream.frames.some((frame) => textOf(frame) === "After"));
+  test.each([
+    ["instances", "events/stream", "abc"],
+    ["instances", "events/stream", "evt_01M7VZ7A9ZBG8NWRNYBYXP4FZP"],
+  ])("%s/:id/%s refuses the Last-Event-ID %s, and says what it must be", async (_, path, lastEventId) => {
+    const answer = await fetch(`${gateway.url}/api/v1/instances/${shop.id}/${path}`, {
+      headers: { "x-api-key": shop.api_key, "last-event-id": lastEventId },
+    });
+    expect(answer.status).toBe(400);
+    expect(await answer.json()).toMatchObject({
+      code: "VALIDATION_ERROR",
+      details: { fields: [{ field: "Last-Event-ID", issue: expect.stringContaining("sequence") }] },
+    });
   });
 
   test("carries a backlog of thousands without a gap", async () => {

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { PassThrough } from "node:stream";
 import { sql } from "kysely";
 import { type Db, isDatabaseAway } from "../../platform/db.ts";
-import { GatewayError } from "../../platform/errors.ts";
+import { GatewayError, invalidField } from "../../platform/errors.ts";
 import { type Call, type Caller, type Handlers, RawAnswer } from "../../platform/handler.ts";
 import type { Route } from "../../platform/route.ts";
 import { ulidTime } from "../../platform/ulid.ts";
@@ -110,16 +110,22 @@ async function write(output: PassThrough, frame: string, signal: AbortSignal): P
   if (!output.write(frame)) await once(output, "drain", { signal });
 }
 
-function readSequence(header: string | string[] | undefined): number | undefined {
-  return typeof header === "string" && /^\d{1,15}$/.test(header) ? Number(header) : undefined;
+type Header = string | string[] | undefined;
+
+function readSequence(header: Header): number | undefined {
+  if (header === undefined || header === "") return undefined;
+  if (typeof header === "string" && /^\d{1,15}$/.test(header)) return Number(header);
+  throw invalidField("Last-Event-ID", "must be the sequence of an event of this stream");
 }
 
-function readEventTime(header: string | string[] | undefined): Date | undefined {
-  if (typeof header !== "string" || !header.startsWith("evt_")) return undefined;
+function readEventTime(header: Header): Date | undefined {
+  if (header === undefined || header === "") return undefined;
+  const refusal = invalidField("Last-Event-ID", "must be the event_id of an event of this stream");
+  if (typeof header !== "string" || !header.startsWith("evt_")) throw refusal;
   try {
     return ulidTime(header.slice("evt_".length));
   } catch {
-    return undefined;
+    throw refusal;
   }
 }
 

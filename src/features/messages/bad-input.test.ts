@@ -412,6 +412,21 @@ describe("an option", () => {
     await expectRefusal("send-text", { number: PHONE, text: "Hi", [field]: value }, invalid(field));
   });
 
+  test.each([
+    ["send-location", { latitude: "north", longitude: 1 }, "latitude", "from -90 to 90"],
+    ["send-location", { latitude: 1, longitude: [] }, "longitude", "from -180 to 180"],
+    ["send-location", { longitude: 1 }, "latitude", "is required"],
+    ["send-text", { number: {}, text: "Hi" }, "number", "country and area code"],
+    ["send-media", { type: "picture", url: "https://a.example/x" }, "type", "image, video"],
+    ["presence", { presence: "dancing" }, "presence", "typing"],
+    ["webhooks", { name: "a", url: "https://a.example", exclude: ["me"] }, "exclude.0", "from_me"],
+    ["send-text", { text: " \n\t\u00a0" }, "text", "blank"],
+  ])("of %s %j is refused with what %s must be", async (route, body, field, hint) => {
+    const { status, details } = await post(route, { number: PHONE, ...body });
+    expect(status).toBe(400);
+    expect(details.fields).toEqual([{ field, issue: expect.stringContaining(hint) }]);
+  });
+
   test("that is an Idempotency-Key with a line break or of 256 characters is refused", async () => {
     const { sales } = story;
     for (const idempotencyKey of ["x".repeat(256), "a b"]) {

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { boundedText, fileText, trimmedText } from "../../platform/bounded-text.ts";
+import { boundedText, fileText, trimmedText, unionHint } from "../../platform/bounded-text.ts";
 import { type ArrivedFile, route, rowId, type UploadedFile } from "../../platform/route.ts";
 import { digitsOrJid, target, targetAliases } from "../contacts/contract.ts";
 import { instanceId } from "../events/contract.ts";
@@ -25,7 +25,9 @@ const messageId = trimmedText(200)
     return waha ?? uazapi ?? id;
   });
 const caption = boundedText(65_536);
-const text = boundedText(65_536).min(1, "must not be empty");
+const text = boundedText(65_536)
+  .min(1, "must not be empty")
+  .regex(/\S/, "must not be blank: white space alone shows nothing");
 
 function splitList(text: string): string[] {
   return text
@@ -90,12 +92,22 @@ const textAliases = { text: ["message", "body", "Body", "textMessage.text"], lin
 
 const MEDIA_TYPES = ["image", "video", "audio", "document", "sticker", "ptt"] as const;
 
+const PRESENCES = [
+  "available",
+  "unavailable",
+  "typing",
+  "composing",
+  "recording",
+  "recording_audio",
+  "paused",
+] as const;
+
 /** Words of other gateways for them. */
 const PEER_MEDIA_TYPES = { ptv: "video", videoplay: "video", myaudio: "ptt" } as const;
-const mediaType = z.union([
-  z.enum(MEDIA_TYPES),
-  z.enum(["ptv", "videoplay", "myaudio"]).transform((word) => PEER_MEDIA_TYPES[word]),
-]);
+const mediaType = z.union(
+  [z.enum(MEDIA_TYPES), z.enum(["ptv", "videoplay", "myaudio"]).transform((word) => PEER_MEDIA_TYPES[word])],
+  unionHint(`must be one of ${MEDIA_TYPES.join(", ")}`),
+);
 
 const mediaFields = {
   url: fileText().optional().describe("Address of the file, fetched by the gateway; also a data URI."),
@@ -134,12 +146,15 @@ function isUpload(value: unknown): boolean {
 /** A number, also as text; anything else is not taken for one. */
 const degrees = (limit: number) =>
   z
-    .union([
-      z.number(),
-      trimmedText(64)
-        .regex(/^[+-]?\d{1,3}(\.\d+)?$/, "must be a number")
-        .transform(Number),
-    ])
+    .union(
+      [
+        z.number(),
+        trimmedText(64)
+          .regex(/^[+-]?\d{1,3}(\.\d+)?$/, "must be a number")
+          .transform(Number),
+      ],
+      unionHint(`must be a number from -${limit} to ${limit}, in degrees`),
+    )
     .pipe(z.number().min(-limit).max(limit));
 
 const locationFields = {
@@ -447,10 +462,15 @@ export const messagesContract = {
     input: z.object({
       id: instanceId,
       ...target,
-      presence: z.union([
-        z.enum(["available", "unavailable", "typing", "composing", "recording", "recording_audio", "paused"]),
-        z.enum(["online", "offline"]).transform((word) => (word === "online" ? "available" : "unavailable")),
-      ]),
+      presence: z.union(
+        [
+          z.enum(PRESENCES),
+          z
+            .enum(["online", "offline"])
+            .transform((word) => (word === "online" ? "available" : "unavailable")),
+        ],
+        unionHint(`must be one of ${PRESENCES.join(", ")}, online, offline`),
+      ),
       duration_ms: z.coerce.number().int().min(0).max(60_000).optional().describe("Then `paused` by itself."),
     }),
     output: z.object({ presence: z.string(), jid: z.string().nullable() }),

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { boundedText, trimmedText } from "../../platform/bounded-text.ts";
+import { boundedText, trimmedText, unionHint } from "../../platform/bounded-text.ts";
 import { page, pagination, route, rowId, time } from "../../platform/route.ts";
 import { DEFAULT_EVENTS, EVENT_NAMES, instanceId, OPERATIONAL_EVENTS } from "../events/contract.ts";
 import { FORMATS } from "../webhook-formats/contract.ts";
@@ -59,10 +59,13 @@ const changedSecret = secretText.refine(
 
 /** Words of another gateway for them. */
 const PEER_TRAITS = { wasSentByApi: "sent_by_api", fromMeYes: "from_me", isGroupYes: "groups" } as const;
-const trait = z.union([
-  z.enum(["sent_by_api", "from_me", "groups"]),
-  z.enum(["wasSentByApi", "fromMeYes", "isGroupYes"]).transform((word) => PEER_TRAITS[word]),
-]);
+const trait = z.union(
+  [
+    z.enum(["sent_by_api", "from_me", "groups"]),
+    z.enum(["wasSentByApi", "fromMeYes", "isGroupYes"]).transform((word) => PEER_TRAITS[word]),
+  ],
+  unionHint("must be sent_by_api, from_me or groups"),
+);
 
 /** Tries of one delivery at most. */
 export const MOST_ATTEMPTS = 20;

@@ -1,4 +1,5 @@
 import type { GroupMetadata, SocketConfig, WACallEvent, WASocket } from "baileys";
+import { cutText } from "../cut-text.ts";
 import type { Identity, OpenOptions } from "../driver.ts";
 import { Acks } from "./acks.ts";
 import { askPhones } from "./ask-phones.ts";
@@ -25,6 +26,7 @@ import { type Way, wayOf } from "./way.ts";
 export type ConnectionOptions = Omit<DeskOptions, "onLost" | "onPeer"> &
   Pick<OpenOptions, "findSent" | "proxy" | "lookup" | "markOnline">;
 
+const PLATFORM_MAX = 40;
 const LOCK_QUERY_MS = 3_000;
 const STOPPED: Ending = { code: LOST, detail: "closed by us" };
 
@@ -106,6 +108,11 @@ export class Connection {
 
   get me(): Identity {
     return this.#desk.people.me;
+  }
+
+  /** The system of the phone that it is paired with, such as `android`, as the phone names it. */
+  get platform(): string {
+    return cutText(this.#options.creds.platform || "whatsapp", PLATFORM_MAX);
   }
 
   /** Whether the login was done; false when the connection ended before. */

@@ -12,8 +12,6 @@ import { pairingError } from "./pairing/pairing-failure.ts";
 import type { PasskeyCeremony } from "./pairing/passkey-ceremony.ts";
 import type { Ending } from "./socket.ts";
 
-export const PLATFORM = "whatsapp";
-
 export interface LifeOptions extends OpenOptions {
   hub: Hub;
   /** Digits; asks for a pairing code in place of QRs. */
@@ -209,7 +207,7 @@ export class Life {
     const since = performance.now();
     this.#connection = connection;
     this.#resolveOnline(connection);
-    await this.#tell({ type: "connected", me: connection.me, platform: PLATFORM });
+    await this.#tell({ type: "connected", me: connection.me, platform: connection.platform });
     await connection.closed;
     this.#connection = undefined;
     if (performance.now() - since > this.#hub.timing.steadyMs) this.#tries = 0;
