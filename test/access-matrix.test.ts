@@ -4,6 +4,7 @@ import { contract } from "../src/contract.ts";
 import type { Access, Route } from "../src/platform/route.ts";
 import { ADMIN_TOKEN, startTestGateway, type TestGateway, waitUntil } from "./gateway.ts";
 import { createRawCall, type RawAnswer, type RawCall } from "./raw-call.ts";
+import { printFigures } from "./security/run-size.ts";
 
 /** Stands in everything that belongs to the other tenant. */
 const MARKER = `m4rk3r${Date.now().toString(36)}`;
@@ -33,9 +34,28 @@ let endedKey: string;
 /** Rows of the other tenant, by the name of the path's field. */
 let foreignIds: Record<string, string>;
 
+/** Answers to credentials of one's own, and those of them in which the other tenant's marker stood. */
+const figures = { operations: routes.length, answers: 0, answers_to_own: 0, leaks: 0 };
+
+function countLeaks(ask: RawCall): RawCall {
+  return async (http, body, headers = {}) => {
+    const answer = await ask(http, body, headers);
+    figures.answers += 1;
+    const shown = Object.values(headers).join(" ");
+    const isOwn = [own?.key, own?.token, neighbourKey, agent].some((one) => one && shown.includes(one));
+    if (isOwn) figures.answers_to_own += 1;
+    if (isOwn && textOf(answer).includes(MARKER)) figures.leaks += 1;
+    return answer;
+  };
+}
+
+function textOf({ body }: RawAnswer): string {
+  return body instanceof ArrayBuffer ? Buffer.from(body).toString("latin1") : JSON.stringify(body);
+}
+
 beforeAll(async () => {
   test = await startTestGateway({ WAYGATE_UNKNOWN_RATE: "0" });
-  call = createRawCall(() => test.url);
+  call = countLeaks(createRawCall(() => test.url));
   own = await makeTenant("own");
   foreign = await makeTenant(MARKER);
   neighbourKey = (await as(own.token).createInstance({ name: "Neighbour", network: "sandbox" })).data.api_key;
@@ -291,7 +311,7 @@ describe("a row of another tenant", () => {
     for (const [name, route] of routes.filter(([, { http, raw }]) => isList(http, raw))) {
       for (const headers of [HEADERS["own key"](), HEADERS["own token"]()]) {
         const answer = await ask(route, { id: own.instance }, headers);
-        if (JSON.stringify(answer.body).includes(MARKER)) shown.push(name);
+        if (textOf(answer).includes(MARKER)) shown.push(name);
       }
     }
     expect(shown).toEqual([]);
@@ -331,4 +351,12 @@ describe("an agent", () => {
       .catch(({ code }) => code);
     expect(refused).toBe("INSTANCE_NOT_CONNECTED");
   });
+});
+
+it("finds the other tenant's marker in what the other tenant reads, and in no answer to anybody else", async () => {
+  const headers = { authorization: `Bearer ${foreign.token}` };
+  expect(textOf(await call("GET /api/leads", undefined, headers))).toContain(MARKER);
+  printFigures("Tenants", figures);
+  expect(figures.answers_to_own).toBeGreaterThan(routes.length);
+  expect(figures.leaks).toBe(0);
 });

@@ -1,5 +1,5 @@
 import { type Readable, Transform } from "node:stream";
-import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { BodyRoom } from "./body-room.ts";
 import { GatewayError } from "./errors.ts";
 import { FileBody, FormBody } from "./form-body.ts";
@@ -48,7 +48,11 @@ export function addBodyRoom(app: FastifyInstance, room: BodyRoom): void {
     if (isEmptyBody(request) || !isCounted || /^multipart\//i.test(type)) return done();
     reply.raw.once("close", () => room.end(request));
     if (headers["transfer-encoding"] !== undefined) {
-      const body = counted(payload, (bytes) => reply.raw.closed || room.take(request, bytes));
+      if (isOfStranger(request)) return done(closing(reply, noLength()));
+      const body = counted(payload, (bytes, pieces) => {
+        if (isInCrumbs(bytes, pieces)) throw closing(reply, crumbs());
+        return reply.raw.closed || room.take(request, bytes);
+      });
       // What still comes after the answer is thrown away, before the next request of the connection.
       reply.raw.once("close", () => body.resume());
       return done(null, body);
@@ -62,19 +66,56 @@ export function addBodyRoom(app: FastifyInstance, room: BodyRoom): void {
 }
 
 /** Nobody knows how large the body will be, so it is counted as it comes. */
-function counted(body: Readable, isWelcome: (bytes: number) => boolean): Readable {
+function counted(body: Readable, isWelcome: (bytes: number, pieces: number) => boolean): Readable {
   let bytes = 0;
+  let pieces = 0;
   const counter = new Transform({
     transform(piece: Buffer, _encoding, done) {
       bytes += piece.length;
-      if (isWelcome(bytes)) done(null, piece);
-      else done(noRoom());
+      pieces += 1;
+      try {
+        if (isWelcome(bytes, pieces)) done(null, piece);
+        else done(noRoom());
+      } catch (refusal) {
+        body.unpipe(counter);
+        done(refusal as Error);
+      }
     },
   });
   body.once("error", (error) => counter.destroy(error));
   // Whoever reads it may have stopped to listen.
   counter.on("error", () => {});
   return body.pipe(counter);
+}
+
+/** Each piece costs the same, however small it is. */
+const FREE_PIECES = 4_096;
+const LEAST_PIECE_BYTES = 64;
+
+function isInCrumbs(bytes: number, pieces: number): boolean {
+  return pieces > FREE_PIECES && bytes < pieces * LEAST_PIECE_BYTES;
+}
+
+/** A signed body comes from somebody whose token the path has shown. */
+function isOfStranger({ caller, routeOptions }: FastifyRequest): boolean {
+  return caller?.kind === "public" && !routeOptions.config.keepBytes;
+}
+
+/** What still comes is not read. */
+function closing(reply: FastifyReply, refusal: GatewayError): GatewayError {
+  if (!reply.sent) reply.header("connection", "close");
+  return refusal;
+}
+
+function crumbs(): GatewayError {
+  return new GatewayError(
+    "VALIDATION_ERROR",
+    `The body comes in chunks of less than ${LEAST_PIECE_BYTES} bytes. Send larger chunks, or Content-Length.`,
+  );
+}
+
+function noLength(): GatewayError {
+  return new GatewayError("VALIDATION_ERROR", "The body has no length. Send Content-Length.");
 }
 
 function noRoom(): GatewayError {

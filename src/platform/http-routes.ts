@@ -18,6 +18,8 @@ import { createUploadSpool, type UploadSpool } from "./upload-spool.ts";
 
 /** A body of a caller whom nobody knows stays small. */
 const PUBLIC_BODY_BYTES = 65_536;
+/** Each name costs a look into the route's input. */
+const PUBLIC_BODY_VALUES = 1_000;
 
 export interface RouteOptions {
   authorise: Authorise;
@@ -51,7 +53,7 @@ export function addRoute(
     config: {
       keepBytes: route.signed ?? false,
       isNeverHeldUp: route.neverHeldUp ?? false,
-      ...(route.bodyLimitValues && { bodyLimitValues: route.bodyLimitValues }),
+      ...limitOfValues(route),
     },
     onRequest: async (request, reply) => {
       await settleCaller(route, request, reply, options.authorise);
@@ -105,6 +107,11 @@ function explainRefusal(route: Route, request: FastifyRequest, error: unknown): 
 function firstField({ details }: GatewayError): string {
   const [first] = Array.isArray(details?.fields) ? details.fields : [];
   return String(first?.field ?? "");
+}
+
+function limitOfValues({ access, pathToken, bodyLimitValues }: Route): { bodyLimitValues?: number } {
+  if (bodyLimitValues !== undefined) return { bodyLimitValues };
+  return access === "public" && !pathToken ? { bodyLimitValues: PUBLIC_BODY_VALUES } : {};
 }
 
 type ReadBody = () => Promise<InputOf<Route>>;

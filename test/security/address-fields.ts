@@ -26,8 +26,10 @@ const MOST_DEPTH = 4;
 export function readAddressFields(): AddressField[] {
   const operations = readOperations();
   const fields = operations.flatMap((operation) => {
-    const found = textsIn(operation.body ?? {}, []);
-    const { aliases = {} } = (contract as Record<string, Route>)[operation.id] ?? {};
+    const { aliases = {}, upload } = (contract as Record<string, Route>)[operation.id] ?? {};
+    // The document shows what may come as a file as that alone; an address may stand there too.
+    const uploaded = upload === undefined ? [] : [{ path: [upload], text: upload }];
+    const found = [...textsIn(operation.body ?? {}, []), ...uploaded];
     const others = found.flatMap(({ path, text }) =>
       (aliases[path.join(".")] ?? []).map((alias) => ({ path: alias.split("."), text: `${text} ${alias}` })),
     );

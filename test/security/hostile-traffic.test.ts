@@ -15,6 +15,10 @@ test("slow connections, and bodies, headers and forms that are bombs, keep nobod
   const first = figures[0]?.memory_before_mb ?? 0;
   expect(figures.filter((one) => one.memory_most_mb - first > MOST_RISE_MB)).toEqual([]);
   expect(figures.filter((one) => !isServed(one))).toEqual([]);
+  for (const attack of ["a body in chunks of one byte", "a sign-in without a length"]) {
+    const refused = figures.find((one) => one.attack === attack);
+    expect(refused?.statuses).toEqual({ 400: refused?.size });
+  }
   expect(figures.flatMap(({ attack, statuses }) => (statuses[500] ? [attack] : []))).toEqual([]);
 });
 

@@ -221,17 +221,22 @@ function bodyBombs({ key, instance }: Stage): Record<string, Buffer> {
     "quotes that do not end": json(send, `"${'\\"'.repeat(full / 2 - 10)}`),
     "a body that is longer than allowed": json(send, Buffer.alloc(64 * MIB, "x")),
     "a compressed bomb": json(send, gzipSync(Buffer.alloc(64 * MIB)), "content-encoding: gzip"),
-    "a body in chunks of one byte": Buffer.concat([
-      Buffer.from(
-        headOf({
-          ...{ method: "POST", path: send },
-          headers: ["content-type: application/json", `x-api-key: ${key}`, "transfer-encoding: chunked"],
-        }),
-      ),
-      Buffer.from("1\r\nx\r\n".repeat(50_000)),
-      Buffer.from("0\r\n\r\n"),
+    "a body in chunks of one byte": inChunks(send, { number: "1", text: "x".repeat(50_000) }, [
+      `x-api-key: ${key}`,
     ]),
+    "a sign-in without a length": inChunks("/api/auth/login", { email: "a@example.com", password: "x" }, []),
   };
+}
+
+function inChunks(path: string, body: object, more: string[]): Buffer {
+  const headers = [
+    "content-type: application/json",
+    "transfer-encoding: chunked",
+    "connection: close",
+    ...more,
+  ];
+  const chunks = [...JSON.stringify(body)].map((letter) => `1\r\n${letter}\r\n`).join("");
+  return Buffer.from(`${headOf({ method: "POST", path, headers })}${chunks}0\r\n\r\n`);
 }
 
 function headerBombs(): Record<string, Buffer> {

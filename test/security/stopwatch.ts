@@ -155,6 +155,12 @@ function attacksOn(http: string): Record<string, Buffer> {
         { headers: ["content-type: multipart/form-data; boundary=b"] },
         `${'--b\r\ncontent-disposition: form-data; name="a"\r\n\r\nx\r\n'.repeat(1_000)}--b--\r\n`,
       ),
+      "a body in chunks of one byte": Buffer.from(
+        `${headOf({
+          ...{ method, path: filled("1") },
+          headers: ["content-type: application/json", "transfer-encoding: chunked", "connection: close"],
+        })}${"1\r\nx\r\n".repeat(MOST_BODY)}0\r\n\r\n`,
+      ),
       "a table": ask({ headers: ["content-type: text/csv"] }, '"\n'.repeat(30_000)),
     }),
   };
