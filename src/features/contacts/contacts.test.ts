@@ -237,6 +237,16 @@ describe("what is known of a contact", () => {
   });
 });
 
+test("a send to a number that nobody has leaves no contact and no chat behind", async () => {
+  const number = "5531900010000";
+  expect(await refusal(client().sendText({ id: id(), number, text: "Anybody?" }))).toEqual([
+    404,
+    "RECIPIENT_NOT_FOUND",
+  ]);
+  expect((await client().listContacts({ id: id(), q: number })).data).toEqual([]);
+  expect((await client().listChats({ id: id(), q: number })).data).toEqual([]);
+});
+
 describe("blocking", () => {
   test("is done by the network and shown, by either name of it", async () => {
     const bia = newPerson();

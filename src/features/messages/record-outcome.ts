@@ -6,6 +6,7 @@ import { fewRows, KEPT_PLAN } from "../../platform/kept-plans.ts";
 import { type EventDraft, recordEvents } from "../events/events.ts";
 import { keepSentFiles } from "../media/media.ts";
 import { tellDecided } from "./await-outcome.ts";
+import { forgetNobody } from "./forget-nobody.ts";
 import { failedEvent, sentEvent } from "./message-events.ts";
 import { type MessageRow, readForEvents, selectForEvents, WAITING_FILE } from "./message-view.ts";
 import { dropOutgoing } from "./outgoing-media.ts";
@@ -63,6 +64,7 @@ async function recordOutcomes(trx: Trx, outcomes: Outcome[], follow: CampaignFol
       ofCampaigns.map(({ id }) => id),
     );
   const decided = changed.filter(({ is_open }) => is_open);
+  await forgetNobody(trx, decided);
   const files = decided.flatMap(({ id, waiting_file: upload, is_shared, status }) =>
     upload === null ? [] : [{ id, upload, is_shared, status }],
   );
