@@ -37,6 +37,7 @@ import * as sandboxTokens from "./0045-sandbox-tokens.ts";
 import * as onePerson from "./0047-one-person.ts";
 import * as campaignArchive from "./0057-campaign-archive.ts";
 import * as figures from "./0058-figures.ts";
+import * as replyLimit from "./0050-reply-limit.ts";
 
 /** Every migration in order; forward only. */
 export const migrations: Record<string, Migration> = {
@@ -78,4 +79,5 @@ export const migrations: Record<string, Migration> = {
   "0058-figures": figures,
   "0044-webhook-addresses": webhookAddresses,
   "0045-sandbox-tokens": sandboxTokens,
+  "0050-reply-limit": replyLimit,
 };

@@ -809,6 +809,12 @@ export interface IntegrationChatTable {
   chat: string;
   provider_conversation_id: string | null;
   state: Json<Record<string, unknown>>;
+  /** Automatic answers since `replies_since`. */
+  replies: Generated<number>;
+  replies_since: Date | null;
+  /** In a row, each longer than the one before. */
+  pauses: Generated<number>;
+  replies_paused_until: Date | null;
   updated_at: Generated<Date>;
 }
 

@@ -33,6 +33,7 @@ export const EXTRA_EVENTS = [
   "group.updated",
   "call.received",
   "campaign.completed",
+  "integration.paused",
 ] as const;
 
 /** Shown by streams and lists only: no webhook can ask for them. */

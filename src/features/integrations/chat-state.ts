@@ -6,6 +6,8 @@ export interface ChatState<State> {
   chat: string;
   provider_conversation_id: string | null;
   state: Partial<State>;
+  /** Until then nothing is answered there by itself. */
+  replies_paused_until?: Date | null;
 }
 
 /**
@@ -34,7 +36,7 @@ async function findChat<State>(
 ): Promise<ChatState<State> | undefined> {
   return db
     .selectFrom("integration_chat")
-    .select(["chat", "provider_conversation_id", "state"])
+    .select(["chat", "provider_conversation_id", "state", "replies_paused_until"])
     .where("integration_id", "=", id)
     .where("chat", "=", chat)
     .$castTo<ChatState<State>>()

@@ -20,6 +20,9 @@ export const integration = z.object({
   last_error_at: time.nullable(),
   last_success_at: time.nullable(),
   paused_until: time.nullable().describe("Until then it is left alone, because it mostly failed."),
+  paused_chats: z
+    .array(z.object({ chat: z.string(), paused_until: time, pauses: z.number() }))
+    .describe("Chats in which it answers nobody for now, because it answered too often; the latest 50."),
   waiting: z.number().describe("Events and tasks that wait for it."),
   created_at: time,
   updated_at: time,
@@ -53,11 +56,12 @@ const named = z.object({ id: instanceId, provider });
 const FIELDS = `Either \`{"enabled": true, "config": {...}}\` or the fields of \`config\` themselves.
 
 * **n8n**: \`webhook_url\`, \`token\`, \`auth\` (none, header, bearer, basic, jwt), \`header_name\`, \`events\`,
-  \`include_from_me\`, \`include_groups\`, \`timeout_ms\`, \`reply_mode\` (none, response), \`retry\`, \`media\` (url, base64, none)
+  \`include_from_me\`, \`include_groups\`, \`timeout_ms\`, \`reply_mode\` (none, response), \`retry\`, \`media\` (url, base64, none),
+  \`loop_protection\`, \`max_replies_per_minute\`
 * **typebot**: \`base_url\`, \`public_id\`, \`api_token\`, \`trigger\`, \`trigger_operator\`, \`trigger_value\`, \`stop_keywords\`,
   \`restart_keywords\`, \`session_expiry_minutes\`, \`on_end\`, \`keep_closed_for_minutes\`, \`ignore_groups\`, \`ignore_jids\`,
   \`pause_on_human_minutes\`, \`debounce_ms\`, \`min_delay_ms\`, \`max_delay_ms\`, \`typing_presence\`, \`unsupported_message\`,
-  \`goodbye_message\`, \`variables\`, \`max_wait_seconds\`
+  \`goodbye_message\`, \`variables\`, \`max_wait_seconds\`, \`loop_protection\`, \`max_replies_per_minute\`
 * **chatwoot**: \`url\`, \`access_token\`, \`account_id\`, \`inbox_id\` (or \`auto_create\` with \`inbox_name\`), \`force\`,
   \`sign_messages\`, \`signature_delimiter\`, \`reopen_conversation\`, \`conversation_status\` (open, pending), \`groups\`,
   \`ignore_jids\`, \`sent_from_phone\` (message, private_note, off), \`sync_status\`, \`mark_read\`, \`typing\`, \`keep_deleted\`,

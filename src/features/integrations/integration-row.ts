@@ -32,7 +32,10 @@ export function selectIntegrations(db: Db | Trx, instanceId: number) {
 }
 
 /** The integration as the API shows it. */
-export function toView(provider: Provider, row: Integration & { waiting: number }) {
+export function toView(
+  provider: Provider,
+  row: Integration & Pick<QueuedIntegration, "waiting" | "paused_chats">,
+) {
   const masked = provider.secrets.flatMap((name) => {
     const secret = row.secrets[name];
     return secret === undefined ? [] : [[name, maskSecret(secret)]];
@@ -55,16 +58,33 @@ export function isMaskOf(given: unknown, secret: string | undefined): boolean {
   return secret !== undefined && given === maskSecret(secret);
 }
 
-export type QueuedIntegration = IntegrationRow & { waiting: number };
+interface PausedChat {
+  chat: string;
+  paused_until: Date;
+  pauses: number;
+}
+
+export type QueuedIntegration = IntegrationRow & { waiting: number; paused_chats: PausedChat[] };
+
+const PAUSED_CHATS = sql<(Omit<PausedChat, "paused_until"> & { paused_until: string })[]>`(
+  select coalesce(json_agg(json_build_object('chat', p.chat, 'paused_until', p.replies_paused_until, 'pauses', p.pauses)), '[]')
+  from (select chat, replies_paused_until, pauses from integration_chat
+    where integration_id = integration.id and replies_paused_until > now()
+    order by replies_paused_until desc limit 50) p)`;
 
 /** Integrations with how much waits for each of them. */
 export async function readWithQueues(db: Db, instanceId: number): Promise<QueuedIntegration[]> {
-  return selectIntegrations(db, instanceId)
+  const rows = await selectIntegrations(db, instanceId)
     .select(
       sql<number>`(select count(*) from job where lane in (integration.lane, integration.inbound_lane))`.as(
         "waiting",
       ),
     )
+    .select(PAUSED_CHATS.as("paused_chats"))
     .orderBy("provider")
     .execute();
+  return rows.map(({ paused_chats, ...row }) => ({
+    ...row,
+    paused_chats: paused_chats.map((one) => ({ ...one, paused_until: new Date(one.paused_until) })),
+  }));
 }

@@ -6,7 +6,13 @@ import { originOf } from "../../platform/url-origin.ts";
 import { type AuditActor, namesOf, recordAudit } from "../audit/audit.ts";
 import { receiveWebhook } from "./chatwoot/receive-webhook.ts";
 import type { integrationsContract, ProviderName } from "./contract.ts";
-import { type Integration, openIntegration, readWithQueues, toView } from "./integration-row.ts";
+import {
+  type Integration,
+  openIntegration,
+  type QueuedIntegration,
+  readWithQueues,
+  toView,
+} from "./integration-row.ts";
 import type { Draft, IntegrationDeps, Prepared, Provider, Providers } from "./provider.ts";
 import { readDraft, removeIntegration, writeIntegration } from "./save-integration.ts";
 
@@ -20,9 +26,7 @@ export function integrationHandlers(deps: IntegrationDeps, providers: Providers)
   return {
     async listIntegrations({ input }) {
       const rows = await readWithQueues(db, input.id);
-      return rows.map((row) =>
-        toView(providerOf(providers, row.provider), { ...openIntegration(row, box), waiting: row.waiting }),
-      );
+      return rows.map((row) => toView(providerOf(providers, row.provider), openQueued(row, box)));
     },
 
     async getIntegration({ input: { id, provider } }) {
@@ -58,7 +62,11 @@ async function readView({ db, box }: IntegrationDeps, provider: Provider, instan
   const rows = await readWithQueues(db, instanceId);
   const row = rows.find((one) => one.provider === provider.name);
   if (!row) throw noIntegration();
-  return toView(provider, { ...openIntegration(row, box), waiting: row.waiting });
+  return toView(provider, openQueued(row, box));
+}
+
+function openQueued(row: QueuedIntegration, box: IntegrationDeps["box"]) {
+  return { ...openIntegration(row, box), waiting: row.waiting, paused_chats: row.paused_chats };
 }
 
 async function getIntegration(

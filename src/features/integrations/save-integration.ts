@@ -131,6 +131,12 @@ async function changeRow(trx: Trx, id: number, columns: Columns): Promise<Integr
     .where("id", "=", id)
     .returningAll()
     .executeTakeFirstOrThrow();
+  await trx
+    .updateTable("integration_chat")
+    .set({ replies: 0, replies_since: null, pauses: 0, replies_paused_until: null })
+    .where("integration_id", "=", id)
+    .where("replies_paused_until", "is not", null)
+    .execute();
   await sql`
     with waiting as (
       select id from job where lane in (${row.lane}, ${row.inbound_lane}) and attempts > 0 order by id for update

@@ -264,7 +264,7 @@ export const PERSONAL_DATA = {
     personal: { chat: addressAmongOthers("conversations"), error: nothing("messages") },
   },
   integration_chat: {
-    plain: "account_id integration_id updated_at",
+    plain: "account_id integration_id replies replies_since pauses replies_paused_until updated_at",
     gone: { columns: "chat provider_conversation_id state", parts: ["messages"] },
   },
   integration_inbound: {

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { boundedText } from "../../../platform/bounded-text.ts";
 import { EVENT_NAMES } from "../../events/contract.ts";
 import { httpUrl } from "../../webhooks/contract.ts";
+import { replyLimitFields } from "../reply-limit.ts";
 
 const visible = boundedText(4096).regex(/^[\t\x20-\x7e]+$/, "may hold visible ASCII only");
 
@@ -25,6 +26,7 @@ export const n8nConfig = z
     timeout_ms: z.number().int().min(1_000).max(60_000).optional(),
     reply_mode: z.enum(["none", "response"]).default("none"),
     retry: z.boolean().default(true),
+    ...replyLimitFields,
     media: z.enum(["url", "base64", "none"]).default("url"),
   })
   .refine(({ auth, token }) => auth === undefined || auth === "none" || token !== undefined, {

@@ -3,11 +3,14 @@ import { GatewayError } from "../../../platform/errors.ts";
 import { faultPoint } from "../../../platform/fault-point.ts";
 import type { FetchOutcome } from "../../../platform/safe-fetch.ts";
 import type { IntegrationStatus } from "../../../tables.ts";
+import { recordEvents } from "../../events/events.ts";
+import { readChat } from "../chat-state.ts";
 import { type CallVerdict, retryDelayMs } from "../error-policy.ts";
 import { createHealth, type Health } from "../health.ts";
 import type { EventWork, IntegrationDeps, Provider } from "../provider.ts";
 import { findRoute, queueReplies } from "../queue-replies.ts";
 import { dropReplies, toReplies } from "../reply-content.ts";
+import { countReply, isReplyPaused } from "../reply-limit.ts";
 import { settleJob } from "../settle-job.ts";
 import { N8N_ALIASES, type N8nConfig, n8nConfig } from "./config.ts";
 import { deliver } from "./deliver.ts";
@@ -128,14 +131,16 @@ async function answer(
   deps: IntegrationDeps,
   health: Health,
   { job, integration, event }: EventWork,
-  { reply_mode }: N8nConfig,
+  config: N8nConfig,
   body: Buffer,
 ): Promise<JobEnd> {
   const { message } = event.data;
-  const wanted = reply_mode === "response" && event.event === "message.received" && !message.from_me;
+  const wanted = config.reply_mode === "response" && event.event === "message.received" && !message.from_me;
   const said = wanted ? readReplies(body).map(toPart) : [];
   if (said.length === 0) return { end: "done" };
   const { jid, phone, lid, chat_type: type } = message;
+  const { chat, ...known } = await readChat(deps.db, integration, { chat: jid, lid });
+  if (isReplyPaused(config, known)) return { end: "done" };
   const route = await findRoute(deps, integration, { jid, phone, lid, type });
   const { replies, failures } = await toReplies(deps, integration.account_id, said);
   for (const failure of failures) await health.warn(integration, failure);
@@ -147,7 +152,8 @@ async function answer(
         key: `n8n:${event.event_id}`,
         sendHoldMs,
       });
-      return [route.lane];
+      const paused = await countReply(trx, integration, { jid, phone, lid, type, chat }, config);
+      return [route.lane, ...(await recordEvents(trx, paused))];
     });
   } catch (error) {
     await dropReplies(deps.db, replies);

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { boundedText, trimmedText } from "../../../platform/bounded-text.ts";
 import { httpUrl } from "../../webhooks/contract.ts";
+import { replyLimitFields } from "../reply-limit.ts";
 import { refusalOfTrigger } from "./keywords.ts";
 
 const word = trimmedText(100).min(1);
@@ -37,6 +38,7 @@ export const savedTypebotConfig = z.object({
   unsupported_message: boundedText(4_096).default("Sorry, I can only read text here."),
   goodbye_message: boundedText(4_096).default(""),
   variables: z.record(boundedText(100), z.union([boundedText(4_096), z.number(), z.boolean()])).default({}),
+  ...replyLimitFields,
   max_wait_seconds: z.number().int().min(0).max(120).default(10),
 });
 

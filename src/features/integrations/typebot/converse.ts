@@ -6,6 +6,7 @@ import type { Health } from "../health.ts";
 import { isListed } from "../ignored-people.ts";
 import { claimLink, type Link, setLink } from "../links.ts";
 import type { EventWork, IntegrationDeps } from "../provider.ts";
+import { isReplyPaused } from "../reply-limit.ts";
 import { toAnswer } from "./answer.ts";
 import type { Asked, BotCaller } from "./ask-bot.ts";
 import { type BotChat, type BotSession, isBefore, openSession } from "./bot-chat.ts";
@@ -50,7 +51,7 @@ export async function converse(deps: BotDeps, work: EventWork): Promise<JobEnd> 
   const { chat, lid } = { chat: message.jid as string, lid: message.lid as string | null };
   const known = await readChat<BotChat>(deps.db, work.integration, { chat, lid });
   const now = new Date();
-  if (isBefore(now, known.state.paused_until)) return { end: "done" };
+  if (isBefore(now, known.state.paused_until) || isReplyPaused(config, known)) return { end: "done" };
   const session = openSession(known.state, config, now);
   const hearing = {
     work,
@@ -136,7 +137,7 @@ async function refuse(deps: BotDeps, hearing: Hearing, why: "unsupported" | "inv
     why === "invalid" && session.input
       ? toPrompt(session.input)
       : [{ kind: "text" as const, text: config.unsupported_message }];
-  return speak(deps, hearing, { parts, state: known.state });
+  return speak(deps, hearing, { parts, state: known.state, limit: config });
 }
 
 /** Asks the bot, once: the claim is written before, so that nobody asks again after a crash. */

@@ -2,6 +2,7 @@ import type { JobEnd } from "../../../engine/engine.ts";
 import { addJobs } from "../../../engine/jobs.ts";
 import type { Trx } from "../../../platform/db.ts";
 import { GatewayError } from "../../../platform/errors.ts";
+import { recordEvents } from "../../events/events.ts";
 import type { ChatState } from "../chat-state.ts";
 import { writeChat } from "../chat-state.ts";
 import type { Health } from "../health.ts";
@@ -9,6 +10,7 @@ import { type Link, setLink } from "../links.ts";
 import type { EventWork, IntegrationDeps } from "../provider.ts";
 import { findRoute, queueReplies, type ReplyChat } from "../queue-replies.ts";
 import { dropReplies, type ReplyPart, toReplies } from "../reply-content.ts";
+import { countReply, type ReplyLimit } from "../reply-limit.ts";
 import { settleJob, taskJob } from "../settle-job.ts";
 import { type BotChat, type BotSession, botOf, inMinutes } from "./bot-chat.ts";
 import type { TypebotConfig } from "./config.ts";
@@ -30,6 +32,8 @@ export interface Speaker {
 export interface Ending {
   parts: readonly ReplyPart[];
   state: Partial<BotChat>;
+  /** It answers somebody, and counts as one automatic answer. */
+  limit?: ReplyLimit | undefined;
 }
 
 /**
@@ -39,7 +43,7 @@ export interface Ending {
 export async function speak(
   deps: TurnDeps,
   { work: { job, integration }, known, chat }: Speaker,
-  { parts, state }: Ending,
+  { parts, state, limit }: Ending,
   also: (trx: Trx) => Promise<number[]> = async () => [],
 ): Promise<JobEnd> {
   const { db, sendHoldMs, health } = deps;
@@ -53,7 +57,11 @@ export async function speak(
       changed = await also(trx);
       await writeChat(trx, integration, { ...known, state });
       await queueReplies(trx, route, said, { origin: "chatbot", key, sendHoldMs });
-      return [integration.lane, route.lane];
+      const paused =
+        limit && said.length > 0
+          ? await countReply(trx, integration, { ...chat, chat: known.chat }, limit)
+          : [];
+      return [integration.lane, route.lane, ...(await recordEvents(trx, paused))];
     });
     deps.engine.wake(changed, { changed: true });
     return end;
@@ -102,7 +110,8 @@ export async function endTurn(deps: TurnDeps, answered: AnsweredTurn): Promise<J
         closed_until: inMinutes(now, config.keep_closed_for_minutes),
       }),
   };
-  return speak(deps, answered, { parts: turn.parts, state }, async (trx) => {
+  const limit = hop === 0 ? config : undefined;
+  return speak(deps, answered, { parts: turn.parts, state, limit }, async (trx) => {
     await setLink(trx, link.id, { status: "done", provider_conversation_id: session?.session_id ?? null });
     await dropGathered(trx, work.integration, known.chat, gathered);
     if (session && turn.continueAfterMs !== undefined && !isEndless)
