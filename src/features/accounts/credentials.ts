@@ -24,6 +24,11 @@ export interface KnownApiKey {
   rates: PlanRates;
 }
 
+/** `good_until`: when it ends, on this process's monotonic clock; never too late. */
+interface LoadedApiKey extends KnownApiKey {
+  good_until: number;
+}
+
 export interface KnownSignIn {
   user_id: number;
   account_id: number;
@@ -36,7 +41,7 @@ export interface KnownSignIn {
   rates: PlanRates;
 }
 
-/** Keys, sign-ins and instances as the database has them, at most 5 s ago. */
+/** Keys, sign-ins and instances as the database has them, at most 5 s ago; a key with an end is taken until then. */
 export interface Credentials {
   findApiKey(digest: Buffer): Promise<KnownApiKey | undefined>;
   findSignIn(id: string): Promise<KnownSignIn | undefined>;
@@ -74,7 +79,10 @@ export function createCredentials(db: Db, engine?: Pick<Engine, "tell" | "hear">
   });
 
   return {
-    findApiKey: (digest) => keys.get(digest.toString("hex")),
+    async findApiKey(digest) {
+      const found = await keys.get(digest.toString("hex"));
+      return found && found.good_until > performance.now() ? found : undefined;
+    },
     findSignIn: (id) => signIns.get(id),
     findAccountOf: (instanceId) => owners.get(String(instanceId)),
     forgetApiKeys: (digests) =>
@@ -86,7 +94,8 @@ export function createCredentials(db: Db, engine?: Pick<Engine, "tell" | "hear">
   };
 }
 
-async function loadApiKey(db: Db, hex: string): Promise<KnownApiKey | undefined> {
+async function loadApiKey(db: Db, hex: string): Promise<LoadedApiKey | undefined> {
+  const askedAt = performance.now();
   const digest = Buffer.from(hex, "hex");
   const found = await db
     .selectFrom("api_key")
@@ -96,18 +105,19 @@ async function loadApiKey(db: Db, hex: string): Promise<KnownApiKey | undefined>
     .select(["api_key.id", "api_key.account_id", "api_key.instance_id", "api_key.scope"])
     .select(mayManage.as("may_manage"))
     .select([accountState.as("account_status"), "plan.features", ratesOfPlan.as("rates")])
-    .select(["api_key.digest", isUseStale.as("is_use_stale")])
+    .select(["api_key.digest", isUseStale.as("is_use_stale"), msLeft.as("ms_left")])
     .where("api_key.digest", "=", digest)
     .where(({ eb, or }) => or([eb("api_key.expires_at", "is", null), eb("api_key.expires_at", ">", now)]))
     .where("instance.removed_at", "is", null)
     .executeTakeFirst();
   if (!found || !timingSafeEqual(found.digest, digest)) return undefined;
-  const { digest: _, is_use_stale, ...key } = found;
+  const { digest: _, is_use_stale, ms_left, ...key } = found;
   if (is_use_stale) void noteUse(db, key.id);
-  return key;
+  return { ...key, good_until: askedAt + (ms_left ?? Number.POSITIVE_INFINITY) };
 }
 
 const now = sql<Date>`now()`;
+const msLeft = sql<number | null>`(extract(epoch from api_key.expires_at - now()) * 1000)::float8`;
 const ratesOfPlan = sql<PlanRates>`json_build_object(
   'api_rate_limit_per_minute', plan.api_rate_limit_per_minute,
   'instance_rate_limit_per_minute', plan.instance_rate_limit_per_minute,

@@ -161,7 +161,12 @@ describe("connecting", () => {
     await pair(id);
     const before = await eventNames(id);
     const { status: code, body } = await post(id, "connect", { wait_seconds: 60 });
-    expect([code, body.data.status, body.data.qr]).toEqual([200, "connected", null]);
+    expect([code, body.message, body.data.status, body.data.qr]).toEqual([
+      200,
+      "Connected",
+      "connected",
+      null,
+    ]);
     expect(await eventNames(id)).toEqual(before);
   });
 

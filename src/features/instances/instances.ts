@@ -167,7 +167,8 @@ function ofItsConnection(
 
     async connectInstance({ input: { id, ...how }, signal }) {
       const row = await connectInstance(deps, id, { ...how, signal });
-      return { ...toConnection(row), ...(await toPairing(row)) };
+      const connection = { ...toConnection(row), ...(await toPairing(row)) };
+      return connection.connected ? new Reply(connection, { message: "Connected" }) : connection;
     },
 
     async reconnectInstance({ input: { id, wait_seconds }, signal }) {

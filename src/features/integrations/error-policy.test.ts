@@ -49,6 +49,17 @@ describe("the error policy", () => {
     expect(judgeCall(failed(failure))).toMatchObject({ verdict: "retry", isSafe });
   });
 
+  test.each([
+    [408, true],
+    [429, true],
+    [503, true],
+    [500, false],
+    [502, false],
+    [504, false],
+  ] as const)("after an answered %i it is said that nothing was done: %j", (status, isSafe) => {
+    expect(judgeCall(answered(status))).toMatchObject({ verdict: "retry", isSafe });
+  });
+
   test("what the gateway itself forbids is not tried again", () => {
     expect(judgeCall(failed("blocked")).verdict).toBe("stop");
   });

@@ -19,7 +19,8 @@ export type CallVerdict =
 const NEVER_SAID = new Set(["dns", "refused", "tls", "timeout_connect"]);
 const FORBIDDEN = new Set(["blocked", "invalid_url"]);
 const PASSING = new Set([408, 425, 429, 500, 502, 503, 504]);
-const NOT_ACTED_UPON = new Set([408, 425, 429, 500, 503]);
+/** A 500 is none of them: what failed in the end may have done a part before. */
+const NOT_ACTED_UPON = new Set([408, 425, 429, 503]);
 const FIRST_OF_SERVER_ERRORS = 500;
 
 /** 408, 425, 429, 5xx and network errors pass; another 4xx says no, and a redirect is not followed. */
