@@ -35,9 +35,9 @@ import * as chatwootAddress from "./0043-chatwoot-address.ts";
 import * as webhookAddresses from "./0044-webhook-addresses.ts";
 import * as sandboxTokens from "./0045-sandbox-tokens.ts";
 import * as onePerson from "./0047-one-person.ts";
+import * as replyLimit from "./0050-reply-limit.ts";
 import * as campaignArchive from "./0057-campaign-archive.ts";
 import * as figures from "./0058-figures.ts";
-import * as replyLimit from "./0050-reply-limit.ts";
 
 /** Every migration in order; forward only. */
 export const migrations: Record<string, Migration> = {
