@@ -128,6 +128,14 @@ describe.each(["docker-compose.yml", "docker-compose.nodes.yml"])("%s", (file) =
     expect(fixed).toHaveLength(services.some(([name]) => name === "proxy") ? 1 : 0);
   });
 
+  test("hands every variable of .env to the gateway", () => {
+    const gateways = services.filter(([, { build }]) => build);
+    expect(gateways.length).toBeGreaterThan(0);
+    for (const [name, { env_file }] of gateways) {
+      expect(env_file, name).toEqual([{ path: ".env", required: false }]);
+    }
+  });
+
   test("opens ports to this machine only", () => {
     const ports = services.flatMap(([, service]) => service.ports ?? []);
     expect(ports.every((port) => port.startsWith("127.0.0.1:"))).toBe(true);
@@ -136,7 +144,8 @@ describe.each(["docker-compose.yml", "docker-compose.nodes.yml"])("%s", (file) =
 
 test("the gateway of docker-compose.yml may call its neighbours by name, each on its one port", () => {
   const { services }: Json = parse(read("docker-compose.yml"), { merge: true });
-  const [, ...hosts] = services.waygate.environment.WAYGATE_ALLOWED_HOSTS.split(",");
+  const allowed = services.waygate.environment.WAYGATE_ALLOWED_HOSTS;
+  const [, ...hosts] = /^\$\{WAYGATE_ALLOWED_HOSTS:-(.*)\}$/.exec(allowed)?.[1]?.split(",") ?? [];
   expect(hosts.sort()).toEqual(["chatwoot:3000", "n8n:5678", "typebot:3000"]);
   expect(findOpenEntries(hosts)).toEqual([]);
   for (const [name = "", port] of hosts.map((host: string) => host.split(":"))) {
@@ -244,6 +253,14 @@ describe("the Helm chart", () => {
     );
     const cidrs: string[] = values.trustedProxies;
     expect(readConfig({ WAYGATE_TRUSTED_PROXIES: cidrs.join(",") }).trustedProxies).toEqual(cidrs);
+  });
+
+  test("keeps backups on a volume, or makes none", () => {
+    const text = read("deploy/helm/templates/statefulset.yaml");
+    expect(text).toMatch(
+      /if \.Values\.files\.claim \}\}\n\s+- name: WAYGATE_BACKUP_DIR\n\s+value: \/files\/backups\n\s+\{\{- else \}\}\n[\s\S]*?- name: WAYGATE_BACKUP_AT\n\s+value: "off"/,
+    );
+    expect(read("deploy/helm/templates/NOTES.txt")).toContain("logs --selector");
   });
 
   test("leads /internal of its ingress to a service without pods", () => {
