@@ -2,13 +2,15 @@ import { execFile, spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { GUIDE } from "../src/features/public-pages/guide.ts";
+import { freePortsFor } from "../src/platform/free-port.ts";
 import { OWNER, startTestGateway, type TestGateway } from "./gateway.ts";
 import { makeScratchDir } from "./scratch-dir.ts";
 import { ROOT } from "./source-files.ts";
 
-const PAGES = ["README.md", ...GUIDE.map(({ slug }) => `docs/${slug}.md`)]
+const PAGES = GUIDE.map(({ slug }) => `docs/${slug}.md`)
   .map((path) => ({ path, blocks: shellBlocksWithCurl(path) }))
   .filter(({ blocks }) => blocks.length > 0);
 
@@ -39,7 +41,9 @@ function paste(lines: string, { id, api_key }: { id: number; api_key: string }) 
     .replaceAll("localhost:3000", gateway.url)
     .replaceAll("/instances/1", `/instances/${id}`)
     .replaceAll('"instance_id":1', `"instance_id":${id}`)
-    .replaceAll('{"email":"owner@localhost","password":"..."}', JSON.stringify(OWNER));
+    .replaceAll('{"email":"owner@localhost","password":"..."}', JSON.stringify(OWNER))
+    .replaceAll("owner@localhost", OWNER.email)
+    .replaceAll("PASSWORD='...'", `PASSWORD='${OWNER.password}'`);
   const script = `set -eo pipefail\ncurl() { command curl --fail-with-body "$@"; }\n${own}`;
   const env = { PATH: process.env.PATH, TOKEN: token, KEY: api_key };
   return new Promise<{ code: number; said: string }>((resolve) => {
@@ -47,6 +51,18 @@ function paste(lines: string, { id, api_key }: { id: number; api_key: string }) 
       resolve({ code: error === null ? 0 : Number(error.code), said: `${own}\n${stdout}${stderr}` }),
     );
   });
+}
+
+/** Runs the first block of the README that calls the gateway in a shell of its own, in the checkout. */
+async function pasteFirstBlock(fill: (block: string) => string) {
+  const [block = ""] = shellBlocksWithCurl("README.md");
+  const { value: port } = await freePortsFor(`guides ${process.pid}`).next();
+  const own = fill(block)
+    .replaceAll("localhost:3000", new URL(gateway.url).host)
+    .replaceAll("8080", String(port))
+    .replaceAll("owner@localhost", OWNER.email);
+  const env = { PATH: process.env.PATH, HOME: process.env.HOME };
+  return promisify(execFile)("sh", ["-c", `${own}\nkill $RECEIVER`], { cwd: ROOT, env });
 }
 
 const hasCurl = spawnSync("curl", ["--version"]).status === 0;
@@ -57,10 +73,28 @@ describe.skipIf(!hasCurl)(
     test.each(PAGES)("$path do what they say", async ({ blocks }) => {
       const isPairing = blocks.some((block) => block.includes("/sandbox/scan"));
       const instance = await (isPairing ? gateway.createInstance() : gateway.connectInstance());
-      for (const block of blocks) {
-        const { code, said } = await paste(block, instance);
-        expect(code, said).toBe(0);
-      }
+      const { code, said } = await paste(blocks.join("\n"), instance);
+      expect(code, said).toBe(0);
+    });
+
+    test("the first block of the README, pasted as it stands with the password filled in, ends with a webhook", async () => {
+      const { stdout } = await pasteFirstBlock((block) =>
+        block.replace("PASSWORD='...'", `PASSWORD='${OWNER.password}'`),
+      );
+      const lines = stdout.split("\n");
+      expect(lines.filter((line) => line.startsWith("{")).map((line) => JSON.parse(line))).toMatchObject([
+        { success: true, data: { url: expect.stringContaining("localhost") } },
+        { success: true, data: { phone: expect.any(String) } },
+        { success: true, data: { message_id: expect.any(String) } },
+      ]);
+      expect(stdout).toMatch(/^\d+ message\.received echo: Hello$/m);
+      expect(stdout).toMatch(/^Next: docs\/quick-start\.md.* Instance \d+ has the key wg_/m);
+    });
+
+    test("the first block of the README says so where the password was not filled in", async () => {
+      const { stdout } = await pasteFirstBlock((block) => block);
+      expect(stdout).toContain("Not signed in, so nothing below works. Is PASSWORD right?");
+      expect(stdout).toContain('"code":"INVALID_CREDENTIALS"');
     });
   },
 );
