@@ -1,10 +1,21 @@
 #!/usr/bin/env node
 // Starts the gateway from its compiled form, and compiles it first in a fresh or changed checkout.
+// Nothing that an old Node does not have may be loaded before its version is checked.
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+
+/** As `engines` in package.json. */
+const OLDEST = [20, 19];
+const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
+if (major < OLDEST[0] || (major === OLDEST[0] && minor < OLDEST[1])) {
+  process.stderr.write(
+    `Waygate needs Node ${OLDEST.join(".")} or newer; this is Node ${process.versions.node}.\n`,
+  );
+  process.exit(1);
+}
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const dist = join(root, "dist");
@@ -39,7 +50,10 @@ function findCompiler() {
 /** Compiles beside and moves into place, so that nobody who starts meanwhile loads half a file. */
 function build(compiler) {
   if (!compiler && existsSync(main)) return;
-  if (!compiler) fail("Waygate is not compiled, and TypeScript is not installed. Run npm ci first.");
+  if (!compiler)
+    fail(
+      "Waygate is not compiled, and TypeScript is not installed. Run npm ci, without --omit=dev, or npm run build elsewhere.",
+    );
   process.stderr.write("Waygate: compiling, once ...\n");
   const draft = join(dist, `.new-${process.pid}`);
   const old = join(dist, `.old-${process.pid}`);

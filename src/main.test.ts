@@ -46,6 +46,45 @@ function waygate(line: string, env: Record<string, string> = {}): Promise<Run> {
   });
 }
 
+describe("a wrong command line", () => {
+  test("names a command that does not exist, with --help behind it too", async () => {
+    for (const line of ["bogus", "bogus --help"]) {
+      const { code, stderr } = await waygate(line);
+      expect(code).toBe(2);
+      expect(stderr).toContain("unknown command 'bogus'");
+    }
+  });
+
+  test("says where settings come from when one is given as an option", async () => {
+    for (const line of ["serve --port 3402", "--port 3402"]) {
+      const { code, stderr } = await waygate(line);
+      expect(code).toBe(2);
+      expect(stderr).toMatch(/unknown option '--port'[\s\S]*WAYGATE_PORT=8080 waygate serve/);
+    }
+  });
+
+  test("tells a head of the audit log that cannot be one", async () => {
+    const { code, stderr } = await waygate("audit verify --head 9f2c");
+    expect(code).toBe(1);
+    expect(stderr.trim()).toBe("--head must be the 64 hexadecimal digits that an earlier run has printed.");
+  });
+});
+
+describe("an old Node", () => {
+  test("is refused in one sentence, before anything is loaded", async () => {
+    const bin = fileURLToPath(new URL("../bin/waygate.mjs", import.meta.url));
+    const old =
+      "Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '18.20.4' } })";
+    const preload = `data:text/javascript,${encodeURIComponent(old)}`;
+    const said = await new Promise((resolve) => {
+      execFile(process.execPath, ["--import", preload, bin], { cwd: folder }, (error, _stdout, stderr) =>
+        resolve({ code: error?.code, stderr }),
+      );
+    });
+    expect(said).toEqual({ code: 1, stderr: "Waygate needs Node 20.19 or newer; this is Node 18.20.4.\n" });
+  });
+});
+
 describe("help", () => {
   test("lists every command, what comes without one, and what the exit status means", async () => {
     const { code, stdout } = await waygate("--help");

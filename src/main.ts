@@ -56,7 +56,7 @@ const program = new Command("waygate")
   .description("Self-hosted, multi-instance messaging gateway to WhatsApp Web sessions")
   .version(version())
   .showHelpAfterError(
-    "waygate --help shows every command, waygate <command> --help one of them with examples.",
+    "waygate --help shows every command, waygate <command> --help one of them with examples.\nSettings come from the environment, for example WAYGATE_PORT=8080 waygate serve.",
   )
   // As in the shell: 2 is for whoever typed it, 1 for what went wrong.
   .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 2))
@@ -230,11 +230,17 @@ program
     if (!(await doctor(process.env))) process.exitCode = 1;
   });
 
+// With --help behind a command that does not exist, commander would show the help of the program.
+const [typed = ""] = process.argv.slice(2);
+const known = ["help", ...program.commands.map((command) => command.name())];
+const isUnknown = typed !== "" && !typed.startsWith("-") && !known.includes(typed);
+const argv = isUnknown ? process.argv.slice(0, 3) : process.argv;
+
 /** Errors whose sentence is for whoever runs the command; the others are bugs. */
 const SAYS_IT_ALL = new Set(["ConfigError", "StartError", "BrokenPromise"]);
 
 try {
-  await program.parseAsync(process.argv.length > 2 ? process.argv : [...process.argv, "serve"]);
+  await program.parseAsync(argv.length > 2 ? argv : [...argv, "serve"]);
 } catch (error) {
   if (!(error instanceof Error) || !SAYS_IT_ALL.has(error.name)) throw error;
   console.error(error.message);

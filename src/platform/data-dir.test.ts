@@ -98,15 +98,17 @@ test("a lock of another machine holds as long as it shows signs of life", async 
 
 test("a lock that cannot be read is an error, not a wait", async () => {
   await mkdir(join(root, "lock"));
-  await expect(openDataDir(root)).rejects.toThrow(/cannot be used \(EISDIR\)/);
+  await expect(openDataDir(root)).rejects.toThrow(/cannot be used: EISDIR\./);
 });
 
 test("a path that is a file, or cannot be made, is refused in one clear sentence", async () => {
   await writeFile(join(root, "file"), "");
   await expect(openDataDir(join(root, "file"))).rejects.toThrow(
-    /cannot be used \(EEXIST\)\. Set WAYGATE_DATA_DIR/,
+    /cannot be used: a file has that name\. Set WAYGATE_DATA_DIR/,
   );
-  await expect(openDataDir(join(root, "file", "below"))).rejects.toThrow(/cannot be used \(ENOTDIR\)/);
+  await expect(openDataDir(join(root, "file", "below"))).rejects.toThrow(
+    /cannot be used: a part of the path is a file/,
+  );
 });
 
 test("the secret key is made once, even by two at once, and only for our eyes", async () => {

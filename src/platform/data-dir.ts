@@ -89,10 +89,20 @@ async function readKept(path: string): Promise<string | undefined> {
   return value;
 }
 
+const UNUSABLE: Readonly<Record<string, string>> = {
+  EACCES: "this user may not write there",
+  EPERM: "this user may not write there",
+  EROFS: "the file system is read-only",
+  EEXIST: "a file has that name",
+  ENOTDIR: "a part of the path is a file",
+  ENOSPC: "the disk is full",
+};
+
 function unusable(path: string, error: unknown): Error {
-  const reason = codeOf(error) || (error instanceof Error ? error.message : String(error));
+  const code = codeOf(error);
+  const reason = UNUSABLE[code] ?? (code || (error instanceof Error ? error.message : String(error)));
   return new Error(
-    `The data directory ${path} cannot be used (${reason}). Set WAYGATE_DATA_DIR to one that can.`,
+    `The data directory ${path} cannot be used: ${reason}. Set WAYGATE_DATA_DIR to one that can.`,
   );
 }
 

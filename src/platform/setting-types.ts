@@ -115,7 +115,10 @@ export function urlOf(...schemes: string[]) {
   return z
     .string()
     .refine((text) => URL.canParse(text) && schemes.includes(new URL(text).protocol.slice(0, -1)), {
-      error: `must be a URL that begins with ${example}`,
+      error: ({ input }) =>
+        schemes.some((scheme) => String(input).startsWith(`${scheme}://`))
+          ? "is not a valid URL; percent-encode / # ? @ in its password (/ is %2F)"
+          : `must be a URL that begins with ${example}`,
     })
     .transform((text) => text.replace(/(?<!\/)\/+$/, ""));
 }

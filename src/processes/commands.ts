@@ -106,10 +106,17 @@ export async function rotateKeyByCommand(env: Env): Promise<void> {
 
 /** Says whether the audit log is as it was written. Throws StartError with the first broken entry. */
 export async function verifyAuditByCommand(env: Env, head: string | undefined): Promise<void> {
+  if (head !== undefined && !/^[\da-f]{64}$/i.test(head))
+    throw new StartError("--head must be the 64 hexadecimal digits that an earlier run has printed.");
   const progress = startProgress();
   const tell = (links: number) => progress.reach(links, "entries hold so far");
   const verdict = await withStore(env, ({ database: { db }, box }) => verifyAudit(db, box, { head, tell }));
   const { links, pending, broken } = verdict;
+  if (broken && broken.position === null && broken.audit_id === 0) {
+    throw new StartError(
+      "No entry of the audit log has this --head: it was mistyped, is of another gateway, or the end of the log was cut off.",
+    );
+  }
   if (broken) {
     const where = broken.position === null ? "" : ` at link ${broken.position}`;
     throw new StartError(`The audit log is broken${where}: entry ${broken.audit_id}: ${broken.reason}.`);
