@@ -39,10 +39,13 @@ const FOR_TESTS = [FAULT_POINT, CLIENT_VERSION_ORIGIN];
 // Kubernetes gives each pod WAYGATE_SERVICE_HOST, WAYGATE_PORT_3000_TCP and so on when a service is called "waygate".
 const SERVICE_LINK = /^WAYGATE_(SERVICE_(HOST|PORT)(_\w+)?|PORT_\d+_(TCP|UDP)(_\w+)?)$/;
 
+/** Finds problems that only a feature knows. */
+export type SettingsCheck = (values: Partial<Settings>) => string[];
+
 /** Reads the settings from the environment; throws a ConfigError that lists all problems at once. */
-export function readConfig(env: Env): Config {
+export function readConfig(env: Env, ...checks: readonly SettingsCheck[]): Config {
   const { values, problems } = readSettings(env);
-  problems.push(...unknownNames(env), ...contradictions(values));
+  problems.push(...unknownNames(env), ...contradictions(values), ...checks.flatMap((check) => check(values)));
   const origin = given(env, CLIENT_VERSION_ORIGIN);
   if (origin !== undefined && !(URL.canParse(origin) && isLoopbackUrl(origin))) {
     problems.push(`${CLIENT_VERSION_ORIGIN} must be an address of this machine`);

@@ -10,8 +10,9 @@ export function bannerLines(
     database,
     outgoingCalls,
     firstOwner,
-  }: Pick<Gateway, "url" | "database" | "outgoingCalls" | "firstOwner">,
-  config: Pick<Config, "host" | "ownerEmail" | "sandbox">,
+    ignoredSetting,
+  }: Pick<Gateway, "url" | "database" | "outgoingCalls" | "firstOwner" | "ignoredSetting">,
+  config: Pick<Config, "host" | "sandbox">,
 ): string[] {
   const isEverywhere = config.host === "0.0.0.0" || config.host === "::";
   const where = isEverywhere ? `${url} and every other address of this machine` : url;
@@ -20,44 +21,56 @@ export function bannerLines(
     `Waygate listens on ${where} (reference: ${url}/docs).`,
     `Database: ${database}.`,
     `Outgoing calls: ${outgoingCalls}.`,
-    ...signInLines(firstOwner),
-    ...(config.sandbox === "off" ? [] : sandboxLines(url, firstOwner, config.ownerEmail)),
+    ...signInLines(firstOwner, ignoredSetting),
+    ...(config.sandbox === "off" || !firstOwner ? [] : sandboxLines(url, firstOwner)),
     "",
   ];
 }
 
-function sandboxLines(url: string, owner: Owner, ownerEmail: string | undefined): string[] {
+function sandboxLines(url: string, owner: Owner): string[] {
+  if (!owner?.password) return ["", `A first message in five minutes: ${url}/docs/waygate`];
   return [
     "",
-    `Try it without a phone; paste these three lines into a shell${owner?.password ? "" : " with your own sign-in"}:`,
+    "Try it without a phone; paste these three lines into a shell. They create and pair an instance, send, and show the reply:",
     "",
-    ...curlLines(url, owner, ownerEmail),
+    ...curlLines(url, { email: owner.email, password: owner.password }),
+    "",
+    `Then: webhooks, with a receiver to try them, in the quick start at ${url}/docs/waygate`,
   ];
 }
 
-function signInLines(owner: Owner): string[] {
-  if (!owner) return [];
+function signInLines(owner: Owner, ignoredSetting: string | undefined): string[] {
+  if (!owner) return ignoredSetting === undefined ? [] : ["", ignoredSetting];
   const shown = owner.password
     ? `${owner.password}   (shown this once; change it after you sign in)`
     : "as set in WAYGATE_OWNER_PASSWORD";
-  return ["", `Owner's sign-in: ${owner.email}`, `Password:        ${shown}`];
+  const lost = owner.password ? [`If you lose it: waygate account password ${owner.email}`] : [];
+  return ["", `Owner's sign-in: ${owner.email}`, `Password:        ${shown}`, ...lost];
 }
 
 const JSON_TYPE = `-H 'content-type: application/json'`;
-const READ = "JSON.parse(fs.readFileSync(0))";
-/** What the shell makes of the answer: two variables, or the refusal on the screen. */
-const KEEP = `d?"ID="+d.id+" KEY="+d.api_key:"echo "+JSON.stringify(r.message)`;
+/** curl with a line break after each answer. */
+const CURL = String.raw`curl -s -w '\n'`;
 
-/** Three lines that create, pair and use a sandbox instance; they need curl, node and a POSIX shell. */
-function curlLines(url: string, owner: Owner, ownerEmail = "EMAIL"): string[] {
-  const signIn = { email: owner?.email ?? ownerEmail, password: owner?.password ?? "PASSWORD" };
-  const token = `$(curl -s ${url}/api/auth/login ${JSON_TYPE} -d ${quote(signIn)} | node -pe '${READ}.token')`;
-  const made = `curl -s ${url}/api/v1/instances -H "authorization: Bearer ${token}" ${JSON_TYPE} -d ${quote({ name: "Sales", network: "sandbox" })}`;
+/** What sed takes out of an answer in JSON. */
+function take(pattern: string): string {
+  return `sed -n 's/.*${pattern}.*/\\1/p'`;
+}
+
+/** Three lines that create, pair and use a sandbox instance; they need curl, sed and a POSIX shell. */
+function curlLines(url: string, signIn: { email: string; password: string }): string[] {
+  const token = `$(curl -s ${url}/api/auth/login ${JSON_TYPE} -d ${quote(signIn)} | ${take('"token":"\\([^"]*\\)"')})`;
+  const made = `$(curl -s ${url}/api/v1/instances -H "authorization: Bearer ${token}" ${JSON_TYPE} -d ${quote({ name: "Sales", network: "sandbox" })})`;
+  const values = [
+    `ID=$(printf %s "$MADE" | ${take('"data":{"id":\\([0-9]*\\)')})`,
+    `KEY=$(printf %s "$MADE" | ${take('"api_key":"\\([^"]*\\)"')})`,
+  ];
   const text = { number: "5511999990004", text: "Hello" };
+  const shop = `${url}/api/v1/instances/$ID`;
   return [
-    `eval $(${made} | node -pe 'r=${READ},d=r.data,${KEEP}')`,
-    `curl -s -X POST ${url}/api/v1/instances/$ID/sandbox/scan -H "x-api-key: $KEY"`,
-    `curl -s ${url}/api/v1/instances/$ID/send-text -H "x-api-key: $KEY" ${JSON_TYPE} -d ${quote(text)}`,
+    `MADE=${made}; ${values.join("; ")}; printf '%s\\n' "$MADE"`,
+    `${CURL} -X POST ${shop}/sandbox/scan -H "x-api-key: $KEY"`,
+    `${CURL} ${shop}/send-text -H "x-api-key: $KEY" ${JSON_TYPE} -d ${quote(text)}; sleep 2; ${CURL} "${shop}/messages?limit=1" -H "x-api-key: $KEY"`,
   ];
 }
 

@@ -29,7 +29,7 @@ import { openBackups } from "./backup-parts.ts";
 import { createOtherNodes } from "./other-nodes.ts";
 import { addSessions } from "./sessions.ts";
 import { refuseListening, refuseStart } from "./start-error.ts";
-import { openStore, prepareStore } from "./store.ts";
+import { makeOwner, type OwnerReport, openStore, prepareStore } from "./store.ts";
 import { UndoList } from "./undo-list.ts";
 import { addWorker } from "./worker.ts";
 
@@ -39,15 +39,13 @@ const ANSWERS_MS = 8_000;
 const FILE_MS = 45_000;
 
 /** A running gateway. */
-export interface Gateway {
+export interface Gateway extends OwnerReport {
   url: string;
   /** Which database is in use, in words, without its password. */
   database: string;
   /** Where outgoing calls may go at the start, in words. */
   outgoingCalls: string;
   engine: Engine;
-  /** Set when this start has made the owner's account; the password only when it was made up. */
-  firstOwner: { email: string; password?: string } | undefined;
   /**
    * Ends in order: no new requests, no new jobs, what is in flight finished, sessions closed but not logged out.
    * `drainMs`: requests are still taken, but no longer asked for; `graceMs`: for what is in flight (10,000).
@@ -70,7 +68,7 @@ async function start(config: Config, log: Log, undo: UndoList): Promise<Gateway>
   const dataDir = await openDataDir(config.dataDir).catch(refuseStart);
   undo.add(() => dataDir.release());
   const store = await openStore(config, dataDir.path, log, undo);
-  const { secretKey, box, firstOwner } = await prepareStore(config, dataDir.path, store);
+  const { secretKey, box } = await prepareStore(config, dataDir.path, store);
   const readiness = { ready: false };
   const { engine, url } = await startServing({
     config,
@@ -82,6 +80,8 @@ async function start(config: Config, log: Log, undo: UndoList): Promise<Gateway>
     box,
     readiness,
   });
+  // After all that can fail: its password is shown once.
+  const owner = await makeOwner(config, store);
   readiness.ready = true;
   log.info({ url }, "ready");
   return {
@@ -89,7 +89,7 @@ async function start(config: Config, log: Log, undo: UndoList): Promise<Gateway>
     database: store.words,
     outgoingCalls: describeOutgoing(config, await hasOtherAccounts(store.database.db)),
     engine,
-    firstOwner,
+    ...owner,
     async stop({ drainMs = 0, graceMs } = {}) {
       readiness.ready = false;
       if (drainMs > 0) await delay(drainMs);

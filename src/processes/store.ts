@@ -1,6 +1,7 @@
 import { randomInt } from "node:crypto";
 import { sql } from "kysely";
 import { ensureOwner } from "../features/accounts/create-account.ts";
+import { findIgnoredSetting } from "../features/accounts/owner-settings.ts";
 import { sealAddresses } from "../features/webhooks/seal-addresses.ts";
 import type { Config } from "../platform/config.ts";
 import { readOrMakeSecretKey } from "../platform/data-dir.ts";
@@ -47,7 +48,7 @@ function describeExternal(databaseUrl: string): string {
   return `PostgreSQL at ${host}${pathname}`;
 }
 
-/** Tables, keys and owner, over connections that wait for locks as long as another node needs for the same. */
+/** Tables and keys, over connections that wait for locks as long as another node needs for the same. */
 export async function prepareStore(config: Config, dataDir: string, store: Store) {
   const patient = openDatabase(store.database.url, { max: 2, application_name: "waygate start" });
   try {
@@ -56,8 +57,26 @@ export async function prepareStore(config: Config, dataDir: string, store: Store
     );
     const { secretKey, box } = await openSecrets(config, dataDir, patient.db);
     await sealAddresses(patient.db, box);
+    return { secretKey, box };
+  } finally {
+    await patient.close();
+  }
+}
+
+export interface OwnerReport {
+  /** Set when this start has made the owner's account; the password only when it was made up. */
+  firstOwner: { email: string; password?: string } | undefined;
+  /** What the settings say about an owner who exists already, where it is not so. */
+  ignoredSetting: string | undefined;
+}
+
+/** Makes the owner's account while there is none: at the very end of a start, since its password is shown once. */
+export async function makeOwner(config: Config, { database }: Store): Promise<OwnerReport> {
+  const patient = openDatabase(database.url, { max: 2, application_name: "waygate start" });
+  try {
     const firstOwner = await ensureOwner(patient.db, config).catch(refuseSetting);
-    return { secretKey, box, firstOwner };
+    const ignoredSetting = firstOwner ? undefined : await findIgnoredSetting(patient.db, config);
+    return { firstOwner, ignoredSetting };
   } finally {
     await patient.close();
   }

@@ -32,7 +32,7 @@ describe("a gateway that is started for the first time, with nothing set", () =>
   });
 
   const printed = (what: RegExp): string => gateway.output().match(what)?.[1] ?? "";
-  const curlLines = () => gateway.output().match(/^(eval \$\(curl|curl) .*$/gm) ?? [];
+  const curlLines = () => gateway.output().match(/^(MADE=|curl) ?.*$/gm) ?? [];
 
   test("says where it listens, with which database, and where it may call", () => {
     expect(gateway.output()).toContain(`Waygate listens on ${gateway.url} (reference: ${gateway.url}/docs).`);
@@ -54,18 +54,17 @@ describe("a gateway that is started for the first time, with nothing set", () =>
     async (shell) => {
       expect(curlLines()).toHaveLength(3);
       const home = await mkdtemp(join(tmpdir(), "waygate-paste-"));
-      const pasted = `${curlLines().join("\necho\n")}\n`;
+      const pasted = `${curlLines().join("\n")}\n`;
       const { stdout, stderr } = await run(shell, ["-c", pasted], { cwd: home }).finally(() =>
         rm(home, { recursive: true }),
       );
-      const answers = stdout
-        .trim()
-        .split("\n")
-        .filter((line) => line !== "");
+      const answers = stdout.trim().split("\n");
       expect(stderr).toBe("");
       expect(answers.map((answer) => JSON.parse(answer))).toMatchObject([
+        { success: true, data: { name: "Sales" } },
         { success: true, data: { phone: expect.stringMatching(/^\d+$/) } },
         { success: true, data: { status: expect.stringMatching(/^(sent|delivered|read)$/) } },
+        { success: true, data: [{ text: "echo: Hello", from_me: false }] },
       ]);
     },
   );
@@ -74,8 +73,8 @@ describe("a gateway that is started for the first time, with nothing set", () =>
     timeout: 180_000,
   }, async () => {
     const [create = ""] = curlLines();
-    const { stdout } = await run("sh", ["-c", `${create}; echo $ID $KEY`]);
-    const [id = "", apiKey = ""] = stdout.trim().split(" ");
+    const { stdout } = await run("sh", ["-c", `${create}; echo; echo $ID $KEY`]);
+    const [id = "", apiKey = ""] = (stdout.trim().split("\n").at(-1) ?? "").split(" ");
     const { data: paired } = await createClient({ baseUrl: gateway.url, apiKey }).sandboxScan({
       id: Number(id),
     });
@@ -85,13 +84,46 @@ describe("a gateway that is started for the first time, with nothing set", () =>
     await waitUntil(async () => (await client.getInstanceStatus({ id: Number(id) })).data.connected);
     expect((await client.getInstanceStatus({ id: Number(id) })).data.phone).toBe(paired.phone);
     expect(gateway.output()).not.toMatch(/Password: /);
-    expect(gateway.output()).toContain("with your own sign-in");
+    expect(curlLines()).toEqual([]);
     const receiver = await startReceiver();
     await client.createWebhook({ id: Number(id), url: receiver.url, events: ["message.received"] });
     await client.sendText({ id: Number(id), number: "5511999990004", text: "still here?" });
     const [echo] = await receiver.waitFor(({ body }) => body.event === "message.received");
     await receiver.close();
     expect(echo?.body.data.message.text).toBe("echo: still here?");
+  });
+});
+
+describe("a first start that fails", () => {
+  test("does not use up the password: the next start prints it, and it opens the gateway", {
+    timeout: 300_000,
+  }, async () => {
+    const data = await makeScratchDir("waygate-e2e-");
+    const receiver = await startReceiver();
+    const settings = { WAYGATE_DATA_DIR: data.path, WAYGATE_WHATSAPP_URL: "ws://127.0.0.1:1/" };
+    const failed = launchGateway({ ...settings, WAYGATE_PORT: new URL(receiver.url).port });
+    expect((await failed.exited).code).toBe(1);
+    expect(failed.output()).toMatch(/^Port \d+ on 127\.0\.0\.1 is in use/m);
+    await receiver.close();
+    const wrong = { WAYGATE_OWNER_EMAIL: "me", WAYGATE_OWNER_PASSWORD: "123", WAYGATE_PORT: "x" };
+    const refused = launchGateway({ ...settings, ...wrong });
+    await refused.exited;
+    for (const name of Object.keys(wrong))
+      expect(refused.output()).toMatch(new RegExp(`^ {2}- ${name} `, "m"));
+    expect(refused.output()).toContain("WAYGATE_OWNER_PASSWORD must have at least 12 characters");
+    const gateway = await spawnGateway({ ...settings, WAYGATE_PORT: "0" });
+    const [, email = "", password = ""] =
+      /^Owner's sign-in: (\S+)\nPassword: +(\S+) /m.exec(gateway.output()) ?? [];
+    const { data: signedIn } = await createClient({ baseUrl: gateway.url }).login({ email, password });
+    expect(signedIn.account.account_type).toBe("owner");
+    await gateway.kill("SIGINT");
+    const changed = { WAYGATE_OWNER_PASSWORD: "another horse battery staple", WAYGATE_PORT: "0" };
+    const later = await spawnGateway({ ...settings, ...changed });
+    await waitUntil(() =>
+      later.output().includes("WAYGATE_OWNER_PASSWORD is not the password of owner@localhost."),
+    );
+    await later.kill("SIGINT");
+    await data.remove();
   });
 });
 

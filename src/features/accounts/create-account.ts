@@ -6,7 +6,7 @@ import type { Secret } from "../../platform/secret.ts";
 import { findPasswordFault } from "./password-rules.ts";
 import { hashPassword } from "./passwords.ts";
 
-const OWNER_EMAIL = "owner@localhost";
+export const OWNER_EMAIL = "owner@localhost";
 const EMAIL = /^[^\s@]{1,64}@[^\s@]{1,255}$/;
 
 export interface NewAccount {
@@ -113,9 +113,13 @@ export async function insertAccount(trx: Trx, given: NewAccount, password_hash: 
   return { account_id, user_id };
 }
 
+export function isEmail(text: string): boolean {
+  return EMAIL.test(text);
+}
+
 /** Throws VALIDATION_ERROR. */
 export function requireEmail(email: string): void {
-  if (!EMAIL.test(email)) throw invalidField("email", "is not an e-mail address");
+  if (!isEmail(email)) throw invalidField("email", "is not an e-mail address");
 }
 
 /** Passes on an error of writing a user; a taken e-mail is CONFLICT. */
