@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { z } from "zod";
 import { GatewayError } from "./errors.ts";
 import { readInput } from "./read-input.ts";
-import { route } from "./route.ts";
+import { page, pagination, route, rowId } from "./route.ts";
 
 const send = route({
   http: "POST /send",
@@ -99,4 +99,24 @@ test("null counts as absent at any depth, except where it means something and in
   ).toEqual({ size: 7, name: null, limits: { a: null }, metadata: { b: null }, people: [{ phone: "1" }] });
   expect(() => read({ plain: [null] })).toThrow("plain.0: must be text");
   expect(() => read({ people: [{ phone: null }] })).toThrow("people.0.phone: is required");
+});
+
+const list = route({
+  http: "GET /shops/:id/orders",
+  access: "public",
+  tag: "Test",
+  summary: "List",
+  aliases: { track_id: ["trackId"] },
+  input: z.object({ id: rowId, ...page, track_id: z.string().optional() }),
+  output: z.array(z.unknown()),
+  beside: z.object({ pagination }),
+});
+
+test("a list refuses a filter that it does not know, with the names of those that it does", () => {
+  const read = (query: Record<string, unknown>) =>
+    readInput(list, { path: { id: "7" }, query, body: undefined });
+  expect(read({ trackId: "a", limit: "5" })).toMatchObject({ id: 7, track_id: "a", limit: 5 });
+  const names = "Filters are limit, cursor, track_id.";
+  expect(() => read({ trak_id: "a" })).toThrow(`trak_id: is not a filter of this list. ${names}`);
+  expect(() => read({ id: "8" })).toThrow(`id: is not a filter of this list. ${names}`);
 });

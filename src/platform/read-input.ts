@@ -30,6 +30,7 @@ export function readInput<R extends Route>(
   convert: (fields: Record<string, unknown>) => Record<string, unknown> = (fields) => fields,
 ): InputOf<R> {
   const sent = cleanJson(collect(route, parts));
+  refuseUnknownFilters(route, parts.query);
   const given = convert(resolveAliases(sent, route.aliases));
   const input = withoutAbsentNulls(route.input, { ...given, ...cleanJson(parts.path) });
   const parsed = route.input.safeParse(input, { error: describeIssue });
@@ -56,6 +57,37 @@ export function nameFieldsAsSent(refusal: GatewayError, route: Route, sent: Fiel
   const sentence = isAtStart ? `${after}${refusal.message.slice(before.length)}` : refusal.message;
   const details = { ...refusal.details, fields: named };
   return new GatewayError(refusal.code, sentence, { details, cause: refusal.cause });
+}
+
+/** A filter that is misspelt would list everything and look like an answer. */
+function refuseUnknownFilters(route: Route, query: RequestParts["query"]): void {
+  const names = filtersOf(route);
+  if (!names) return;
+  const aliases = Object.values(route.aliases ?? {}).flat();
+  const known = new Set([...names, ...aliases].map(firstPart));
+  const unknown = Object.keys(query).find((name) => !known.has(firstPart(name)));
+  if (unknown === undefined) return;
+  const field = unknown.slice(0, MAX_NAME);
+  const issue = `is not a filter of this list. Filters are ${names.join(", ")}.`;
+  throw new GatewayError("VALIDATION_ERROR", `${field}: ${issue}`, {
+    details: { fields: [{ field, issue }] },
+  });
+}
+
+/** What a list takes in its query; undefined for what is no list in pages. */
+function filtersOf({ http, input, beside }: Route): string[] | undefined {
+  const isList = http.startsWith("GET ") && beside !== undefined && "pagination" in beside.shape;
+  if (!isList || !isObject(input)) return undefined;
+  const inPath = new Set(http.split(/[/ ]/).flatMap((part) => (part.startsWith(":") ? [part.slice(1)] : [])));
+  return Object.keys(input.shape).filter((name) => !inPath.has(name));
+}
+
+function isObject(schema: z.ZodType): schema is z.ZodObject {
+  return schema.def.type === "object" && (schema as z.ZodObject).def.catchall === undefined;
+}
+
+function firstPart(name: string): string {
+  return name.split(/[.[]/, 1)[0] ?? "";
 }
 
 function collect(route: Route, { query, body }: RequestParts): Record<string, unknown> {
