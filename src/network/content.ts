@@ -53,6 +53,17 @@ export interface MediaContent {
   /** Hex SHA-256 of the file. */
   sha256?: string;
   seconds?: number;
+  /** Of a voice note: 64 levels from 0 to 100. */
+  waveform?: number[];
+  /** Of a video or a sticker, in pixels. */
+  width?: number;
+  height?: number;
+  /** Of a video: a small JPEG in base64. */
+  thumbnail?: string;
+  /** A video that plays again and again without sound. */
+  gif_playback?: boolean;
+  /** A sticker that moves. */
+  is_animated?: boolean;
   /** Outbound: the file itself. */
   bytes?: Uint8Array;
   /** Inbound: what `downloadMedia` needs to fetch the file; plain data that only the driver reads. */

@@ -49,6 +49,14 @@ export async function toSticker(bytes: Uint8Array, field: string): Promise<Buffe
   );
 }
 
+/** Whether a picture has several frames; false for what cannot be read. */
+export async function isMoving(bytes: Uint8Array): Promise<boolean> {
+  const metadata = await sharp(bytes, { limitInputPixels: MAX_PIXELS, animated: true })
+    .metadata()
+    .catch(() => undefined);
+  return (metadata?.pages ?? 1) > 1;
+}
+
 async function readMetadata(bytes: Uint8Array, field: string): Promise<Metadata> {
   if (bytes.byteLength === 0) throw notAnImage(field);
   const metadata = await sharp(bytes, { limitInputPixels: MAX_PIXELS })

@@ -21,6 +21,13 @@ export interface SaidMedia {
   size?: number;
   sha256?: string;
   seconds?: number;
+  waveform?: number[];
+  width?: number;
+  height?: number;
+  /** JPEG in base64. */
+  thumbnail?: string;
+  gif_playback?: boolean;
+  is_animated?: boolean;
   bytes?: Uint8Array;
 }
 
@@ -35,7 +42,7 @@ export interface SaidQuote {
 /** What a person saw on the phone, in order; each message once, however often it came. */
 export type Seen = { chat: string; from: string; from_me: boolean; at: number } & (
   | { type: "message"; id: string; content: Said; times: number }
-  | { type: "edited"; id: string; text: string }
+  | { type: "edited"; id: string; text: string; media_type?: SaidMedia["media_type"] }
   | { type: "deleted"; id: string }
   | { type: "reaction"; id: string; reaction: string }
   | { type: "delivered" | "read" | "played"; ids: string[] }

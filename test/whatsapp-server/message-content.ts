@@ -1,6 +1,6 @@
 import { proto } from "baileys";
 import { readVcard } from "../../src/network/vcard.ts";
-import type { Said, SaidQuote } from "./control.ts";
+import type { Said, SaidMedia, SaidQuote } from "./control.ts";
 import type { StoredFile } from "./media-store.ts";
 
 const MEDIA_FIELD = {
@@ -74,6 +74,9 @@ export interface FilePart extends proto.Message.IImageMessage {
   seconds?: number | null;
   ptt?: boolean | null;
   title?: string | null;
+  waveform?: Uint8Array | null;
+  gifPlayback?: boolean | null;
+  isAnimated?: boolean | null;
 }
 
 export function filePart(
@@ -137,6 +140,20 @@ function bareFile(inner: proto.IMessage): Said | undefined {
     ...(part.caption && { caption: part.caption }),
     ...(part.fileName && { file_name: part.fileName }),
     ...(part.seconds && { seconds: part.seconds }),
+    ...(type !== "image" && bareLook(part)),
+  };
+}
+
+/** What a phone shows of a file before it fetches it. */
+function bareLook(part: FilePart): Partial<SaidMedia> {
+  const { waveform, width, height, jpegThumbnail, gifPlayback, isAnimated } = part;
+  return {
+    ...(waveform?.length && { waveform: [...waveform] }),
+    ...(width && { width }),
+    ...(height && { height }),
+    ...(jpegThumbnail?.length && { thumbnail: Buffer.from(jpegThumbnail).toString("base64") }),
+    ...(gifPlayback && { gif_playback: true }),
+    ...(isAnimated && { is_animated: true }),
   };
 }
 

@@ -21,19 +21,19 @@ export interface IntegrationParts {
 
 type Shared = Omit<
   IntegrationDeps,
-  "links" | "voiceNotes" | "maxBytes" | "sendHoldMs" | "baseUrl" | "pathTokens"
+  "links" | "converter" | "maxBytes" | "sendHoldMs" | "baseUrl" | "pathTokens"
 >;
 
 export interface IntegrationPartsOptions extends Shared {
   config: Config;
-  media: Pick<IntegrationDeps, "links" | "voiceNotes">;
+  media: Pick<IntegrationDeps, "links" | "converter">;
 }
 
 export function createIntegrations({ config, media, ...shared }: IntegrationPartsOptions): IntegrationParts {
   const { sendHoldMs, baseUrl, mediaMaxBytes: maxBytes } = config;
-  const { links, voiceNotes } = media;
+  const { links, converter } = media;
   const pathTokens = createChatwootTokens(shared);
-  const deps = { ...shared, links, voiceNotes, maxBytes, sendHoldMs, baseUrl, pathTokens };
+  const deps = { ...shared, links, converter, maxBytes, sendHoldMs, baseUrl, pathTokens };
   const providers = createProviders(deps);
   return {
     handlers: integrationHandlers(deps, providers),

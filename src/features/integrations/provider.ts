@@ -30,7 +30,7 @@ export interface IntegrationDeps {
   openFile(mediaId: string): Promise<{ size: number; mime_type: string; read(): Promise<Readable> }>;
   /** Addresses of files for the other side. */
   links: MediaLinks;
-  voiceNotes: MediaOptions["voiceNotes"];
+  converter: MediaOptions["converter"];
   /** Largest file. */
   maxBytes: number;
   sendHoldMs: number;

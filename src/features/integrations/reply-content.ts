@@ -49,13 +49,13 @@ export async function toReplies(
 }
 
 async function fetchFile(
-  { db, outgoing, maxBytes, voiceNotes, account_id }: IntegrationDeps & { account_id: number },
+  { db, outgoing, maxBytes, converter, account_id }: IntegrationDeps & { account_id: number },
   { url, type, caption, file_name }: MediaPart,
   leftMs: number,
 ) {
   const named = { url, ...(type && { type }), ...(caption && { caption }), ...(file_name && { file_name }) };
   if (leftMs <= 0) throw new GatewayError("MEDIA_DOWNLOAD_FAILED", "The files of the reply took too long.");
-  return readMedia(named, { db, outgoing, maxBytes, voiceNotes, account_id, downloadMs: leftMs });
+  return readMedia(named, { db, outgoing, maxBytes, converter, account_id, downloadMs: leftMs });
 }
 
 /** The address of a file, below what was to stand under it. */

@@ -6,7 +6,7 @@ import type { Log } from "../../platform/log.ts";
 import type { MediaStore } from "../../platform/media-store.ts";
 import { openMediaStore } from "../../platform/open-media-store.ts";
 import { emptyDirectory } from "../../platform/scratch-file.ts";
-import { createVoiceNoteMaker, type VoiceNoteMaker } from "../../platform/voice-note.ts";
+import { createMediaConverter, type MediaConverter } from "../../platform/media-converter.ts";
 import { FileKeeper } from "./file-keeper.ts";
 import type { MediaLinks } from "./media.ts";
 import { createMediaLinks } from "./media-links.ts";
@@ -18,7 +18,7 @@ export interface MediaParts {
   store: MediaStore;
   files: FileKeeper;
   links: MediaLinks;
-  voiceNotes: VoiceNoteMaker;
+  converter: MediaConverter;
   /** For files that are worked on; empty at the start. */
   scratchDir: string;
   /** Removes at once what no message names any more. */
@@ -51,7 +51,7 @@ export async function openMedia(options: MediaPartsOptions): Promise<MediaParts>
     store,
     files: new FileKeeper({ db, store, node }),
     links: createMediaLinks({ secretKey, secondKey, baseUrl: config.baseUrl }),
-    voiceNotes: createVoiceNoteMaker({ ffmpeg: config.ffmpeg, scratchDir }),
+    converter: createMediaConverter({ ffmpeg: config.ffmpeg, scratchDir }),
     scratchDir,
     sweep: () => sweeping.now(),
     started: () => warnOfOtherNodes({ db, store, node }, log),

@@ -13,8 +13,8 @@ import {
 import { startTestGateway } from "../../../test/gateway.ts";
 import { type MessagingStory, startMessagingStory, waitUntil } from "../../../test/messaging-story.ts";
 import { inBase64, SAMPLE } from "../../../test/sample-files.ts";
+import { createMediaConverter } from "../../platform/media-converter.ts";
 import { createSafeFetch } from "../../platform/safe-fetch.ts";
-import { createVoiceNoteMaker } from "../../platform/voice-note.ts";
 import { readMedia } from "./read-media.ts";
 
 const MIB = 1_048_576;
@@ -139,6 +139,12 @@ describe("a file that is", () => {
       { base64: png, mime_type: "image/png\r\nSet-Cookie: a=b" },
       invalid("mime_type"),
     ],
+    ["to be seen once", { base64: png, viewOnce: true }, invalid("view_once", "not supported")],
+    [
+      "that plays as a GIF and is none",
+      { base64: png, gifPlayback: true },
+      invalid("gif_playback", "videos"),
+    ],
     ["of a kind that is none", { base64: png, type: "carousel" }, invalid("type")],
     ["called by a name of 300 characters", { base64: png, file_name: "x".repeat(300) }, invalid("file_name")],
   ])("%s is refused", async (_, source, refusal) => {
@@ -200,11 +206,11 @@ describe("a file that is", () => {
   test("dripping is given up when its time is over", async () => {
     const outgoing = createSafeFetch({ allowedHosts: ["loopback"] });
     const { db } = story.gateway.database;
-    const voiceNotes = createVoiceNoteMaker({ ffmpeg: "ffmpeg", scratchDir: tmpdir() });
+    const converter = createMediaConverter({ ffmpeg: "ffmpeg", scratchDir: tmpdir() });
     const began = performance.now();
     const reading = readMedia(
       { url: files.serve("/drip", drip()) },
-      { db, outgoing, voiceNotes, maxBytes: MIB, downloadMs: 300, account_id: 1 },
+      { db, outgoing, converter, maxBytes: MIB, downloadMs: 300, account_id: 1 },
     );
     await expect(reading).rejects.toMatchObject({ code: "MEDIA_DOWNLOAD_FAILED" });
     expect(performance.now() - began).toBeLessThan(20_000);

@@ -128,6 +128,18 @@ const mediaFields = {
   file_name: boundedText(255).optional(),
   caption: caption.optional(),
   ptt: z.boolean().optional().describe("true: a voice note."),
+  gif_playback: z
+    .boolean()
+    .optional()
+    .describe("true: a video that plays again and again without sound, as GIFs do."),
+  view_once: z
+    .boolean()
+    .optional()
+    .refine(
+      (value) => value !== true,
+      "is not supported: the file would stay visible. Send it without view_once",
+    )
+    .describe("Refused when true: files that can be seen once cannot be sent yet."),
 };
 
 const mediaAliases = {
@@ -136,6 +148,8 @@ const mediaAliases = {
   type: ["mediatype", "media_type"],
   mime_type: ["mimeType", "mimetype", "file.mimetype"],
   file_name: ["fileName", "filename", "docName", "file.filename"],
+  gif_playback: ["gifPlayback"],
+  view_once: ["viewOnce"],
 };
 
 function isUpload(value: unknown): boolean {
@@ -435,9 +449,9 @@ export const messagesContract = {
   editMessage: route({
     http: "POST /api/v1/instances/:id/messages/edit",
     ...act,
-    summary: "Change the text of a message that this instance has sent",
+    summary: "Change the text of a message that this instance has sent, or the caption of its file",
     message: "Message edited",
-    aliases: { ...actionAliases, ...textAliases },
+    aliases: { ...actionAliases, ...textAliases, text: [...textAliases.text, "caption"] },
     input: z.object({ ...actionTarget, text }),
   }),
   deleteMessage: route({

@@ -1,14 +1,16 @@
 import type { MediaType } from "../../network/driver.ts";
 import type { Db } from "../../platform/db.ts";
 import { GatewayError } from "../../platform/errors.ts";
-import { toSticker } from "../../platform/square-image.ts";
-import { secondsOf, VOICE_NOTE_TYPE, type VoiceNoteMaker } from "../../platform/voice-note.ts";
+import { type MediaConverter, VOICE_NOTE_TYPE } from "../../platform/media-converter.ts";
+import { readMp4Head } from "../../platform/mp4-head.ts";
+import { isMoving, toSticker } from "../../platform/square-image.ts";
+import { readWebpHead } from "../../platform/webp-head.ts";
 import { readParts } from "../media/media.ts";
-import { OutgoingFile } from "./outgoing-media.ts";
+import { OutgoingFile, readOutgoingAt } from "./outgoing-media.ts";
 
 export interface FitOptions {
   db: Db;
-  voiceNotes: VoiceNoteMaker;
+  converter: MediaConverter;
 }
 
 /** A file that has arrived whole, and what it is. */
@@ -19,39 +21,71 @@ export interface ToldFile {
   media_type: MediaType;
   mime_type: string;
   seconds?: number;
+  waveform?: number[];
+  width?: number;
+  height?: number;
+  thumbnail?: string;
+  is_animated?: boolean;
+  gif_playback?: boolean;
 }
 
 const STICKER_TYPE = "image/webp";
-const STICKER_SOURCE_BYTES = 16 * 1024 * 1024;
+/** A picture that is decoded is in memory as a whole. */
+const PICTURE_BYTES = 16 * 1024 * 1024;
 
-/** Makes of a file what its kind must be: Ogg Opus for a voice note, WebP for a sticker; others stay as they are. */
+/** Makes of a file what its kind must be, and adds what phones want to know of it before they fetch it. */
 export async function fitMedia(told: ToldFile, options: FitOptions): Promise<ToldFile> {
-  if (told.media_type === "ptt") return fitVoiceNote(told, options);
-  if (told.media_type === "sticker" && told.mime_type !== STICKER_TYPE) return fitSticker(told, options);
-  return told;
+  switch (told.media_type) {
+    case "ptt":
+      return fitVoiceNote(told, options);
+    case "sticker":
+      return fitSticker(told, options);
+    case "image":
+      return told.mime_type === "image/gif" ? fitGif(told, options) : told;
+    case "video":
+      return describeVideo(told, options);
+    default:
+      return told;
+  }
 }
 
-async function fitVoiceNote(told: ToldFile, { db, voiceNotes }: FitOptions): Promise<ToldFile> {
-  const parts = readParts(db, told.file.id);
+async function fitVoiceNote(told: ToldFile, { db, converter }: FitOptions): Promise<ToldFile> {
+  const open = () => readParts(db, told.file.id);
   if (/^audio\/(ogg|opus)\b.*\bopus\b/.test(told.mime_type))
-    return { ...told, seconds: secondsOf(await lastOf(parts)) };
-  const { bytes, seconds } = await voiceNotes.make(parts, told.mime_type);
-  return { ...(await replace(told, db, bytes)), mime_type: VOICE_NOTE_TYPE, seconds };
+    return { ...told, ...(await converter.measureVoice(open)) };
+  const { bytes, ...facts } = await converter.toVoiceNote(open(), told.mime_type);
+  return { ...(await replace(told, db, bytes)), mime_type: VOICE_NOTE_TYPE, ...facts };
 }
 
 async function fitSticker(told: ToldFile, { db }: FitOptions): Promise<ToldFile> {
-  if (told.file.size > STICKER_SOURCE_BYTES)
+  if (told.mime_type === STICKER_TYPE) return { ...told, ...readWebpHead(told.file.head) };
+  if (told.file.size > PICTURE_BYTES)
     throw new GatewayError("PAYLOAD_TOO_LARGE", "A picture for a sticker has 16 MiB at most.");
-  const parts: Buffer[] = [];
-  for await (const part of readParts(db, told.file.id)) parts.push(part);
-  const bytes = await toSticker(Buffer.concat(parts), "file");
-  return { ...(await replace(told, db, bytes)), mime_type: STICKER_TYPE };
+  const bytes = await toSticker(await readWhole(told, db), "file");
+  return { ...(await replace(told, db, bytes)), mime_type: STICKER_TYPE, ...readWebpHead(bytes) };
 }
 
-async function lastOf(parts: AsyncIterable<Buffer>): Promise<Buffer> {
-  let last = Buffer.alloc(0);
-  for await (const part of parts) last = Buffer.concat([last.subarray(-65_536), part]);
-  return last;
+/** Phones show a GIF as a still picture: one that moves goes as a video, as they send it themselves. */
+async function fitGif(told: ToldFile, options: FitOptions): Promise<ToldFile> {
+  const { db, converter } = options;
+  if (told.file.size > PICTURE_BYTES || !(await isMoving(await readWhole(told, db)))) return told;
+  const bytes = await converter.toGifVideo(readParts(db, told.file.id));
+  if (!bytes) return told;
+  const video = { ...(await replace(told, db, bytes)), media_type: "video", mime_type: "video/mp4" } as const;
+  return { ...(await describeVideo(video, options)), gif_playback: true };
+}
+
+async function describeVideo(told: ToldFile, { db, converter }: FitOptions): Promise<ToldFile> {
+  const { id, size } = told.file;
+  const facts = await readMp4Head((position, length) => readOutgoingAt(db, id, position, length), size);
+  const thumbnail = await converter.toThumbnail(readParts(db, id), told.mime_type);
+  return { ...told, ...facts, ...(thumbnail && { thumbnail: thumbnail.toString("base64") }) };
+}
+
+async function readWhole({ file }: ToldFile, db: Db): Promise<Buffer> {
+  const parts: Buffer[] = [];
+  for await (const part of readParts(db, file.id)) parts.push(part);
+  return Buffer.concat(parts);
 }
 
 async function replace(told: ToldFile, db: Db, bytes: Buffer): Promise<ToldFile> {

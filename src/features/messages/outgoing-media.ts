@@ -87,6 +87,19 @@ async function loadOutgoing(db: Db, id: string, size: number): Promise<Buffer | 
   return file;
 }
 
+/** So many bytes of a file from a position; fewer at its end. For pieces much smaller than a part. */
+export async function readOutgoingAt(db: Db, id: string, position: number, length: number): Promise<Buffer> {
+  const first = Math.floor(position / PART_BYTES);
+  const { rows } = await sql<{ piece: Buffer }>`
+    select case when part = ${first}
+        then substring(bytes from ${position - first * PART_BYTES + 1}::int for ${length}::int)
+        else substring(bytes from 1 for ${length}::int) end as piece
+    from outgoing_media where id = ${id} and part in (${first}::int, ${first + 1}::int) order by part`.execute(
+    db,
+  );
+  return Buffer.concat(rows.map(({ piece }) => piece)).subarray(0, length);
+}
+
 export async function dropOutgoing(db: Db | Trx, ids: string[]): Promise<void> {
   if (ids.length > 0) await db.deleteFrom("outgoing_media").where("id", "in", ids).execute();
 }

@@ -24,6 +24,8 @@ export interface MediaInput extends Omit<MediaClaims, "source_mime_type"> {
   file?: ArrivedFile | UploadedFile | string;
   file_name?: string;
   caption?: string;
+  /** Of a video: plays as a GIF. */
+  gif_playback?: boolean;
 }
 
 export interface MediaOptions extends TakeOptions, FitOptions {}
@@ -63,7 +65,11 @@ export async function readMedia(input: MediaInput, options: MediaOptions & Owner
       name_mime_type: typeOfName(input.file_name ?? source.file_name ?? source.address_name ?? ""),
     });
     await requireStorage(db, account_id, file.size);
-    const fitted = await fitMedia({ file, sha256, ...told }, options);
+    const isGif = input.gif_playback === true;
+    if (isGif && told.media_type !== "video" && told.mime_type !== "image/gif")
+      throw invalidField("gif_playback", "is for videos: the file is not one");
+    const gif = isGif && told.media_type === "video" && { gif_playback: true };
+    const fitted = await fitMedia({ file, sha256, ...told, ...gif }, options);
     return toStored(fitted, input, source);
   } catch (error) {
     await file.drop().catch(() => {});

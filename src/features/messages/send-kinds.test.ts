@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type FileServer, file, redirect, startFileServer } from "../../../test/file-server.ts";
+import { mp4Video, oggOpus, webpSticker } from "../../../test/media-samples.ts";
 import { type MessagingStory, startMessagingStory, waitUntil } from "../../../test/messaging-story.ts";
 import { inBase64, SAMPLE } from "../../../test/sample-files.ts";
 import type { Client } from "../../client.ts";
@@ -381,6 +382,38 @@ describe("the type of a file", () => {
     ],
   ])("%s", async (_, source, type, mime_type) => {
     expect(await send(source())).toMatchObject({ type, mime_type });
+  });
+});
+
+describe("what phones are told of a file", () => {
+  const sent = async (input: { base64: string; type?: "sticker" | "ptt"; gif_playback?: boolean }) => {
+    const { sales, friend } = story;
+    const { data } = await sales.client.sendMedia({ id: sales.id, number: friend.phone, ...input });
+    const { media } = (await story.outcome(data.message_id ?? "")).data.message;
+    const [entry] = await story.ledger({ action: "send", message_id: data.message_id ?? "" });
+    return { media, content: entry?.content };
+  };
+
+  test("of a voice note has its seconds and 64 levels", async () => {
+    const note = oggOpus(Array.from({ length: 500 }, (_, n) => (n < 250 ? 20 : 200)));
+    const { media, content } = await sent({ base64: inBase64(note), type: "ptt" });
+    expect(media.seconds).toBe(10);
+    expect(content.waveform).toHaveLength(64);
+  });
+
+  test("of a video has its sides and its seconds, also where they stand far behind in the file", async () => {
+    // The head of a box lies across two parts of the stored file.
+    for (const bytes of [3_000, 262_100, 600_000]) {
+      const video = mp4Video({ width: 640, height: 360, seconds: 12, isLast: true, bytes });
+      const { content } = await sent({ base64: inBase64(video), gif_playback: true });
+      expect(content).toMatchObject({ width: 640, height: 360, seconds: 12, gif_playback: true });
+    }
+  });
+
+  test("of a sticker has its sides, and whether it moves", async () => {
+    const sticker = webpSticker({ isAnimated: true });
+    const { content } = await sent({ base64: inBase64(sticker), type: "sticker" });
+    expect(content).toMatchObject({ width: 512, height: 512, is_animated: true });
   });
 });
 

@@ -3,6 +3,8 @@ import type { MediaContent } from "../driver.ts";
 import { libraryLog } from "./library-log.ts";
 import { type MediaProto, type MediaRef, toRef } from "./media-ref.ts";
 
+const EMPTY = new Uint8Array();
+
 /** Puts a file where its recipients fetch it; answers the part of the message that names it. */
 export async function upload(
   content: MediaContent,
@@ -15,7 +17,9 @@ export async function upload(
     {
       [kind]: Buffer.from(content.bytes),
       mimetype: content.mime_type,
-      ...(content.media_type === "ptt" && { ptt: true }),
+      // Baileys runs ffmpeg and a decoder of its own for what is absent, without bounds.
+      ...(content.media_type === "video" && { jpegThumbnail: EMPTY }),
+      ...(content.media_type === "ptt" && { ptt: true, waveform: EMPTY }),
       ...(content.seconds !== undefined && { seconds: content.seconds }),
     } as unknown as Parameters<typeof prepareWAMessageMedia>[0],
     { upload: sock.waUploadToServer, logger: libraryLog, options },

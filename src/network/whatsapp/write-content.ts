@@ -6,6 +6,7 @@ import type {
   LinkPreview,
   LocationContent,
   MediaContent,
+  MediaType,
   Quoted,
   QuotedContent,
   TextContent,
@@ -76,22 +77,34 @@ function writeMedia(
   contextInfo: proto.IContextInfo | undefined,
   file?: MediaProto,
 ): Message {
-  const { caption, file_name, media_type } = content;
+  const { caption, file_name, media_type, width, height } = content;
   const common = { ...file, mimetype: content.mime_type, contextInfo };
   const seconds = content.seconds ?? file?.seconds ?? undefined;
   switch (media_type) {
     case "image":
       return { imageMessage: { ...common, caption } };
     case "video":
-      return { videoMessage: { ...common, caption, seconds } };
+      return { videoMessage: { ...common, caption, seconds, ...writeLook(content) } };
     case "audio":
     case "ptt":
-      return { audioMessage: { ...common, seconds, ptt: media_type === "ptt" } };
+      return {
+        audioMessage: { ...common, seconds, ptt: media_type === "ptt", waveform: writeWaveform(content) },
+      };
     case "document":
       return writeDocument({ ...common, fileName: file_name ?? "file", title: file_name, caption });
     case "sticker":
-      return { stickerMessage: common };
+      return { stickerMessage: { ...common, width, height, isAnimated: content.is_animated } };
   }
+}
+
+/** What a phone shows of a video before it fetches it. */
+function writeLook({ width, height, thumbnail, gif_playback }: MediaContent): proto.Message.IVideoMessage {
+  const jpegThumbnail = thumbnail === undefined ? undefined : Buffer.from(thumbnail, "base64");
+  return { width, height, jpegThumbnail, gifPlayback: gif_playback };
+}
+
+function writeWaveform({ waveform }: MediaContent): Uint8Array | undefined {
+  return waveform && Uint8Array.from(waveform);
 }
 
 /** Phones show the caption of a document only in this wrapping. */
@@ -151,16 +164,30 @@ function describe({ size, sha256 }: QuotedContent & { kind: "media" }): MediaPro
   return { fileLength: size, ...(sha256 && { fileSha256: Buffer.from(sha256, "hex") }) };
 }
 
-/** A change to a message that was sent: its key as we see it. */
-export function writeEdit(key: proto.IMessageKey, text: string): Message {
+/** A change to a message that was sent: its key as we see it. With a media type the text is the caption of its file. */
+export function writeEdit(key: proto.IMessageKey, text: string, type?: MediaType): Message {
   return {
     protocolMessage: {
       key,
       type: proto.Message.ProtocolMessage.Type.MESSAGE_EDIT,
-      editedMessage: { conversation: text },
+      editedMessage: writeEdited(text, type),
       timestampMs: Date.now(),
     },
   };
+}
+
+/** The file itself is not named again. */
+function writeEdited(text: string, type: MediaType | undefined): Message {
+  switch (type) {
+    case "image":
+      return { imageMessage: { caption: text } };
+    case "video":
+      return { videoMessage: { caption: text } };
+    case "document":
+      return { documentWithCaptionMessage: { message: { documentMessage: { caption: text } } } };
+    default:
+      return { conversation: text };
+  }
 }
 
 export function writeRevoke(key: proto.IMessageKey): Message {

@@ -27,12 +27,12 @@ export async function takeAgentFile(
   attachment: Attachment,
   caption: string | undefined,
 ): Promise<StoredMedia> {
-  const { db, outgoing, maxBytes, voiceNotes } = desk.deps;
+  const { db, outgoing, maxBytes, converter } = desk.deps;
   const url = addressOf(desk, attachment);
   const file_name = nameIn(attachment.data_url ?? "");
   const input = { url, ...(file_name && { file_name }), ...(caption && { caption }) };
   const { account_id } = desk.integration;
-  const options = { db, outgoing, maxBytes, voiceNotes, account_id };
+  const options = { db, outgoing, maxBytes, converter, account_id };
   const read = (type: MediaType | MediaTypeRule) => readMedia({ ...input, type }, options);
   try {
     // A sound that cannot become a voice note here can still be handed over.

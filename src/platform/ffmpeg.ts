@@ -1,0 +1,75 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+
+/** `missing`: there is no such program here. `failed`: it could not read the file, or took too much of something. */
+export type FfmpegEnd = "done" | "missing" | "failed";
+
+export interface FfmpegRun {
+  /** The program, by name or path. */
+  program: string;
+  args: readonly string[];
+  /** Takes what it writes to its standard output. */
+  onOutput?: (piece: Buffer) => void;
+  /** More output ends it. */
+  maxBytes: number;
+}
+
+const LONGEST_MS = 60_000;
+const CPU_SECONDS = 60;
+const MEMORY_KIB = 2 * 1024 * 1024;
+const [NOT_RUNNABLE, NOT_FOUND] = [126, 127];
+
+/** It reads the one file that is named, and asks nobody anything. */
+export const QUIET_ARGS: readonly string[] = [
+  ...["-hide_banner", "-loglevel", "error", "-nostdin", "-protocol_whitelist", "file,pipe"],
+  ...["-threads", "1"],
+];
+
+/** The readers of ffmpeg by what a file is: none of them opens another file, as playlists would. */
+const READERS: readonly [RegExp, string][] = [
+  [/^audio\/(mpeg|mp3)/, "mp3"],
+  [/ogg|opus/, "ogg"],
+  [/mp4|m4a|quicktime|3gpp/, "mov"],
+  [/wav|wave/, "wav"],
+  [/webm|matroska/, "matroska"],
+  [/flac/, "flac"],
+  [/aac/, "aac"],
+  [/amr/, "amr"],
+  [/aiff/, "aiff"],
+  [/^image\/gif/, "gif"],
+];
+
+/** Undefined for a type that none of the readers takes. */
+export function findReader(mimeType: string): string | undefined {
+  return READERS.find(([type]) => type.test(mimeType))?.[1];
+}
+
+/** Runs ffmpeg as a process of its own, with bounds, and with nothing of our environment, which holds secrets. */
+export async function runFfmpeg({ program, args, onOutput, maxBytes }: FfmpegRun): Promise<FfmpegEnd> {
+  const bounded = `ulimit -t ${CPU_SECONDS}; ulimit -v ${MEMORY_KIB} 2>/dev/null; exec "$0" "$@"`;
+  const child = spawn("/bin/sh", ["-c", bounded, program, ...QUIET_ARGS, ...args], {
+    env: {},
+    stdio: ["ignore", "pipe", "ignore"],
+  });
+  // Without a shell there is no ffmpeg either: it ends with no output.
+  child.on("error", () => {});
+  // A process of its own that it has begun may hold the output open.
+  const stop = () => {
+    child.kill("SIGKILL");
+    child.stdout?.destroy();
+  };
+  const tooLong = setTimeout(stop, LONGEST_MS);
+  try {
+    let bytes = 0;
+    child.stdout.on("data", (piece: Buffer) => {
+      bytes += piece.length;
+      if (bytes > maxBytes) stop();
+      else onOutput?.(piece);
+    });
+    const [code] = await once(child, "close");
+    if (code === NOT_FOUND || code === NOT_RUNNABLE) return "missing";
+    return code === 0 ? "done" : "failed";
+  } finally {
+    clearTimeout(tooLong);
+  }
+}

@@ -1,0 +1,74 @@
+/** An Ogg Opus file whose packets have these sizes, each of 20 ms; the bytes in them are no sound. */
+export function oggOpus(sizes: readonly number[]): Buffer {
+  const head = Buffer.concat([Buffer.from("OpusHead\x01\x01", "latin1"), Buffer.alloc(9)]);
+  const pages = [page(0n, [head]), page(0n, [Buffer.from("OpusTags\0\0\0\0\0\0\0\0", "latin1")])];
+  for (let from = 0; from < sizes.length; from += 50) {
+    const packets = sizes.slice(from, from + 50).map((size) => Buffer.alloc(size, 1));
+    pages.push(page(BigInt(from + packets.length) * 960n, packets));
+  }
+  return Buffer.concat(pages);
+}
+
+function page(position: bigint, packets: readonly Buffer[]): Buffer {
+  const lacing = packets.flatMap(({ length }) => [
+    ...Array<number>(Math.floor(length / 255)).fill(255),
+    length % 255,
+  ]);
+  const head = Buffer.alloc(27);
+  head.write("OggS");
+  head.writeBigInt64LE(position, 6);
+  head[26] = lacing.length;
+  return Buffer.concat([head, Buffer.from(lacing), ...packets]);
+}
+
+interface Video {
+  width: number;
+  height: number;
+  seconds: number;
+  /** Shown turned by a quarter, as phones record upright videos. */
+  isTurned?: boolean;
+  /** Its head stands behind the pictures. */
+  isLast?: boolean;
+  /** Length of the pictures. */
+  bytes?: number;
+}
+
+/** The boxes of an MP4 that describe a video; there are no pictures in it. */
+export function mp4Video({
+  width,
+  height,
+  seconds,
+  isTurned = false,
+  isLast = false,
+  bytes = 3_000,
+}: Video): Buffer {
+  const mvhd = Buffer.alloc(100);
+  mvhd.writeUInt32BE(1000, 12);
+  mvhd.writeUInt32BE(seconds * 1000, 16);
+  const tkhd = Buffer.alloc(84);
+  tkhd.writeUInt32BE(isTurned ? 0 : 65_536, 40);
+  tkhd.writeUInt32BE(isTurned ? 65_536 : 0, 44);
+  tkhd.writeUInt32BE(width * 65_536, 76);
+  tkhd.writeUInt32BE(height * 65_536, 80);
+  const sound = box("trak", box("tkhd", Buffer.alloc(84)));
+  const moov = box("moov", Buffer.concat([box("mvhd", mvhd), sound, box("trak", box("tkhd", tkhd))]));
+  const mdat = box("mdat", Buffer.alloc(bytes));
+  const ftyp = box("ftyp", Buffer.from("isom\0\0\x02\0isomiso2", "latin1"));
+  return Buffer.concat(isLast ? [ftyp, mdat, moov] : [ftyp, moov, mdat]);
+}
+
+function box(type: string, body: Buffer): Buffer {
+  const head = Buffer.alloc(8);
+  head.writeUInt32BE(body.length + 8);
+  head.write(type, 4, "latin1");
+  return Buffer.concat([head, body]);
+}
+
+/** The head of a WebP sticker of 512 pixels. */
+export function webpSticker({ isAnimated }: { isAnimated: boolean }): Buffer {
+  const head = Buffer.concat([Buffer.from("RIFF\x32\0\0\0WEBPVP8X\x0a\0\0\0", "latin1"), Buffer.alloc(38)]);
+  head[20] = isAnimated ? 0x02 : 0;
+  head.writeUIntLE(511, 24, 3);
+  head.writeUIntLE(511, 27, 3);
+  return head;
+}
