@@ -3,7 +3,15 @@ import tls from "node:tls";
 import { expect } from "vitest";
 import { type ContactControls, Listener, type PhoneControls, type Seen } from "../src/network/conformance.ts";
 import type { CallStage } from "../src/network/conformance-calls.ts";
-import type { Content, CredentialStore, Jid, Letter, MessageId, OpenOptions } from "../src/network/driver.ts";
+import type {
+  Content,
+  CredentialStore,
+  Jid,
+  Letter,
+  MediaType,
+  MessageId,
+  OpenOptions,
+} from "../src/network/driver.ts";
 import { phoneJid } from "../src/network/ids.ts";
 import { createWhatsAppDriver, type WhatsAppDriverOptions } from "../src/network/whatsapp/driver.ts";
 import type { WhatsAppTiming } from "../src/network/whatsapp/timing.ts";
@@ -155,7 +163,7 @@ function toSeen(seen: Awaited<ReturnType<WhatsAppControl["seen"]>>[number]): See
     case "message":
       return [{ type: "message", id: seen.id as MessageId, content: seen.content as unknown as Content }];
     case "edited":
-      return [{ type: "edited", id: seen.id as MessageId, text: seen.text }];
+      return [seenEdit(seen)];
     case "deleted":
       return [{ type: "deleted", id: seen.id as MessageId }];
     case "reaction":
@@ -165,6 +173,10 @@ function toSeen(seen: Awaited<ReturnType<WhatsAppControl["seen"]>>[number]): See
     default:
       return [];
   }
+}
+
+function seenEdit({ id, text, media_type }: { id: string; text: string; media_type?: MediaType }): Seen {
+  return { type: "edited", id: id as MessageId, text, ...(media_type && { media_type }) };
 }
 
 export interface MemoryCredentials extends CredentialStore {

@@ -5,6 +5,7 @@ import type {
   Driver,
   Jid,
   MediaContent,
+  MediaType,
   MessageId,
   NetworkEvent,
   OpenOptions,
@@ -28,7 +29,7 @@ export interface PhoneControls {
 /** What the contact saw of what the gateway did. */
 export type Seen =
   | { type: "message"; id: MessageId; content: Content }
-  | { type: "edited"; id: MessageId; text: string }
+  | { type: "edited"; id: MessageId; text: string; media_type?: MediaType }
   | { type: "deleted"; id: MessageId }
   | { type: "reaction"; id: MessageId; reaction: string }
   | { type: "read"; ids: MessageId[] };

@@ -110,6 +110,12 @@ export type QuotedContent =
   | LocationContent
   | Omit<ContactContent, "vcard" | "more">;
 
+export interface EditOptions {
+  id: MessageId;
+  /** The text is the caption of such a file. */
+  media_type?: MediaType;
+}
+
 /** What goes with any content. */
 export interface ContentContext {
   quoted?: Quoted;

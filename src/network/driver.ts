@@ -11,7 +11,7 @@ import type {
   PasskeyState,
   ProfileCalls,
 } from "./calls.ts";
-import type { Content } from "./content.ts";
+import type { Content, EditOptions } from "./content.ts";
 import type { Identity, Jid, MessageId, MessageRef } from "./identity.ts";
 
 export type {
@@ -243,7 +243,7 @@ export interface Session {
   logout(): Promise<void>;
   /** Resolves when the network has accepted or refused the message; may stay open as long as the network is silent. */
   send(to: Jid, content: Content, options: { id: MessageId }): Promise<SendResult>;
-  edit?(target: MessageRef, text: string, options: { id: MessageId }): Promise<SendResult>;
+  edit?(target: MessageRef, text: string, options: EditOptions): Promise<SendResult>;
   deleteForEveryone?(target: MessageRef, options: { id: MessageId }): Promise<SendResult>;
   react?(target: MessageRef, reaction: string, options: { id: MessageId }): Promise<SendResult>;
   markRead?(chat: Jid, targets: MessageRef[]): Promise<SendResult>;

@@ -1,7 +1,8 @@
 import { encodeBigEndian, proto, unpadRandomMax16 } from "baileys";
+import type { SaidMedia } from "./control.ts";
 import type { Envelope } from "./envelope.ts";
 import type { Handset } from "./handset.ts";
-import { fromMessage, textOf, unwrapped } from "./message-content.ts";
+import { filePart, fromMessage, textOf, unwrapped } from "./message-content.ts";
 import type { Network } from "./network.ts";
 import { type BinaryNode, bytes, node, seconds } from "./nodes.ts";
 import { sendReceipt } from "./receipts.ts";
@@ -136,7 +137,7 @@ const isPerson = ({ person }: Handset, jid: string): boolean =>
   [person.jid("pn"), person.jid("lid")].includes(jid.replace(/:\d+@/, "@"));
 
 type Action =
-  | { type: "edited"; id: string; text: string }
+  | { type: "edited"; id: string; text: string; media_type?: SaidMedia["media_type"] }
   | { type: "deleted"; id: string }
   | { type: "reaction"; id: string; reaction: string };
 
@@ -147,7 +148,9 @@ function actionOf(message: proto.IMessage): Action | undefined {
   const id = protocol?.key?.id ?? "";
   if (protocol?.type === Type.REVOKE) return { type: "deleted", id };
   if (protocol?.type === Type.MESSAGE_EDIT) {
-    return { type: "edited", id, text: textOf(protocol.editedMessage ?? {}) ?? "" };
+    const edited = protocol.editedMessage ?? {};
+    const file = filePart(edited);
+    return { type: "edited", id, text: textOf(edited) ?? "", ...(file && { media_type: file.type }) };
   }
   return undefined;
 }

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { Engine } from "../../engine/engine.ts";
 import { addJobs } from "../../engine/jobs.ts";
-import type { Jid, MessageId } from "../../network/driver.ts";
+import type { Jid, MediaType, MessageId } from "../../network/driver.ts";
 import { newMessageId, phoneOfJid } from "../../network/ids.ts";
 import type { Db, Trx } from "../../platform/db.ts";
 import { GatewayError, invalidField } from "../../platform/errors.ts";
@@ -48,10 +48,11 @@ export function createActor(deps: ActorDeps) {
 
   return async (request: ActionRequest) => {
     const instance = await requireConnected(readInstance, request.instance_id);
-    const { jid, targets } = await findTargets(deps, instance, request);
+    const { jid, targets, media_type } = await findTargets(deps, instance, request);
+    const body = { ...request.body, ...(request.action === "edit" && media_type && { media_type }) };
     const id = await db
       .transaction()
-      .execute((trx) => queueAction(trx, instance, { ...request, jid, targets }, ackTimeoutMs));
+      .execute((trx) => queueAction(trx, instance, { ...request, jid, targets, body }, ackTimeoutMs));
     engine.wake([instance.lane]);
     await watch.wait(id, ackTimeoutMs);
     const error = await endWaiting(db, id);
@@ -93,6 +94,8 @@ export async function queueAction(
 interface Targets {
   jid: Jid;
   targets: ActionRow["target"];
+  /** Of the message's file, where it has one. */
+  media_type?: MediaType;
 }
 
 async function findTargets(
@@ -110,7 +113,12 @@ async function findTargets(
   const byId = new Map<string, MessageRow>(rows.map((row) => [row.message_id, row]));
   const jid = rows[0]?.jid ?? named;
   if (!jid) throw notLogged();
-  return { jid, targets: message_ids.map((id) => toTarget(action, id, byId.get(id))) };
+  const content = rows[0]?.content;
+  return {
+    jid,
+    targets: message_ids.map((id) => toTarget(action, id, byId.get(id))),
+    ...(content?.kind === "media" && { media_type: content.media_type }),
+  };
 }
 
 /** The chat that the request names, under the address at which it is kept. */
@@ -172,6 +180,9 @@ const MINUTE = 60_000;
 /** How long the network lets a message be changed. */
 const WINDOW_MS = { edit: 15 * MINUTE, delete: 60 * 60 * MINUTE } as const;
 
+/** Of a file it is the caption that is edited. */
+const EDITABLE: ReadonlySet<string> = new Set(["text", "image", "video", "document"]);
+
 /** Refuses what the network would refuse, with the reason. */
 function requireAllowed(action: ActionRow["action"], row: MessageRow): void {
   if (row.deleted_at) throw conflict("deleted", "The message has been deleted.");
@@ -182,7 +193,11 @@ function requireAllowed(action: ActionRow["action"], row: MessageRow): void {
     throw conflict("own", "A message that this instance has sent cannot be marked as read.");
   if (action === "react" || action === "read") return;
   if (!row.from_me) throw conflict("not_own", "Only messages that this instance has sent can be changed.");
-  if (action === "edit" && row.type !== "text") throw conflict("not_text", "Only a text can be edited.");
+  if (action === "edit" && !EDITABLE.has(row.type))
+    throw conflict(
+      "not_text",
+      "Only a text, or the caption of an image, a video or a document, can be edited.",
+    );
   if (Date.now() - row.sent_at.getTime() > WINDOW_MS[action]) {
     throw conflict("too_late", "The network allows this only for a while after the message was sent.");
   }

@@ -186,6 +186,42 @@ describe("an edit", () => {
     expect((await logged(id)).text).toBe("Hello");
   });
 
+  test.each([
+    ["image", "png"],
+    ["video", "mp4"],
+    ["document", "pdf"],
+  ] as const)(
+    "of an own %s changes its caption at the other end, in the log and in the event",
+    async (type, file) => {
+      const { client } = story.sales;
+      const sent = {
+        ...sales(),
+        number: story.friend.phone,
+        base64: inBase64(SAMPLE[file]),
+        caption: "Helo",
+      };
+      const id = (await client.sendMedia(sent)).data.message_id ?? "";
+      await story.arrived(id);
+      const { data } = await client.editMessage({ ...sales(), message_id: id, caption: "Hello" } as never);
+      expect(data).toMatchObject({ message_id: id, status: "edited" });
+      expect((await story.event("message.edited", id)).data.message).toMatchObject({
+        type,
+        caption: "Hello",
+      });
+      expect((await friendHears("message.edited", id)).message).toMatchObject({ type, caption: "Hello" });
+      expect(await logged(id)).toMatchObject({ caption: "Hello", edited_at: expect.any(String) });
+    },
+  );
+
+  test("of a voice note is refused: it has no caption", async () => {
+    const { client } = story.sales;
+    const note = { ...sales(), number: story.friend.phone, base64: inBase64(SAMPLE.opus), ptt: true };
+    const { data } = await client.sendMedia(note);
+    await expect(
+      client.editMessage({ ...sales(), message_id: data.message_id ?? "", text: "y" }),
+    ).rejects.toMatchObject({ code: "CONFLICT", details: { reason: "not_text" } });
+  });
+
   test("of somebody else's message is refused with 409, and nothing happens", async () => {
     const id = await hear("Mine");
     await expect(

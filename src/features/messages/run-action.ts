@@ -1,7 +1,15 @@
 import { type Selectable, sql } from "kysely";
 import type { Engine, Job, JobEnd } from "../../engine/engine.ts";
 import { untilWritten } from "../../engine/until-written.ts";
-import type { Identity, Jid, MessageId, MessageRef, SendResult, Session } from "../../network/driver.ts";
+import type {
+  Identity,
+  Jid,
+  MediaType,
+  MessageId,
+  MessageRef,
+  SendResult,
+  Session,
+} from "../../network/driver.ts";
 import type { Db, Trx } from "../../platform/db.ts";
 import { withinTime } from "../../platform/within-time.ts";
 import type { ActionTable } from "../../tables.ts";
@@ -16,10 +24,12 @@ export interface ActionRunnerOptions {
   connectedSession: (instanceId: number) => Session | undefined;
 }
 
-export interface ActionRow extends Omit<Selectable<ActionTable>, "jid" | "message_id" | "target"> {
+export interface ActionRow extends Omit<Selectable<ActionTable>, "jid" | "message_id" | "target" | "body"> {
   jid: Jid;
   message_id: MessageId;
   target: Omit<MessageRef, "chat">[];
+  /** With a media type the text is a caption. */
+  body: { text?: string; media_type?: MediaType; reaction?: string };
 }
 
 type OpenAction = ActionRow & { left_ms: number };
@@ -97,12 +107,16 @@ function perform(
     case "react":
       return session.react?.(first, body.reaction ?? "", { id });
     case "edit":
-      return session.edit?.(first, body.text ?? "", { id });
+      return session.edit?.(first, body.text ?? "", { id, ...mediaTypeOf(body) });
     case "delete":
       return session.deleteForEveryone?.(first, { id });
     case "read":
       return session.markRead?.(chat, targets);
   }
+}
+
+function mediaTypeOf({ media_type }: ActionRow["body"]) {
+  return media_type && { media_type };
 }
 
 /** The network's yes counts also when it comes after the caller's patience; it is told once. */

@@ -1,6 +1,15 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { proto, WASocket } from "baileys";
-import type { Content, Jid, MediaContent, MessageId, MessageRef, Presence, SendResult } from "../driver.ts";
+import type {
+  Content,
+  Jid,
+  MediaContent,
+  MediaType,
+  MessageId,
+  MessageRef,
+  Presence,
+  SendResult,
+} from "../driver.ts";
 import { isGroupJid } from "../ids.ts";
 import { type Acks, failureOf } from "./acks.ts";
 import { codeOf } from "./call-result.ts";
@@ -68,8 +77,8 @@ export class Outbox {
     }
   }
 
-  edit(target: MessageRef, text: string, id: MessageId): Promise<SendResult> {
-    return this.#act(target, id, (key) => writeEdit(key, text), EDIT);
+  edit(target: MessageRef, text: string, id: MessageId, type?: MediaType): Promise<SendResult> {
+    return this.#act(target, id, (key) => writeEdit(key, text, type), EDIT);
   }
 
   delete(target: MessageRef, id: MessageId): Promise<SendResult> {

@@ -2,6 +2,7 @@ import type { PasskeyCalls } from "../calls.ts";
 import type {
   Content,
   Jid,
+  MediaType,
   MessageId,
   MessageRef,
   NetworkEvent,
@@ -84,8 +85,12 @@ export class WhatsAppSession implements Session {
     return this.#out((outbox) => outbox.send(to, content, id));
   }
 
-  edit(target: MessageRef, text: string, { id }: ActOptions): Promise<SendResult> {
-    return this.#out((outbox) => outbox.edit(target, text, id));
+  edit(
+    target: MessageRef,
+    text: string,
+    { id, media_type }: ActOptions & { media_type?: MediaType },
+  ): Promise<SendResult> {
+    return this.#out((outbox) => outbox.edit(target, text, id, media_type));
   }
 
   deleteForEveryone(target: MessageRef, { id }: ActOptions): Promise<SendResult> {
