@@ -340,7 +340,7 @@ describe("an agent", () => {
     await as(token).testWebhook({ id, webhookId: data.id });
     const urlsFor = async (who: string) =>
       (await as(who).listInstanceLogs({ id })).data.webhooks.map(({ url }) => url);
-    expect(await urlsFor(token)).toEqual(["http://127.0.0.1:9/t0k3n"]);
+    expect(await urlsFor(token)).toEqual(["http://127.0.0.1:9/***"]);
     expect(await urlsFor(agent)).toEqual(["http://127.0.0.1:9"]);
   });
 
