@@ -277,7 +277,7 @@ export const SETTINGS = z.object({
     .secret(16)
     .optional()
     .describe(
-      "Token of `/metrics` and of the details of `/health`, 16 characters or more. Not set: both are closed.",
+      "Token of `/metrics`, 16 characters or more. Not set: `/metrics` is closed. The details of `/health` take the administrative token.",
     )
     .meta({ env: "WAYGATE_METRICS_TOKEN" }),
 });
