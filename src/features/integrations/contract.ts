@@ -67,7 +67,7 @@ const FIELDS = `Either \`{"enabled": true, "config": {...}}\` or the fields of \
   \`ignore_jids\`, \`sent_from_phone\` (message, private_note, off), \`sync_status\`, \`mark_read\`, \`typing\`, \`keep_deleted\`,
   \`merge_brazil_contacts\`, \`files_from_url\`
 
-See \`docs/integrations.md\`.`;
+See \`docs/n8n.md\`, \`docs/typebot.md\` and \`docs/chatwoot.md\`.`;
 
 export const integrationsContract = {
   listIntegrations: route({
