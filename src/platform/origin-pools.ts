@@ -13,8 +13,8 @@ const CLOSED = new ClosedError("outgoing calls are closed");
 
 const LIMITS = {
   pipelining: 1,
-  headersTimeout: 10_000,
-  // A dripping body would reset this at every byte; the call's own deadline ends it.
+  // Each call has a deadline of its own, and no other time limit may end it earlier.
+  headersTimeout: 0,
   bodyTimeout: 0,
   keepAliveTimeout: 30_000,
   keepAliveMaxTimeout: 30_000,
@@ -156,6 +156,7 @@ function openProxied(uri: string): Dispatcher {
     uri,
     connections: 1,
     proxyTls: { timeout: CONNECT_MS },
+    // The tunnel is asked for with the limits of the call, too.
     clientFactory: (origin, client) =>
       new Client(origin, { ...client, headersTimeout: LIMITS.headersTimeout }),
   });
