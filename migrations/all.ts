@@ -34,6 +34,7 @@ import * as resellerCustomers from "./0042-reseller-customers.ts";
 import * as chatwootAddress from "./0043-chatwoot-address.ts";
 import * as webhookAddresses from "./0044-webhook-addresses.ts";
 import * as sandboxTokens from "./0045-sandbox-tokens.ts";
+import * as accountRemoval from "./0046-account-removal.ts";
 import * as onePerson from "./0047-one-person.ts";
 import * as replyLimit from "./0050-reply-limit.ts";
 import * as campaignArchive from "./0057-campaign-archive.ts";
@@ -80,4 +81,5 @@ export const migrations: Record<string, Migration> = {
   "0044-webhook-addresses": webhookAddresses,
   "0045-sandbox-tokens": sandboxTokens,
   "0050-reply-limit": replyLimit,
+  "0046-account-removal": accountRemoval,
 };

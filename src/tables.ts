@@ -65,6 +65,8 @@ export interface AccountTable {
   held_by_owner: Generated<boolean>;
   created_at: Generated<Date>;
   updated_at: Generated<Date>;
+  /** Hidden from then on; the row goes when nothing of the account is left. */
+  removed_at: Date | null;
 }
 
 export interface AccountUserTable {

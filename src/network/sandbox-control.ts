@@ -98,8 +98,16 @@ export interface SandboxControl {
   ): Promise<CallResult<ParticipantResult[]>>;
   /** Somebody changes one setting of a group. */
   changeGroup(group: Jid, from: string, change: GroupChange): Promise<CallResult<null>>;
-  /** Drops the copies of these messages, and what was noted of the traffic of these phones. */
-  forget(phones: readonly string[], messages: readonly { writer: string; id: string }[]): Promise<void>;
+  /**
+   * Drops the copies of these messages, and what was noted of the traffic of these phones. Where the writer is null it is
+   * looked for by the message alone; answers the phones that were found so.
+   */
+  forget(
+    phones: readonly string[],
+    messages: readonly { writer: string | null; id: string }[],
+  ): Promise<string[]>;
+  /** Drops everything that the account has here: its devices, people, groups, messages and files. */
+  forgetAccount(): Promise<void>;
   /** Unlinks a phone that nobody answers for any more, and drops what is kept of it. */
   forgetPhone(phone: string): Promise<void>;
 }

@@ -183,9 +183,10 @@ function customerHandlers(
   access: AccessControl,
   tokens: Tokens,
 ) {
-  const secondKey = config.secretKeySecond?.reveal();
+  const second = config.secretKeySecond?.reveal();
+  const secrets: [string, ...string[]] = second ? [secretKey, second] : [secretKey];
   return {
-    ...accountHandlers({ db, tokens, access, secrets: secondKey ? [secretKey, secondKey] : [secretKey] }),
+    ...accountHandlers({ db, engine, tokens, access, secrets }),
     ...planHandlers(db),
     ...adminHandlers({ db, engine }),
     ...instanceLogsHandlers(db),

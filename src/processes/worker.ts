@@ -2,6 +2,8 @@ import type { Engine } from "../engine/engine.ts";
 import { dropOrphanedJobs } from "../engine/jobs.ts";
 import { createSchedules } from "../engine/schedule.ts";
 import { endTrials } from "../features/accounts/end-trials.ts";
+import { finishAccountRemovals } from "../features/accounts/finish-account-removals.ts";
+import { REMOVAL, repeatRemoval } from "../features/accounts/remove-account.ts";
 import { tallyMessages } from "../features/admin/tally-messages.ts";
 import { sealAudit } from "../features/audit/seal-audit.ts";
 import { backupLane, backupSchedules } from "../features/backups/backup-lane.ts";
@@ -86,7 +88,10 @@ export function addWorker(parts: WorkerParts): void {
     ...backupSchedules({
       ...parts.backups,
       engine,
-      repeatErasure: (entry) => repeatErasure(db, engine, entry),
+      repeatErasure: (entry) =>
+        entry.scope === REMOVAL
+          ? repeatRemoval({ db, engine }, entry.account_id)
+          : repeatErasure(db, engine, entry),
       quietHourMs: config.backupAt,
       sendHoldMs: config.sendHoldMs,
       failSend: (id, error) => outcomes.record({ id, status: "failed", at: new Date(), error, job: null }),
@@ -119,15 +124,26 @@ export function addWorker(parts: WorkerParts): void {
     { name: "failing-webhooks", everyMs: MINUTE, run: () => watchFailingWebhooks(db, engine) },
     { name: "merged-conversations", everyMs: MINUTE, run: () => moveStragglers(db) },
     { name: "linked-leads", everyMs: MINUTE, run: () => linkLeads(db, parts.suppression) },
+    {
+      name: "removed-accounts",
+      everyMs: 5 * SECOND,
+      run: () => finishAccountRemovals({ db, engine, forgetOnSandbox: forgetAccountOf(parts) }),
+    },
     { name: "removed-webhooks", everyMs: MINUTE, run: () => finishRemovals(db) },
   ]);
+}
+
+function forgetAccountOf({ sandbox }: WorkerParts) {
+  return (account_id: number) => createSandboxControl(sandbox.pool, account_id).forgetAccount();
 }
 
 /** What is known of people in memory goes with their rows, on every node. */
 function addPrivacy({ db, engine, sandbox, media, conversations }: WorkerParts): void {
   const sweepFiles = (): Promise<void> => media.sweep();
   const forgetOnNetwork: PrivacyLaneDeps["forgetOnNetwork"] = (account_id, phones, messages) =>
-    createSandboxControl(sandbox.pool, account_id).forget(phones, messages);
+    createSandboxControl(sandbox.pool, account_id)
+      .forget(phones, messages)
+      .then(() => {});
   engine.register(privacyLane({ db, engine, forgetOnNetwork, sweepFiles }));
   engine.hear(ERASED, (key) => {
     if (key === FILES) void sweepFiles();

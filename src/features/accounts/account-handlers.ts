@@ -8,6 +8,7 @@ import { managedAccountHandlers } from "./managed-accounts.ts";
 import { ownAccountHandlers } from "./own-account.ts";
 import { createPasswords } from "./passwords.ts";
 import { recoverUserHandlers } from "./recover-user.ts";
+import { type RemoveAccountDeps, removeAccountHandlers } from "./remove-account.ts";
 import { createSignIn, getUser, toShownUser } from "./sign-in.ts";
 import type { Tokens } from "./tokens.ts";
 import { userHandlers } from "./users.ts";
@@ -15,13 +16,14 @@ import { userHandlers } from "./users.ts";
 export interface AccountsOptions {
   db: Db;
   tokens: Tokens;
-  access: Pick<AccessControl, "forgetSignIns">;
+  engine: RemoveAccountDeps["engine"];
+  access: Pick<AccessControl, "forgetSignIns" | "forgetApiKeys">;
   /** The gateway's secret key, and the one that takes its place or is replaced by it. */
   secrets: readonly [string, ...string[]];
 }
 
 export function accountHandlers(options: AccountsOptions): Handlers<typeof accountsContract> {
-  const { db, tokens, access, secrets } = options;
+  const { db, engine, tokens, access, secrets } = options;
   const passwords = createPasswords();
   const signIn = createSignIn({ db, tokens, passwords, secrets });
 
@@ -29,6 +31,7 @@ export function accountHandlers(options: AccountsOptions): Handlers<typeof accou
     ...userHandlers({ db, access, passwords }),
     ...ownAccountHandlers(db),
     ...managedAccountHandlers({ db, passwords }),
+    ...removeAccountHandlers({ db, engine, access }),
     ...recoverUserHandlers({ db, passwords, access }),
 
     login: (call) => signIn.login(call.input, call),

@@ -28,7 +28,13 @@ beforeAll(async () => {
   const access = createAuthorise({ db, tokens });
   served = await serveFeature(
     accountsContract,
-    accountHandlers({ db, tokens, access, secrets: ["s".repeat(43)] }),
+    accountHandlers({
+      db,
+      engine: { wake() {}, tell() {}, hear: () => () => {} },
+      tokens,
+      access,
+      secrets: ["s".repeat(43)],
+    }),
     access.authorise,
   );
 });
@@ -518,6 +524,7 @@ whole("every route that changes who gets in, or takes data out, asks for the pas
     "exportData",
     "recoverUser",
     "regenerateApiKey",
+    "removeAccount",
     "updateApiKey",
     "updateUser",
   ]);

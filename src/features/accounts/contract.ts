@@ -303,6 +303,21 @@ export const accountsContract = {
       password: z.string().optional().describe("Shown this once, when it was made here."),
     }),
   }),
+  removeAccount: route({
+    http: "DELETE /api/admin/accounts/:id",
+    access: "owner",
+    needsPassword: true,
+    tag: "Administration",
+    summary: "Remove an account with all that it holds, for good",
+    description:
+      "At once its users cannot sign in, its keys end, and nobody sees it or its instances. Instances are logged out and removed with their messages, files, webhooks and logs; then everything else, also after a crash. The audit log keeps its entries, without addresses of callers, and gets `account.removed` when all is gone. `CONFLICT` for the account of the gateway's owner and for a reseller that has customers.",
+    message: "Account is being removed",
+    input: z.object({ id: rowId }),
+    output: z.object({
+      id: z.number(),
+      instances: z.number().describe("Instances that are removed with it."),
+    }),
+  }),
   changeAccount: route({
     http: "PATCH /api/admin/accounts/:id",
     access: "manager",

@@ -40,6 +40,8 @@ async function requireReseller(trx: Trx, parent_id: number, wanted: Wanted): Pro
     .selectFrom("account")
     .select("account_type")
     .where("id", "=", parent_id)
+    .where("removed_at", "is", null)
+    .forKeyShare()
     .executeTakeFirst();
   if (parent?.account_type !== "reseller") throw invalidField("parent_id", "is not a reseller's account");
 }

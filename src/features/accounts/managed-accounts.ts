@@ -119,6 +119,7 @@ function requireRoomForCustomer(trx: Trx, reseller: number): Promise<void> {
         .selectFrom("account")
         .select(({ fn }) => fn.countAll<number>().as("count"))
         .where("parent_id", "=", reseller)
+        .where("removed_at", "is", null)
         .executeTakeFirstOrThrow();
       return Number(count);
     },
@@ -134,6 +135,7 @@ async function lockAccount(trx: Trx, reseller: number | undefined, id: number) {
     .selectFrom("account")
     .select(["account_type", "held_by_owner", "parent_id"])
     .where("id", "=", id)
+    .where("removed_at", "is", null)
     .forNoKeyUpdate();
   if (reseller !== undefined) query = query.where("parent_id", "=", reseller);
   return query.executeTakeFirstOrThrow(noAccount);
@@ -153,6 +155,7 @@ function selectAccounts(db: Db | Trx, reseller: number | undefined) {
   const query = db
     .selectFrom("account")
     .innerJoin("plan", "plan.id", "account.plan_id")
+    .where("account.removed_at", "is", null)
     .select(["account.id", "account.name", "account.account_type", "account.parent_id"])
     .select(["account.trial_ends_at", "account.created_at", "account.plan_id", "plan.name as plan_name"])
     .select([

@@ -21,21 +21,22 @@ export async function forgetNetworkCopies({ db, sandboxOf }: ForgetDeps, id: num
     .where("id", "=", id)
     .executeTakeFirst();
   if (instance?.network !== "sandbox") return;
-  const sandbox = sandboxOf(instance.account_id);
+  const { account_id } = instance;
+  const sandbox = sandboxOf(account_id);
+  const forgetPhone = async (phone: string) => {
+    if (!(await isSharedPhone(db, { id, account_id, phone }))) await sandbox.forgetPhone(phone);
+  };
   let found: Copy[];
   do {
     found = await findCopies(db, id);
-    const written = found.flatMap(({ writer, message_id }) =>
-      writer === null ? [] : [{ writer, id: message_id }],
-    );
-    await sandbox.forget([], written);
+    const written = found.map(({ writer, message_id }) => ({ writer, id: message_id }));
+    // A logout has taken the number from the row: the network knows who wrote the messages that it had sent.
+    for (const phone of await sandbox.forget([], written)) await forgetPhone(phone);
     const ids = found.map((copy) => copy.id);
     await sql`delete from media where message = any(${ids}::bigint[])`.execute(db);
     await sql`delete from message where id = any(${ids}::bigint[])`.execute(db);
   } while (found.length === ROWS_AT_ONCE);
-  const { account_id, phone } = instance;
-  if (phone !== null && !(await isSharedPhone(db, { id, account_id, phone })))
-    await sandbox.forgetPhone(phone);
+  if (instance.phone !== null) await forgetPhone(instance.phone);
 }
 
 interface Copy {

@@ -21,13 +21,14 @@ import { getInstance, type InstanceRow, lockInstance } from "./instance-row.ts";
 import { hasPairing, toConnection, toPairing } from "./instance-view.ts";
 import { getShownInstance, type ListedInstance, listInstances } from "./list-instances.ts";
 import { toPng } from "./qr-image.ts";
-import { requestRemoval } from "./remove-instance.ts";
+import { announceRemoval, type HiddenInstance, hideInstance, requestRemoval } from "./remove-instance.ts";
 import { requireSandbox, type SandboxPolicy } from "./require-sandbox.ts";
 import { START_FAULTS } from "./session-status.ts";
 import { updateInstance } from "./update-instance.ts";
 import { waitForInstance } from "./wait-for-instance.ts";
 
 export {
+  announceRemoval,
   answerOnce,
   type ControlDeps,
   claimAnswer,
@@ -35,6 +36,8 @@ export {
   entryOf,
   findAnswer,
   getInstance,
+  type HiddenInstance,
+  hideInstance,
   type InstanceRow,
   keepAnswer,
   lockInstance,

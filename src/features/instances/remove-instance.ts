@@ -29,25 +29,47 @@ export async function requestRemoval(
   signal: AbortSignal,
 ): Promise<void> {
   const { db, engine } = deps;
-  const { lane, keys } = await db.transaction().execute(async (trx) => {
-    const row = await lockInstance(trx, id);
-    const keys = await trx.deleteFrom("api_key").where("instance_id", "=", id).returning("digest").execute();
-    await addControlJob(trx, row.lane, { do: "delete" });
-    await recordAudit(trx, entryOf(by, "instance.delete", row));
-    await trx
-      .updateTable("instance")
-      .set({ wanted: "stopped", removed_at: sql<Date>`now()` })
-      .where("id", "=", id)
-      .execute();
-    return { lane: row.lane, keys };
-  });
-  deps.forgetApiKeys(keys.map(({ digest }) => digest));
-  engine.wake([lane]);
-  engine.tell("instance", String(id));
-  await waitUntilGone(deps, id, signal);
+  const hidden = await db.transaction().execute((trx) => hideInstance(trx, id, by));
+  announceRemoval(deps, hidden);
+  await waitUntilGone({ db, engine }, id, signal);
 }
 
-async function waitUntilGone({ db, engine }: RemoveDeps, id: number, signal: AbortSignal): Promise<void> {
+/** An instance that nobody sees any more, and whose lane has the job to remove it. */
+export interface HiddenInstance {
+  id: number;
+  lane: number;
+  /** Of its keys, which have ended. */
+  digests: Buffer[];
+}
+
+/** Part of the removal that commits with its cause; `announceRemoval` follows the commit. */
+export async function hideInstance(trx: Trx, id: number, by: AuditActor): Promise<HiddenInstance> {
+  const row = await lockInstance(trx, id);
+  const keys = await trx.deleteFrom("api_key").where("instance_id", "=", id).returning("digest").execute();
+  await addControlJob(trx, row.lane, { do: "delete" });
+  await recordAudit(trx, entryOf(by, "instance.delete", row));
+  await trx
+    .updateTable("instance")
+    .set({ wanted: "stopped", removed_at: sql<Date>`now()` })
+    .where("id", "=", id)
+    .execute();
+  return { id, lane: row.lane, digests: keys.map(({ digest }) => digest) };
+}
+
+export function announceRemoval(
+  { engine, forgetApiKeys }: Omit<RemoveDeps, "db">,
+  { id, lane, digests }: HiddenInstance,
+): void {
+  forgetApiKeys(digests);
+  engine.wake([lane]);
+  engine.tell("instance", String(id));
+}
+
+async function waitUntilGone(
+  { db, engine }: Pick<RemoveDeps, "db" | "engine">,
+  id: number,
+  signal: AbortSignal,
+): Promise<void> {
   await waitForInstance({ engine, ms: WAIT_MS, signal }, id, async () => {
     const left = await db.selectFrom("instance").select("id").where("id", "=", id).execute();
     return left.length === 0;

@@ -57,6 +57,7 @@ export async function requireRoom(trx: Trx, request: RoomRequest): Promise<void>
     .innerJoin("plan", "plan.id", "account.plan_id")
     .select(`plan.${limit} as most`)
     .where("account.id", "=", account_id)
+    .where("account.removed_at", "is", null)
     .forNoKeyUpdate("account")
     .executeTakeFirst();
   if (!plan) throw new GatewayError("NOT_FOUND", "There is no such account.");

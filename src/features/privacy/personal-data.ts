@@ -33,7 +33,7 @@ export const PERSONAL_DATA = {
   },
   account: {
     plain:
-      "id account_type status plan_id settings parent_id trial_ends_at held_by_owner created_at updated_at",
+      "id account_type status plan_id settings parent_id trial_ends_at held_by_owner created_at updated_at removed_at",
     personal: { name: numbered("account") },
   },
   account_user: {

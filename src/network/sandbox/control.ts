@@ -5,7 +5,7 @@ import { newMessageId, phoneJid } from "../ids.ts";
 import type { Actor, Incoming, SandboxControl } from "../sandbox-control.ts";
 import type { AccountNetwork } from "./account-network.ts";
 import { textOf } from "./arrival.ts";
-import { forget, forgetPhone } from "./forget.ts";
+import { forget, forgetAccount, forgetPhone } from "./forget.ts";
 import { ensureMembers } from "./groups.ts";
 import { keepAlive } from "./keep-alive.ts";
 import type { Letter } from "./letter.ts";
@@ -32,6 +32,7 @@ export function createSandboxControl(pool: Pool, account_id: number): SandboxCon
     scan: (qrOrCode, phone) => scan(network, qrOrCode, phone),
     forget: (phones, messages) => forget(network, phones, messages),
     forgetPhone: (phone) => forgetPhone(network, phone),
+    forgetAccount: () => forgetAccount(network),
     async receive(phone, message) {
       const scene = await sceneOf(network, phone, message);
       const letter = await write(network, phone, message, scene);

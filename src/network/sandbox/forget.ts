@@ -5,12 +5,14 @@ import { phoneOf } from "./numbers.ts";
 export async function forget(
   { client, account_id }: AccountNetwork,
   phones: readonly string[],
-  messages: readonly { writer: string; id: string }[],
-): Promise<void> {
-  const known = messages.flatMap(({ writer, id }) => {
-    const phone = phoneOf(writer);
+  messages: readonly { writer: string | null; id: string }[],
+): Promise<string[]> {
+  const found = await findWriters({ client, account_id }, messages);
+  const written = messages.flatMap(({ writer, id }) => {
+    const phone = writer === null ? null : phoneOf(writer);
     return phone === null ? [] : [{ phone, id }];
   });
+  const known = [...written, ...found];
   // Account 0 has what an older version wrote, or was not known to be of one account when they were parted.
   const accounts = [account_id, 0];
   const [writers, ids] = [known.map(({ phone }) => phone), known.map(({ id }) => id)];
@@ -23,7 +25,8 @@ export async function forget(
     known.map(({ phone, id }) => `${phone}/${id}`),
     accounts,
   ]);
-  if (phones.length === 0) return;
+  const writersFound = [...new Set(found.map(({ phone }) => phone))];
+  if (phones.length === 0) return writersFound;
   await client.query(
     `update sandbox.ledger set content = null, chat = null
      where device in (select id from sandbox.device where phone = any ($1) and account_id = $2)`,
@@ -37,7 +40,39 @@ export async function forget(
     "update sandbox.address_book set name = null where account_id = $2 and owner = any ($1)",
     [phones, account_id],
   );
+  return writersFound;
 }
+
+/** Who of the account wrote the messages that name no writer. */
+async function findWriters(
+  { client, account_id }: AccountNetwork,
+  messages: readonly { writer: string | null; id: string }[],
+): Promise<{ phone: string; id: string }[]> {
+  const ids = messages.flatMap(({ writer, id }) => (writer === null ? [id] : []));
+  if (ids.length === 0) return [];
+  const { rows } = await client.query<{ phone: string; id: string }>(
+    "select phone, id from sandbox.message where id = any ($1) and account_id = $2",
+    [ids, account_id],
+  );
+  return rows;
+}
+
+/** With an account goes all that its network holds; each statement can be done again. */
+export async function forgetAccount({ client, account_id }: AccountNetwork): Promise<void> {
+  const devices = "(select id from sandbox.device where account_id = $1)";
+  for (const rows of [
+    `sandbox.mailbox where device in ${devices}`,
+    `sandbox.ledger where device in ${devices}`,
+    ...ACCOUNT_TABLES.map((table) => `sandbox.${table} where account_id = $1`),
+  ])
+    await client.query(`delete from ${rows}`, [account_id]);
+}
+
+/** A device after what names it. */
+const ACCOUNT_TABLES = [
+  ...["message", "media", "group_member", "group_chat", "chat_state", "address_book", "person"],
+  ...["pairing", "device"],
+];
 
 /** Unlinks a phone that nobody here answers for any more, and drops its letters and the log of its traffic. */
 export async function forgetPhone(network: AccountNetwork, phone: string): Promise<void> {

@@ -1,0 +1,67 @@
+import { sql } from "kysely";
+import type { Engine } from "../../engine/engine.ts";
+import type { Db, Trx } from "../../platform/db.ts";
+import { faultPoint } from "../../platform/fault-point.ts";
+import { recordAudit } from "../audit/audit.ts";
+
+export interface FinishRemovalsDeps {
+  db: Db;
+  engine: Pick<Engine, "wake">;
+  /** Drops what the sandbox network keeps of an account. */
+  forgetOnSandbox(account_id: number): Promise<void>;
+}
+
+const ACCOUNTS_AT_ONCE = 20;
+const BY_SYSTEM = { caller: { kind: "system" } } as const;
+
+/**
+ * Removes what is left of accounts whose removal was asked for, once their instances have gone: rows table by table, then
+ * the account. Each step can be done again, so that a crash in the middle is finished by the next run. The audit log and
+ * the log of erasures keep their entries, without addresses of callers.
+ */
+export async function finishAccountRemovals(deps: FinishRemovalsDeps): Promise<void> {
+  const { rows } = await sql<{ id: number }>`
+    select a.id from account a
+    where a.removed_at is not null
+      and not exists (select from instance i where i.account_id = a.id)
+      and not exists (select from account c where c.parent_id = a.id)
+    order by a.id limit ${ACCOUNTS_AT_ONCE}`.execute(deps.db);
+  for (const { id } of rows) await finishRemoval(deps, Number(id));
+}
+
+async function finishRemoval({ db, engine, forgetOnSandbox }: FinishRemovalsDeps, id: number): Promise<void> {
+  engine.wake(await db.transaction().execute((trx) => removeCampaignLanes(trx, id)), { changed: true });
+  await forgetOnSandbox(id);
+  for (const table of ACCOUNT_TABLES)
+    await sql`delete from ${sql.table(table)} where account_id = ${id}`.execute(db);
+  faultPoint("account:after-rows");
+  await db.transaction().execute(async (trx) => {
+    await sql`set local waygate.erasing = 'on'`.execute(trx);
+    await sql`update audit set ip = null where account_id = ${id} and ip is not null`.execute(trx);
+    await trx.deleteFrom("account").where("id", "=", id).execute();
+    const target = { type: "account", id };
+    await recordAudit(trx, { by: BY_SYSTEM, action: "account.removed", target, account_id: id });
+  });
+}
+
+/** Campaigns of an account out of service plan nothing more, so no job is added to their lanes meanwhile. */
+async function removeCampaignLanes(trx: Trx, id: number): Promise<number[]> {
+  const found = await trx.selectFrom("campaign").select("lane").where("account_id", "=", id).execute();
+  const lanes = found.flatMap(({ lane }) => lane ?? []).sort((a, b) => a - b);
+  if (lanes.length === 0) return [];
+  await trx.selectFrom("lane").select("id").where("id", "in", lanes).orderBy("id").forUpdate().execute();
+  await trx.deleteFrom("job").where("lane", "in", lanes).execute();
+  await trx.deleteFrom("lane").where("id", "in", lanes).execute();
+  return lanes;
+}
+
+/** Every table with rows of an account but the two logs that stay; a row before what it names. A test compares them with the schema. */
+export const ACCOUNT_TABLES = [
+  ...["campaign_recipient", "campaign", "lead_note", "lead", "custom_field", "quick_reply"],
+  ...["consent", "suppression", "integration_link", "integration_chat", "integration_inbound", "integration"],
+  ...["media", "action", "idempotency", "message_search", "message", "conversation", "contact"],
+  ...["number_check", "group_chat", "group_list", "instance_link", "api_key", "webhook"],
+  ...["delivery", "attempt", "event", "connection_log", "api_log", "account_idempotency"],
+  ...["message_usage", "message_tally", "tally_open", "data_request", "stored_file", "storage_usage"],
+  "account_user",
+] as const;
