@@ -378,6 +378,22 @@ describe("a reseller", () => {
     expect((await refusal(reseller.client.createAccount(input))).code).toBe("FORBIDDEN");
     expect((await refusal(reseller.client.createPlan({ name: "Mine" }))).code).toBe("FORBIDDEN");
   });
+
+  it("cannot give a plan that keeps messages or files for longer than its own", async () => {
+    const days = (media_retention_days: number | null, max_message_retention_days: number | null) =>
+      makePlan({ features: { media_retention_days, max_message_retention_days } });
+    const own = await days(30, 90);
+    const within = await days(30, 60);
+    const longer = [await days(31, 90), await days(30, 91), await days(null, 90), await days(30, null)];
+    const reseller = await makeAccount(test.owner, { account_type: "reseller", plan_id: own.id });
+    const { data } = await reseller.client.listPlans();
+    expect(data.map(({ id }) => id)).toEqual([within.id, own.id]);
+    const customer = await makeAccount(reseller.client, { plan_id: within.id });
+    for (const { id: plan_id } of [...longer, await makePlan({})]) {
+      const refused = await refusal(reseller.client.changeAccount({ id: customer.account_id, plan_id }));
+      expect(refused.code).toBe("VALIDATION_ERROR");
+    }
+  });
 });
 
 describe("plans", () => {

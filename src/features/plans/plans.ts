@@ -30,11 +30,20 @@ const LIMITS = [
 
 type Allowance = Pick<Selectable<PlanTable>, "id" | "features" | (typeof LIMITS)[number]>;
 
+/** How long the data of an account are kept. Without a figure a plan sets no bound. */
+const RETENTIONS = ["media_retention_days", "max_message_retention_days"] as const;
+
 /** Whether a plan allows no more than another one does. */
 export function isWithin(plan: Allowance, other: Allowance): boolean {
-  const hasLess = LIMITS.every((limit) => (plan[limit] ?? Infinity) <= (other[limit] ?? Infinity));
+  const hasLess =
+    LIMITS.every((limit) => (plan[limit] ?? Infinity) <= (other[limit] ?? Infinity)) &&
+    RETENTIONS.every((days) => daysOf(plan, days) <= daysOf(other, days));
   const lacks = (of: Allowance, feature: string) => of.features[feature] === false;
   return hasLess && PLAN_FEATURES.every((feature) => !lacks(other, feature) || lacks(plan, feature));
+}
+
+function daysOf({ features }: Allowance, retention: (typeof RETENTIONS)[number]): number {
+  return Number(features[retention] ?? Infinity);
 }
 
 export interface RoomRequest {
