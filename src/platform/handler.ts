@@ -4,7 +4,11 @@ import type { Contract, InputOf, OutputOf, Route } from "./route.ts";
 
 /** Who is calling, once the credential has been checked. */
 export type Caller =
-  | { kind: "public" }
+  | {
+      kind: "public";
+      /** Has shown the metrics token. */
+      is_monitor?: true;
+    }
   | {
       kind: "user";
       account_id: number;

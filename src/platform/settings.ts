@@ -277,7 +277,7 @@ export const SETTINGS = z.object({
     .secret(16)
     .optional()
     .describe(
-      "Token of `/metrics`, 16 characters or more. Not set: `/metrics` is closed. The details of `/health` take the administrative token.",
+      "Token of `/metrics`, 16 characters or more. It also opens the details of `/health`, as a bearer token. Not set: `/metrics` is closed, and those details take the administrative token.",
     )
     .meta({ env: "WAYGATE_METRICS_TOKEN" }),
 });

@@ -48,7 +48,7 @@ import { GatewayError } from "../platform/errors.ts";
 import type { Handlers } from "../platform/handler.ts";
 import { createHttpServer, type HttpServer, type Readiness } from "../platform/http-server.ts";
 import type { Log } from "../platform/log.ts";
-import { createMetrics } from "../platform/metrics.ts";
+import { createMetrics, type Metrics } from "../platform/metrics.ts";
 import { openApiDocument } from "../platform/openapi.ts";
 import { type LagMeter, startLagMeter } from "../platform/pressure.ts";
 import type { SafeFetch } from "../platform/safe-fetch.ts";
@@ -99,10 +99,10 @@ export async function createApi(parts: ApiParts): Promise<Api> {
   const { db } = database;
   const secondKey = config.secretKeySecond?.reveal();
   const tokens = createTokens({ secretKey, secondKey, lifetimeSeconds: config.jwtLifetimeSeconds });
-  const access = createAccess(parts, tokens);
+  const metrics = createMetrics(config.metricsToken);
+  const access = createAccess(parts, tokens, metrics);
   const requests = createRequestLog({ db, log });
   const watch = createOutcomeWatch(db, engine);
-  const metrics = createMetrics(config.metricsToken);
   registerVersionMetrics(metrics.registry, () => parts.clientVersion.state());
   const lag = startLagMeter({ ceilingMs: 2 * config.maxLagMs });
   const server = await createHttpServer({
@@ -159,21 +159,18 @@ function boundsOf({ config, database: { pool } }: ApiParts, lag: LagMeter) {
 function createAccess(
   { config, database: { db }, engine, integrations }: ApiParts,
   tokens: Tokens,
+  { isToken }: Metrics,
 ): AccessControl {
-  const adminTokens = [config.adminToken, config.adminTokenSecond].filter((token) => token !== undefined);
+  const { adminToken, adminTokenSecond, adminFrom } = config;
+  const adminTokens = [adminToken, adminTokenSecond].filter((token) => token !== undefined);
   const limits = createRateLimits({
     unknownPerMinute: config.unknownRate,
     shares: () => engine.countLive("api"),
   });
   const { pathTokens } = integrations;
   return createAuthorise({
-    db,
-    tokens,
-    adminTokens,
-    adminFrom: config.adminFrom,
-    engine,
-    pathTokens,
-    limits,
+    ...{ db, tokens, adminTokens, adminFrom, engine, pathTokens, limits },
+    isMetricsToken: isToken,
   });
 }
 

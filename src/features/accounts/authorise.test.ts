@@ -3,6 +3,7 @@ import { z } from "zod";
 import { createTestDatabase, type TestDatabase } from "../../../test/database.ts";
 import { newApiKey } from "../../platform/api-key.ts";
 import type { Credential } from "../../platform/handler.ts";
+import { createMetrics } from "../../platform/metrics.ts";
 import { type Access, route } from "../../platform/route.ts";
 import { Secret } from "../../platform/secret.ts";
 import { issueApiKey, rotateApiKey } from "../instances/api-keys.ts";
@@ -12,6 +13,7 @@ import { createRateLimits } from "./rate-limits.ts";
 import { createTokens } from "./tokens.ts";
 
 const ADMIN = "a".repeat(40);
+const METRICS = "m".repeat(40);
 let test: TestDatabase;
 let access: AccessControl;
 const tokens = createTokens({ secretKey: "s".repeat(43), lifetimeSeconds: 600 });
@@ -28,6 +30,22 @@ const at = (name: Access) =>
 function ask(name: Access, credential?: Credential, instanceId?: number, control = access) {
   return control.authorise(at(name), { credential, instanceId, ip: "192.0.2.1", answerHeaders: {} });
 }
+
+describe("the metrics token", () => {
+  it("makes a monitor of whoever shows it on a public route, and opens no other route", async () => {
+    const metrics = createMetrics(new Secret(METRICS));
+    const control = createAuthorise({
+      ...{ db: test.database.db, tokens, adminTokens: [new Secret(ADMIN)], isMetricsToken: metrics.isToken },
+    });
+    const right: Credential = { kind: "bearer", value: METRICS };
+    expect(await ask("public", right, undefined, control)).toEqual({ kind: "public", is_monitor: true });
+    const wrong: Credential = { kind: "bearer", value: "b".repeat(40) };
+    expect(await ask("public", wrong, undefined, control)).toEqual({ kind: "public" });
+    expect(await ask("public", right)).toEqual({ kind: "public" });
+    for (const other of ["account", "instance", "owner"] as const)
+      await expect(ask(other, right, 1, control)).rejects.toMatchObject({ status: 401 });
+  });
+});
 
 describe("a token in the path", () => {
   const path = { ...at("public"), pathToken: true } as const;

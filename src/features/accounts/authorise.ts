@@ -24,6 +24,8 @@ export interface AuthoriseOptions {
   pathTokens?: PathTokens;
   /** Unset: nobody is held up. */
   limits?: RateLimits;
+  /** Compares in constant time. Unset: there is no metrics token. */
+  isMetricsToken?(given: string): boolean;
 }
 
 /** Tokens that open a route by its path, by the instance that the path names. */
@@ -73,7 +75,7 @@ export function createAuthorise(options: AuthoriseOptions): AccessControl {
       if (route.pathToken) return checkPathToken(options, request);
       if (route.access === "public") {
         limits?.admitUnknown(route, request);
-        return { kind: "public" };
+        return isMonitor(options, request) ? { kind: "public", is_monitor: true } : { kind: "public" };
       }
       if (route.access === "admin" && adminTokens.length === 0) throw closed();
       const { caller, rates } = await identify(route, route.access, request).catch((refusal: unknown) => {
@@ -95,6 +97,10 @@ export function createAuthorise(options: AuthoriseOptions): AccessControl {
     if (!credential || !ACCEPTS[access].includes(credential.kind)) throw authRequired(access);
     return checks[credential.kind](route, credential.value, ip);
   }
+}
+
+function isMonitor({ isMetricsToken }: AuthoriseOptions, { credential }: AuthoriseRequest): boolean {
+  return credential?.kind === "bearer" && isMetricsToken?.(credential.value) === true;
 }
 
 /** Right tokens cost nothing, wrong ones do; with nothing left, the database is not asked about unknown instances either. */

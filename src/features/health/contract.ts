@@ -52,7 +52,7 @@ const detail = z
       .nullable(),
   })
   .optional()
-  .describe("With the administrative token only.");
+  .describe("With the administrative token, or the metrics token as a bearer token.");
 
 const report = z.object({
   ...alive,

@@ -12,6 +12,7 @@ import { type HealthOptions, healthHandlers } from "./health.ts";
 import { type Findings, findBlockers } from "./production-blockers.ts";
 
 const ADMIN_TOKEN = "a".repeat(32);
+const METRICS_TOKEN = "m".repeat(32);
 
 let store: TestDatabase;
 let options: HealthOptions;
@@ -57,6 +58,8 @@ async function serve(changes: Partial<HealthOptions> = {}, adminToken?: string) 
     handlers: healthHandlers({ ...options, ...changes }),
     authorise: async ({ access }, { credential }) => {
       if (credential?.value === ADMIN_TOKEN) return { kind: "admin" };
+      if (access === "public" && credential?.value === METRICS_TOKEN)
+        return { kind: "public", is_monitor: true };
       if (access === "public") return { kind: "public" };
       throw new GatewayError("INVALID_TOKEN", "No.");
     },
@@ -154,7 +157,7 @@ describe("health", () => {
     });
   });
 
-  test("hosts, counts and versions are for the administrative token only", async () => {
+  test("hosts, counts and versions are for the administrative and the metrics token only", async () => {
     await store.database.pool.query(
       "insert into node (id, boot, roles, url) values ('n1', 1, '{api}', 'http://10.1.2.3:3000')",
     );
@@ -175,6 +178,8 @@ describe("health", () => {
         },
       });
     });
+    const asMonitor = await fetch(`${url}/health`, { headers: { authorization: `Bearer ${METRICS_TOKEN}` } });
+    expect(await asMonitor.json()).toMatchObject({ detail: { database: { nodes: [{ id: "n1" }] } } });
     expect(await guesser.health()).not.toHaveProperty("detail");
     expect(await anybody.health()).not.toHaveProperty("detail");
     const text = await (await fetch(`${url}/health`)).text();

@@ -3,7 +3,7 @@ import { sql } from "kysely";
 import { findOpenEntries } from "../../platform/address-policy.ts";
 import type { Config } from "../../platform/config.ts";
 import type { Database, Db } from "../../platform/db.ts";
-import { type Handlers, Reply } from "../../platform/handler.ts";
+import { type Caller, type Handlers, Reply } from "../../platform/handler.ts";
 import { findPendingMigrations } from "../../platform/pending-migrations.ts";
 import { version } from "../../platform/version.ts";
 import { hasOtherAccounts } from "../accounts/accounts.ts";
@@ -38,7 +38,9 @@ export interface HealthOptions {
 export function healthHandlers(options: HealthOptions): Handlers<typeof healthContract> {
   const checks = createChecks(options);
 
-  async function report(isOperator: boolean) {
+  async function report(caller: Caller) {
+    const isOperator = caller.kind === "admin";
+    const isMonitor = caller.kind === "public" && caller.is_monitor === true;
     const findings = await ask(checks, options);
     const { skewMs, hasWorker, hasSessionHost } = findings;
     const ready = options.readiness.ready && skewMs !== undefined && options.engine.isSafe();
@@ -53,14 +55,14 @@ export function healthHandlers(options: HealthOptions): Handlers<typeof healthCo
       ready,
       production_ready: production_blockers.length === 0,
       production_blockers,
-      detail: isOperator ? await detail(options, checks) : undefined,
+      detail: isOperator || isMonitor ? await detail(options, checks) : undefined,
     };
     return new Reply(body, { status: ready ? 200 : 503 });
   }
 
   return {
-    health: ({ caller }) => report(caller.kind === "admin"),
-    healthReady: ({ caller }) => report(caller.kind === "admin"),
+    health: ({ caller }) => report(caller),
+    healthReady: ({ caller }) => report(caller),
     healthLive: async () => alive(true),
   };
 }
