@@ -187,7 +187,7 @@ describe("removing an instance", () => {
     for (const { id, client } of [gone, stays]) {
       const hook = { id, name: "Hook", url: "http://127.0.0.1:1/secret-path" };
       const { data } = await client.createWebhook({ ...hook, events: ["message.received"] });
-      await client.testWebhook({ id, webhookId: data.id });
+      await expect(client.testWebhook({ id, webhookId: data.id })).rejects.toMatchObject({ status: 502 });
     }
     const logged = async ({ id }: { id: number }) =>
       (await db().selectFrom("attempt").select("url").where("instance_id", "=", id).execute()).length;

@@ -183,11 +183,15 @@ describe("a gateway's secrets", () => {
     await expect(client.testWebhook({ id, webhookId: one.id })).rejects.toMatchObject({
       code: "INTERNAL",
     });
-    expect((await client.testWebhook({ id, webhookId: two.id })).data.success).toBe(false);
+    await expect(client.testWebhook({ id, webhookId: two.id })).rejects.toMatchObject({
+      code: "SEND_FAILED",
+    });
     await client.sandboxReceive({ id, from: "5521966660000", text: "Oi" });
     await waitUntil(async () => (await client.listDeliveryLogs({ id, webhook_id: two.id })).data.length > 1);
     expect((await client.listDeliveryLogs({ id, webhook_id: one.id })).data).toEqual([]);
     await client.updateWebhook({ id, webhookId: one.id, headers: { "x-key": "anew" } });
-    await client.testWebhook({ id, webhookId: one.id });
+    await expect(client.testWebhook({ id, webhookId: one.id })).rejects.toMatchObject({
+      code: "SEND_FAILED",
+    });
   });
 });

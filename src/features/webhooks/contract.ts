@@ -183,6 +183,9 @@ const resent = z.object({
   webhook_ids: z.array(z.number()).describe("Webhooks that get the event once more."),
 });
 
+const TEST_REFUSAL =
+  "A receiver that cannot be reached or does not answer 2xx: 502 `SEND_FAILED`, with the same fields in `details`.";
+
 const webhookId = rowId;
 
 const since = boundedText(64)
@@ -298,7 +301,8 @@ export const webhooksContract = {
     role: "admin",
     tag,
     summary: "Send a test event to a webhook and wait for the one try",
-    message: "Test event sent",
+    message: "Test event delivered",
+    description: TEST_REFUSAL,
     input: z.object({ id: instanceId, webhookId }),
     output: testResult,
   }),
@@ -327,7 +331,8 @@ export const webhooksContract = {
     role: "admin",
     tag,
     summary: "Send a test event to the default webhook and wait for the one try",
-    message: "Test event sent",
+    message: "Test event delivered",
+    description: TEST_REFUSAL,
     input: z.object({ id: instanceId }),
     output: testResult,
   }),

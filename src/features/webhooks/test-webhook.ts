@@ -1,10 +1,12 @@
 import type { Db } from "../../platform/db.ts";
+import { GatewayError } from "../../platform/errors.ts";
 import { maskUrl } from "../../platform/mask-url.ts";
 import { createMinuteLimit } from "../../platform/minute-limit.ts";
 import { ulid } from "../../platform/ulid.ts";
 import { getEvent, recordEvents } from "../events/events.ts";
 import { describeTry } from "./attempt-of.ts";
 import { type DeliverOptions, deliverWebhook } from "./deliver-webhook.ts";
+import { failureAdvice } from "./failure-advice.ts";
 import { openUrl, type WebhookRow } from "./webhook-record.ts";
 import { testEvent } from "./webhook-reports.ts";
 
@@ -14,7 +16,10 @@ export interface WebhookTestDeps extends DeliverOptions {
 
 const TESTS_PER_MINUTE = 10;
 
-/** Sends one real, signed delivery to a webhook of an instance, whatever its filter, and answers how it went. */
+/**
+ * Sends one real, signed delivery to a webhook of an instance, whatever its filter. Throws SEND_FAILED with the result as
+ * details when the receiver did not take it.
+ */
 export function createWebhookTest(deps: WebhookTestDeps) {
   const allow = createMinuteLimit(TESTS_PER_MINUTE, "A webhook");
 
@@ -43,7 +48,10 @@ export function createWebhookTest(deps: WebhookTestDeps) {
       .returning("id")
       .executeTakeFirstOrThrow();
     const { success, status_code, duration_ms, error } = tried;
-    return { success, status_code, duration_ms, error, event_id: event.event_id, log_id: log.id };
+    const result = { success, status_code, duration_ms, error, event_id: event.event_id, log_id: log.id };
+    if (success) return result;
+    const message = `The test event was not delivered. ${error} ${failureAdvice(tried)}`;
+    throw new GatewayError("SEND_FAILED", message, { details: result });
   };
 }
 

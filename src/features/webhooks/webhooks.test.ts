@@ -388,11 +388,28 @@ describe("a test delivery", () => {
     expect((await logs())[0]).toMatchObject({ id: data.log_id, trigger: "test", success: true });
   });
 
-  test("tells a failure as a result, not as an error", async () => {
+  test("that the receiver refuses is a refusal by status, code and words, with the result as details", async () => {
     await shop.client.updateDefaultWebhook({ id: shop.id, url: receiver.url });
     receiver.answer(418);
-    const { data } = await shop.client.testDefaultWebhook({ id: shop.id });
-    expect(data).toMatchObject({ success: false, status_code: 418 });
+    await expect(shop.client.testDefaultWebhook({ id: shop.id })).rejects.toMatchObject({
+      ...{ status: 502, code: "SEND_FAILED" },
+      message: expect.stringMatching(/^The test event was not delivered\. The receiver answered 418\. ./),
+      details: { success: false, status_code: 418, error: "The receiver answered 418." },
+    });
+    const [log] = await logs();
+    expect(log).toMatchObject({ trigger: "test", success: false, status_code: 418 });
+  });
+
+  test("that reaches nobody says why and what to do", async () => {
+    await receiver.shut();
+    const webhook = await addWebhook();
+    const tested = shop.client.testWebhook({ id: shop.id, webhookId: webhook.id });
+    await expect(tested).rejects.toMatchObject({
+      code: "SEND_FAILED",
+      message:
+        "The test event was not delivered. The connection was refused. (ECONNREFUSED) Start the receiver, and check the host and port of the webhook's url.",
+      details: { success: false, status_code: null, log_id: expect.any(Number) },
+    });
   });
 
   test("is rationed", async () => {

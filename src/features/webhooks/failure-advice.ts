@@ -1,0 +1,35 @@
+/** What is known of a try that failed. */
+export interface FailedTry {
+  /** Of the receiver's answer; null without one. */
+  status_code: number | null;
+  /** Why no answer came, where that is known. */
+  error_class?: string | null;
+}
+
+const CHECK_ADDRESS = "Start the receiver, and check the host and port of the webhook's url.";
+
+const BY_CLASS: Readonly<Record<string, string>> = {
+  blocked: "Give the webhook a url that the gateway may call.",
+  dns: "Check the host name of the webhook's url.",
+  invalid_url: "Correct the webhook's url.",
+  protocol: "Check that the webhook's url leads to an HTTP server.",
+  reset: "Read the log of the receiver: it closed the connection without an answer.",
+  timeout_total: "Let the receiver answer 2xx first and do its work afterwards.",
+  tls: "Check the certificate of the receiver.",
+};
+
+const BY_STATUS: Readonly<Record<number, string>> = {
+  401: "Give the receiver the secret of this webhook, or the webhook the headers that the receiver asks for.",
+  403: "Give the receiver the secret of this webhook, or the webhook the headers that the receiver asks for.",
+  404: "Check the path of the webhook's url.",
+  405: "Let the receiver take POST at the webhook's url.",
+};
+
+/** What to do about a receiver that fails. */
+export function failureAdvice({ status_code, error_class }: FailedTry): string {
+  if (status_code === null) return BY_CLASS[error_class ?? ""] ?? CHECK_ADDRESS;
+  const known = BY_STATUS[status_code];
+  if (known !== undefined) return known;
+  if (status_code >= 300 && status_code < 400) return "Set the webhook's url to the address of the redirect.";
+  return "Read the log of the receiver, and let it answer 2xx.";
+}
