@@ -7,7 +7,7 @@ import { type Client, createClient } from "../src/client.ts";
 import type { Engine } from "../src/engine/engine.ts";
 import { readConfig } from "../src/platform/config.ts";
 import { type Database, openDatabase } from "../src/platform/db.ts";
-import { createLog } from "../src/platform/log.ts";
+import { createLog, type Log } from "../src/platform/log.ts";
 import { type Gateway, startGateway } from "../src/processes/gateway.ts";
 import { createTestDatabase, type TestDatabase } from "./database.ts";
 
@@ -50,11 +50,11 @@ export interface TestGateway {
 export async function startTestGateway(
   env: Record<string, string> = {},
   server?: string,
+  log: Log = createLog((process.env.TEST_LOG as "info") ?? "silent"),
 ): Promise<TestGateway> {
   const dataDir = await mkdtemp(join(tmpdir(), "waygate-test-"));
   const store = await createTestDatabase(server);
   const settings = { ...baseSettings(store, dataDir), ...env };
-  const log = createLog((process.env.TEST_LOG as "info") ?? "silent");
   let gateway = await startGateway(readConfig(settings), { log });
   const database = openDatabase(store.url, { max: 4 });
   // A machine that stands still for seconds is no absent database.

@@ -28,6 +28,7 @@ export const LOG_FIELDS: ReadonlySet<string> = new Set([
   "code",
   "failure",
   "error",
+  "recommended_action",
   "reason",
   "outcome",
   "bytes",

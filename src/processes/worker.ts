@@ -80,6 +80,7 @@ export function addWorker(parts: WorkerParts): void {
       scheduleMs: config.retryScheduleMs,
       timeoutMs: config.webhookTimeoutMs,
       version,
+      log: parts.log,
     }),
   );
   engine.register(backupLane(parts.backups));

@@ -169,8 +169,8 @@ describe("the monitor", () => {
       values (900001, 1, 1, 'x', now() - interval '20 minutes', '{}')`.execute(db);
     const { data } = await test.owner.adminMonitor();
     expect(data.alerts.map(({ key, severity }) => [key, severity])).toEqual([
-      ["queue_late", "critical"],
       ["instance_lost", "critical"],
+      ["queue_late", "critical"],
       ["webhook_failing", "warning"],
     ]);
     expect(data.alerts.every(({ recommended_action }) => recommended_action.length > 10)).toBe(true);
@@ -183,6 +183,51 @@ describe("the monitor", () => {
     await sql`delete from job where lane = 900001`.execute(db);
     await mine.client.deleteWebhook({ id: mine.id, webhookId: webhook.id });
     await db.updateTable("instance").set({ status: "created" }).where("id", "=", customer.instance).execute();
+  });
+
+  it("names a webhook that fails before everything else, and no queue as late for what waits for it", async () => {
+    const { db } = test.database;
+    const { data: webhook } = await mine.client.createWebhook({
+      ...{ id: mine.id, name: "Own", url: "http://127.0.0.1:9/" },
+    });
+    await test.admin.putGlobalWebhook({ url: "http://127.0.0.1:9/all", enabled: true });
+    await sql`
+      insert into lane (id, kind, key) overriding system value
+      values (900002, 'nobody', 'own'), (900003, 'nobody', 'all')`.execute(db);
+    await sql`insert into job (lane, prio, pos, grp, run_at, ref)
+      select lane, 1, 1, 'x', now() - interval '2 minutes', '{}' from unnest('{900002,900003}'::bigint[]) as lane`.execute(
+      db,
+    );
+    const { lane } = await db
+      .selectFrom("webhook")
+      .select("lane")
+      .where("id", "=", webhook.id)
+      .executeTakeFirstOrThrow();
+    const { global_lane } = await db
+      .selectFrom("instance")
+      .select("global_lane")
+      .where("id", "=", mine.id)
+      .executeTakeFirstOrThrow();
+    await db.updateTable("webhook").set({ lane: 900002 }).where("id", "=", webhook.id).execute();
+    await db.updateTable("instance").set({ global_lane: 900003 }).where("id", "=", mine.id).execute();
+    const failing = { failing_since: new Date(Date.now() - 60_000), last_status: null };
+    await db.updateTable("webhook").set(failing).where("id", "=", webhook.id).execute();
+    const alerts = async () => (await test.owner.adminMonitor()).data.alerts.map(({ key }) => key);
+    expect(await alerts()).toEqual(["webhook_failing", "queue_late"]);
+    await db.updateTable("webhook").set(failing).where("instance_id", "is", null).execute();
+    expect(await alerts()).toEqual(["webhook_failing", "webhook_failing"]);
+    const { data } = await test.owner.adminMonitor();
+    expect(data.noc.headline).toMatch(
+      /^Webhook \d+ \(.+\) fails: its receiver cannot be reached\. Start the receiver/,
+    );
+    expect(data.queues.find(({ name }) => name === "nobody")).toEqual({
+      ...{ name: "nobody", waiting: 2, due: 0, oldest_due_seconds: null },
+    });
+    await sql`delete from job where lane in (900002, 900003)`.execute(db);
+    await db.updateTable("webhook").set({ lane }).where("id", "=", webhook.id).execute();
+    await db.updateTable("instance").set({ global_lane }).where("id", "=", mine.id).execute();
+    await mine.client.deleteWebhook({ id: mine.id, webhookId: webhook.id });
+    await test.admin.putGlobalWebhook({ url: "" });
   });
 
   it.each([
@@ -244,7 +289,8 @@ describe("the logs", () => {
     const { data: webhook } = await mine.client.createWebhook({
       ...{ id: mine.id, name: "W", url: "http://user:hidden@127.0.0.1:9/" },
     });
-    await mine.client.testWebhook({ id: mine.id, webhookId: webhook.id });
+    const tested = mine.client.testWebhook({ id: mine.id, webhookId: webhook.id });
+    await expect(tested).rejects.toMatchObject({ code: "SEND_FAILED" });
     const { data } = await test.owner.listLogs({ type: "webhooks", success: "false", event: "webhook.sent" });
     expect(data).toMatchObject([
       { type: "webhooks", webhook_id: webhook.id, success: false, trigger: "test" },

@@ -2,6 +2,7 @@ import { sql } from "kysely";
 import type { Db } from "../../platform/db.ts";
 import type { InstanceStatus } from "../../tables.ts";
 import { readHeldWork } from "../backups/backups.ts";
+import { failureAdvice } from "../webhooks/webhooks.ts";
 import type { Queue } from "./queues.ts";
 import { recommend } from "./recommend.ts";
 import { isSeen, type Scope } from "./scope.ts";
@@ -63,25 +64,36 @@ export interface FailingWebhook {
 
 /** Webhooks that fail, or were switched off because they did; the longest first. */
 export async function findFailingWebhooks(db: Db, scope: Scope): Promise<FailingWebhook[]> {
-  const { rows } = await sql<FailingWebhook>`
+  const { rows } = await sql<Omit<FailingWebhook, "recommended_action">>`
     select id, account_id, instance_id, name, is_active, failing_since, failed_events, last_status, disabled_reason,
-      disabled_at,
-      case when disabled_at is null then 'See its log of deliveries, and that its address answers 2xx.'
-        else 'Mend the receiver, set is_active again and recover what was missed.' end as recommended_action
+      disabled_at
     from webhook
     where removed_at is null and (failing_since is not null or disabled_at is not null)
       and ${isSeen(scope, sql`account_id`)}
     order by coalesce(disabled_at, failing_since) limit ${MOST_OF_A_KIND}`.execute(db);
-  return rows;
+  return rows.map((row) => ({ ...row, recommended_action: actionFor(row) }));
+}
+
+function actionFor({ disabled_at, last_status }: Pick<FailingWebhook, "disabled_at" | "last_status">) {
+  return disabled_at === null
+    ? `${failureAdvice({ status_code: last_status })} GET .../webhook-logs shows every try.`
+    : "Repair the receiver, set is_active to true again and recover what was missed.";
 }
 
 export function alertsOfWebhooks(webhooks: readonly FailingWebhook[]): Alert[] {
   return webhooks.map(({ id, account_id, instance_id, name, recommended_action, ...state }) => ({
     ...{ key: "webhook_failing", account_id, instance_id, webhook_id: id, recommended_action },
     severity: state.disabled_at === null ? "warning" : "critical",
-    message: `Webhook ${id} (${name}) ${state.disabled_at === null ? "fails" : "was switched off"}.`,
+    message: `Webhook ${id} (${name}) ${stateOf(state)}.`,
     since: state.disabled_at ?? state.failing_since,
   }));
+}
+
+function stateOf({ disabled_at, last_status }: Pick<FailingWebhook, "disabled_at" | "last_status">): string {
+  if (disabled_at !== null) return "was switched off";
+  return last_status === null
+    ? "fails: its receiver cannot be reached"
+    : `fails: its receiver answered ${last_status}`;
 }
 
 /** Accounts that have used nine tenths of their storage or more; then files that come in are soon not kept. */

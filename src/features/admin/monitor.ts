@@ -29,9 +29,9 @@ export async function readMonitor({ db, engine }: MonitorDeps, scope: Scope, opt
     ...(scope === undefined
       ? [...alertsOfNodes(await findLive(engine)), ...(await alertOfHeldWork(db))]
       : []),
-    ...alertsOfQueues(queues),
-    ...(await findLostInstances(db, scope)),
     ...alertsOfWebhooks(webhooks),
+    ...(await findLostInstances(db, scope)),
+    ...alertsOfQueues(queues),
     ...(await findFullStorage(db, scope)),
   ].sort((a, b) => Number(b.severity === "critical") - Number(a.severity === "critical"));
   const metrics = await readMetrics(db, scope, queues);

@@ -11,7 +11,10 @@ export interface Queue {
 
 const MOST_LOOKED_AT = 200_000;
 
-/** What waits, by the kind of its lane; of a reseller only what belongs to its own instances. */
+/**
+ * What waits, by the kind of its lane; of a reseller only what belongs to its own instances. What waits for a receiver
+ * that fails is not due: its webhook is paused, and no node is late with it.
+ */
 export async function readQueues(db: Db, scope: Scope): Promise<Queue[]> {
   const theirs = sql`where lane in (
     select lane from instance where ${isSeen(scope, sql`account_id`)}
@@ -20,10 +23,16 @@ export async function readQueues(db: Db, scope: Scope): Promise<Queue[]> {
   const { rows } = await sql<Queue>`
     with waiting as (
       select lane, run_at from job ${scope === undefined ? sql`` : theirs} limit ${MOST_LOOKED_AT}
+    ), paused as (
+      select lane from webhook where failing_since is not null and lane is not null
+      union select global_lane from instance
+        where exists (select from webhook where instance_id is null and failing_since is not null)
     )
-    select lane.kind as name, count(*) as waiting, count(*) filter (where run_at <= now()) as due,
-      floor(extract(epoch from now() - min(run_at) filter (where run_at <= now())))::bigint as oldest_due_seconds
+    select lane.kind as name, count(*) as waiting, count(*) filter (where is_due) as due,
+      floor(extract(epoch from now() - min(run_at) filter (where is_due)))::bigint as oldest_due_seconds
     from waiting join lane on lane.id = waiting.lane
+      left join paused on paused.lane = waiting.lane
+      cross join lateral (select run_at <= now() and paused.lane is null as is_due) as state
     where lane.kind <> 'upkeep' group by lane.kind order by lane.kind`.execute(db);
   return rows;
 }

@@ -36,8 +36,11 @@ export interface AttemptRecord {
   reports: EventDraft[];
 }
 
+/** What a try has changed about the receiver as a whole. */
+export type ReceiverChange = "failing" | "recovered";
+
 /** How it was recorded: not at all when the lane belongs to another process by now. */
-export type RecordedAttempt = { held: true; wake: number[] } | { held: false };
+export type RecordedAttempt = { held: true; wake: number[]; change: ReceiverChange | null } | { held: false };
 
 /** Writes log row, delivery, job and reports of all waiting tries in one transaction, fenced by their lanes. */
 export function createAttemptWriter(db: Db, node: string) {
@@ -48,27 +51,30 @@ export function createAttemptWriter(db: Db, node: string) {
 
 async function recordAttempts(db: Db, node: string, records: AttemptRecord[]): Promise<RecordedAttempt[]> {
   if (records.every((record) => record.reports.length === 0)) {
-    const held = await writeAttempts(db, node, records);
-    return records.map((record) => (held.has(record.job_id) ? { held: true, wake: [] } : { held: false }));
+    return writeAttempts(db, node, records);
   }
   return db.transaction().execute(async (trx) => {
-    const held = await writeAttempts(trx, node, records);
-    const kept = records.filter((record) => held.has(record.job_id));
+    const recorded = await writeAttempts(trx, node, records);
+    const kept = records.filter((_, index) => recorded[index]?.held);
     const wake = await recordEvents(
       trx,
       kept.flatMap((record) => record.reports),
     );
-    return records.map((record) => (held.has(record.job_id) ? { held: true, wake } : { held: false }));
+    return recorded.map((one) => (one.held ? { ...one, wake } : one));
   });
 }
 
-/** Answers the jobs whose lane this node still holds; nothing of the others is written. */
-async function writeAttempts(db: Db | Trx, node: string, records: AttemptRecord[]): Promise<Set<number>> {
+/** Nothing is written of the tries whose lane this node no longer holds. */
+async function writeAttempts(
+  db: Db | Trx,
+  node: string,
+  records: AttemptRecord[],
+): Promise<RecordedAttempt[]> {
   const lanes = [...new Map(records.map(({ lane }) => [lane.id, lane])).values()];
   const input = JSON.stringify(
     records.map(({ lane, reports, ...row }, ord) => ({ ...row, lane: lane.id, ord })),
   );
-  const { rows } = await sql<{ job_id: number }>`
+  const { rows } = await sql<{ ord: number; change: ReceiverChange | null }>`
     with input as (
       select * from jsonb_to_recordset(${input}::jsonb) as x (
         ord int, lane bigint, job_id bigint, pos bigint, delivery_id bigint, event_id text, event text,
@@ -81,8 +87,12 @@ async function writeAttempts(db: Db | Trx, node: string, records: AttemptRecord[
       from input i join held h on h.id = i.lane
     ),
     ${logTries}, ${settleJobs}, ${updateDeliveries(records)}, ${updateWebhooks}
-    select job_id from ours`.execute(db);
-  return new Set(rows.map((row) => row.job_id));
+    select ours.ord, seen.change from ours left join seen on seen.ord = ours.ord`.execute(db);
+  const changes = new Map(rows.map(({ ord, change }) => [ord, change]));
+  return records.map((_, ord) => {
+    const change = changes.get(ord);
+    return change === undefined ? { held: false } : { held: true, wake: [], change };
+  });
 }
 
 const logTries = sql`logged as (
@@ -132,6 +142,7 @@ function updateDeliveries(records: AttemptRecord[]) {
   )`;
 }
 
+/** Answers which try, the last of its batch, has changed the receiver from working to failing or back. */
 const updateWebhooks = sql`seen as (
   update webhook w set last_delivery_at = now(), last_status = o.status_code,
     failing_since = case when o.has_success then null else coalesce(w.failing_since, now()) end,
@@ -139,8 +150,11 @@ const updateWebhooks = sql`seen as (
     warned_at = case when o.has_success then null else w.warned_at end
   from (
     select webhook_id, (array_agg(status_code order by ord desc))[1] as status_code,
+      coalesce(max(ord) filter (where success), max(ord)) as ord,
       bool_or(success) as has_success, count(*) filter (where status = 'failed') as given_up
     from ours group by webhook_id
-  ) o
-  where w.id = o.webhook_id
+  ) o, webhook before
+  where w.id = o.webhook_id and before.id = o.webhook_id
+  returning o.ord, case when before.failing_since is null and not o.has_success then 'failing'
+    when before.failing_since is not null and o.has_success then 'recovered' end as change
 )`;

@@ -2,12 +2,14 @@ import type { Engine, Job, JobEnd, LaneKind } from "../../engine/engine.ts";
 import { untilWritten } from "../../engine/until-written.ts";
 import type { Db } from "../../platform/db.ts";
 import { faultPoint } from "../../platform/fault-point.ts";
+import type { Log } from "../../platform/log.ts";
 import { formatBody } from "../webhook-formats/webhook-formats.ts";
 import { attemptOf, type Tried } from "./attempt-of.ts";
 import { createBreakers } from "./breakers.ts";
 import { type DeliverOptions, deliverWebhook } from "./deliver-webhook.ts";
 import { disableWebhook } from "./disable-webhook.ts";
 import { createDeliveryLoader, type DeliveryRef, type LoadedDelivery } from "./load-delivery.ts";
+import { createReceiverLog } from "./receiver-log.ts";
 import { createAttemptWriter } from "./record-attempt.ts";
 import { isSuccess, judgeAttempt } from "./retry-schedule.ts";
 import { openToken } from "./webhook-record.ts";
@@ -18,6 +20,7 @@ export interface WebhookLaneOptions extends DeliverOptions {
   /** Address of this gateway, which some formats tell. */
   baseUrl: string;
   scheduleMs: readonly number[];
+  log: Pick<Log, "warn" | "info">;
 }
 
 /** The lane of a webhook: its deliveries, one at a time per chat, four at a time once the receiver has proved itself. */
@@ -74,15 +77,19 @@ async function tryOnce(
 }
 
 /** Writes a try down, with everything that follows from it. */
-function createRecorder({ db, engine }: WebhookLaneOptions) {
+function createRecorder({ db, engine, log }: WebhookLaneOptions) {
   const writer = createAttemptWriter(db, engine.node.id);
+  const logChange = createReceiverLog(log);
 
   return async (tried: Tried): Promise<void> => {
     const { job, loaded, verdict } = tried;
-    const recorded = await untilWritten(engine, job.lane, () => writer.write(attemptOf(tried)));
+    const record = attemptOf(tried);
+    const recorded = await untilWritten(engine, job.lane, () => writer.write(record));
     faultPoint("delivery:after-commit");
-    if (recorded.held) engine.wake(recorded.wake);
-    else engine.laneLost(job.lane.id);
+    if (recorded.held) {
+      engine.wake(recorded.wake);
+      logChange(recorded.change, record);
+    } else engine.laneLost(job.lane.id);
     // It has ended the automatic plan, for which the rest of the chat may still be waiting.
     const isManual = (job.ref as DeliveryRef).trigger === "manual";
     if (isManual && verdict.verdict === "delivered") engine.wake([job.lane.id], { changed: true });

@@ -16,6 +16,7 @@ import { createWebhookTest, type WebhookTestDeps } from "./test-webhook.ts";
 import { toWebhookRecord, type WebhookRow } from "./webhook-record.ts";
 
 export { Breaker } from "./breaker.ts";
+export { failureAdvice } from "./failure-advice.ts";
 export { signBody, signStandard } from "./signature.ts";
 
 export interface WebhookDeps extends WebhookTestDeps {

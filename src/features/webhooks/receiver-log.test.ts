@@ -1,0 +1,64 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { startTestGateway, type TestGateway, type TestInstance, waitUntil } from "../../../test/gateway.ts";
+import { type Receiver, startReceiver } from "../../../test/receiver.ts";
+import { createLog } from "../../platform/log.ts";
+import { failureAdvice } from "./failure-advice.ts";
+
+const lines: { level: string; msg: string; webhook_id?: number }[] = [];
+let gateway: TestGateway;
+let shop: TestInstance;
+let receiver: Receiver;
+
+beforeAll(async () => {
+  const log = createLog("info", { write: (line) => lines.push(JSON.parse(line)) });
+  const env = { WAYGATE_RETRY_SCHEDULE: "30s,3m,12m" };
+  [gateway, receiver] = await Promise.all([startTestGateway(env, undefined, log), startReceiver()]);
+  shop = await gateway.connectInstance();
+});
+afterAll(async () => {
+  await gateway.stop();
+  await receiver.close();
+});
+
+test("the first failure of a webhook is logged with what to do, the next are not, and its recovery is", async () => {
+  const { id, client } = shop;
+  await receiver.shut();
+  const { data: webhook } = await client.createWebhook({
+    ...{ id, name: "Shop", url: receiver.url },
+    events: ["message.received"],
+  });
+  receiver.trust(webhook.secret);
+  const about = () => lines.filter(({ webhook_id }) => webhook_id === webhook.id);
+  const tries = async (success: boolean) => {
+    const { data } = await client.listDeliveryLogs({ id, webhook_id: webhook.id });
+    return data.filter((row) => row.success === success).length;
+  };
+  await client.sandboxReceive({ id, from: "5511977770001", text: "One" });
+  await waitUntil(() => about().length > 0);
+  await client.sandboxReceive({ id, from: "5511977770002", text: "Two" });
+  await waitUntil(async () => (await tries(false)) >= 2);
+  const failing = {
+    ...{ level: "warn", msg: "a webhook has begun to fail", webhook_id: webhook.id, name: "Shop" },
+    ...{ instance_id: id, url: receiver.url, error: "The connection was refused. (ECONNREFUSED)" },
+    recommended_action: expect.stringContaining("Start the receiver"),
+  };
+  expect(about()).toMatchObject([failing]);
+  await receiver.open();
+  await gateway.advance(60_000);
+  await waitUntil(async () => (await tries(true)) >= 2);
+  await waitUntil(() => about().length > 1);
+  const recovered = { level: "info", msg: "a webhook works again", webhook_id: webhook.id };
+  expect(about()).toMatchObject([failing, recovered]);
+});
+
+test.each([
+  [{ status_code: null, error_class: "refused" }, "Start the receiver"],
+  [{ status_code: null, error_class: "tls" }, "certificate"],
+  [{ status_code: null }, "Start the receiver"],
+  [{ status_code: 302 }, "redirect"],
+  [{ status_code: 401 }, "secret"],
+  [{ status_code: 404 }, "path"],
+  [{ status_code: 500 }, "log of the receiver"],
+])("the advice about %j names the cause", (failed, words) => {
+  expect(failureAdvice(failed)).toContain(words);
+});

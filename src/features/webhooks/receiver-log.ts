@@ -1,0 +1,31 @@
+import { createBoundedWarnings } from "../../platform/bounded-warnings.ts";
+import type { Log } from "../../platform/log.ts";
+import { failureAdvice } from "./failure-advice.ts";
+import type { AttemptRecord, ReceiverChange } from "./record-attempt.ts";
+
+type Line = Pick<AttemptRecord, "webhook_id" | "instance_id" | "event_id" | "url"> & {
+  name: string;
+  status?: number | null;
+  error?: string | null;
+  recommended_action?: string;
+};
+
+const sourceOf = ({ webhook_id }: Line) => String(webhook_id);
+
+/** Logs when a receiver begins to fail and when it works again, a bounded number of times per minute. */
+export function createReceiverLog(log: Pick<Log, "warn" | "info">) {
+  const warn = createBoundedWarnings<Line>({ log, message: "a webhook has begun to fail", sourceOf });
+  const inform = createBoundedWarnings<Line>({
+    log: { warn: log.info.bind(log) },
+    message: "a webhook works again",
+    sourceOf,
+  });
+
+  return (change: ReceiverChange | null, record: AttemptRecord): void => {
+    const { webhook_id, webhook_name: name, instance_id, event_id, url, status_code, error } = record;
+    const line = { webhook_id, name, instance_id, event_id, url };
+    if (change === "failing")
+      warn({ ...line, status: status_code, error, recommended_action: failureAdvice(record) });
+    if (change === "recovered") inform(line);
+  };
+}
