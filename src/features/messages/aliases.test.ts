@@ -230,11 +230,18 @@ describe("a message that something is done to", () => {
     const { data } = await sales.client.sendText({ id: sales.id, number: PHONE, text: "Hello" });
     return data.message_id ?? "";
   };
-  const spellings: [string, (id: string) => Body][] = [
+  const received = async () => {
+    const { sales, friend } = story;
+    const { data } = await friend.client.sendText({ id: friend.id, number: sales.phone, text: "Hello" });
+    const id = data.message_id ?? "";
+    await story.event("message.received", id);
+    return id;
+  };
+  const spellings: [string, (id: string, remoteJid?: string, fromMe?: boolean) => Body][] = [
     ["message_id", (id) => ({ message_id: id })],
     ["id", (id) => ({ id })],
     ["messageId", (id) => ({ messageId: id })],
-    ["key.id", (id) => ({ key: { id, remoteJid: JID, fromMe: true } })],
+    ["key.id", (id, remoteJid = JID, fromMe = true) => ({ key: { id, remoteJid, fromMe } })],
   ];
 
   test.each(spellings)("may be named by %s", async (_, name) => {
@@ -244,10 +251,16 @@ describe("a message that something is done to", () => {
       expected("sent"),
     );
     expect((await post("messages/edit", { ...name(id), text: "Hi" })).body).toMatchObject(expected("edited"));
-    expect((await post("messages/read", name(id))).body).toMatchObject(expected("read"));
     expect((await post("send-reply", { ...name(id), text: "Yes" })).body.success).toBe(true);
     expect((await post("messages/download", name(id))).body.code).toBe("VALIDATION_ERROR");
     expect((await post("messages/delete", name(id))).body).toMatchObject(expected("deleted"));
+  });
+
+  test.each(spellings)("may be named by %s where it is marked as read", async (_, name) => {
+    const id = await received();
+    const jid = `${story.friend.phone}@s.whatsapp.net`;
+    const { body } = await post("messages/read", name(id, jid, false));
+    expect(body).toMatchObject({ success: true, data: { message_id: id, jid, status: "read" } });
   });
 
   test.each([
@@ -271,9 +284,10 @@ describe("a message that something is done to", () => {
   test.each(["message_ids", "messageIds", "ids", "message_id", "id"])(
     "is one of several in %s",
     async (name) => {
-      const ids = [await sent(), await sent()];
+      const ids = [await received(), await received()];
       const { body } = await post("messages/read", { [name]: ids });
-      expect(body.data).toMatchObject({ message_ids: ids, jid: JID });
+      const jid = `${story.friend.phone}@s.whatsapp.net`;
+      expect(body.data).toMatchObject({ message_ids: ids, jid });
     },
   );
 });

@@ -139,12 +139,8 @@ describe("a file that is", () => {
       { base64: png, mime_type: "image/png\r\nSet-Cookie: a=b" },
       invalid("mime_type"),
     ],
-    ["to be seen once", { base64: png, viewOnce: true }, invalid("view_once", "not supported")],
-    [
-      "that plays as a GIF and is none",
-      { base64: png, gifPlayback: true },
-      invalid("gif_playback", "videos"),
-    ],
+    ["to be seen once", { base64: png, viewOnce: true }, invalid("viewOnce", "not supported")],
+    ["that plays as a GIF and is none", { base64: png, gifPlayback: true }, invalid("gifPlayback", "videos")],
     ["of a kind that is none", { base64: png, type: "carousel" }, invalid("type")],
     ["called by a name of 300 characters", { base64: png, file_name: "x".repeat(300) }, invalid("file_name")],
   ])("%s is refused", async (_, source, refusal) => {
