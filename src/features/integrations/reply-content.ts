@@ -1,7 +1,7 @@
 import type { MediaType } from "../../network/driver.ts";
 import type { Db } from "../../platform/db.ts";
 import { GatewayError } from "../../platform/errors.ts";
-import { dropOutgoing, readMedia } from "../messages/messages.ts";
+import { dropOutgoing, readMedia, type StoredContent } from "../messages/messages.ts";
 import type { IntegrationDeps } from "./provider.ts";
 import type { Reply } from "./queue-replies.ts";
 
@@ -19,8 +19,8 @@ const FILES_MS = 60_000;
 const FILE_MS = 20_000;
 
 /**
- * Fetches the files of a reply, each within 20 s; one that cannot be had goes as its address and its caption, so that
- * nothing that was said is lost. `failures`: why, in words.
+ * Fetches the files of a reply, each within 20 s. Of a file that cannot be had only the caption goes: its address may be
+ * internal, or a signed link, and says nothing to a customer. `failures`: why, in words.
  */
 export async function toReplies(
   deps: IntegrationDeps,
@@ -37,30 +37,47 @@ export async function toReplies(
       replies.push({ content: { kind: "text", text: part.text }, ...delay });
       continue;
     }
-    const leftMs = Math.min(FILE_MS, giveUpAt - performance.now());
-    const content = await fetchFile({ ...deps, account_id }, part, leftMs).catch((error: unknown) => {
+    const content = await fetchPlayable({ ...deps, account_id }, part, giveUpAt).catch((error: unknown) => {
       if (!(error instanceof GatewayError)) throw error;
-      failures.push(error.message);
-      return { kind: "text" as const, text: inWords(part) };
+      failures.push(`The file ${nameOf(part)} of the answer was not sent. ${error.message}`);
+      return part.caption ? { kind: "text" as const, text: part.caption } : undefined;
     });
-    replies.push({ content, ...delay });
+    if (content) replies.push({ content, ...delay });
   }
   return { replies, failures };
 }
 
+type FileDeps = IntegrationDeps & { account_id: number };
+
+/** A sound that cannot become a voice note here goes as audio. */
+async function fetchPlayable(deps: FileDeps, part: MediaPart, giveUpAt: number): Promise<StoredContent> {
+  try {
+    return await fetchFile(deps, part, giveUpAt);
+  } catch (error) {
+    const isNoVoiceNote = error instanceof GatewayError && error.code !== "MEDIA_DOWNLOAD_FAILED";
+    if (part.type !== "ptt" || !isNoVoiceNote) throw error;
+    return fetchFile(deps, { ...part, type: "audio" }, giveUpAt);
+  }
+}
+
 async function fetchFile(
-  { db, outgoing, maxBytes, converter, account_id }: IntegrationDeps & { account_id: number },
+  { db, outgoing, maxBytes, converter, account_id }: FileDeps,
   { url, type, caption, file_name }: MediaPart,
-  leftMs: number,
+  giveUpAt: number,
 ) {
+  const leftMs = Math.min(FILE_MS, giveUpAt - performance.now());
   const named = { url, ...(type && { type }), ...(caption && { caption }), ...(file_name && { file_name }) };
   if (leftMs <= 0) throw new GatewayError("MEDIA_DOWNLOAD_FAILED", "The files of the reply took too long.");
   return readMedia(named, { db, outgoing, maxBytes, converter, account_id, downloadMs: leftMs });
 }
 
-/** The address of a file, below what was to stand under it. */
-function inWords({ url, caption }: Pick<MediaPart, "url" | "caption">): string {
-  return caption ? `${caption}\n${url}` : url;
+const LONGEST_NAME = 200;
+
+/** The address without what may be secret in it. */
+function nameOf({ url }: MediaPart): string {
+  if (!/^https?:/i.test(url) || !URL.canParse(url)) return "(no web address)";
+  const { origin, pathname } = new URL(url);
+  return `${origin}${pathname}`.slice(0, LONGEST_NAME);
 }
 
 /** Forgets the files of replies that are not sent. */

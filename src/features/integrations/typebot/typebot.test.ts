@@ -319,14 +319,6 @@ describe("typebot", () => {
     expect(link.headers.get("content-type")).toBe("image/png");
   });
 
-  test("a bubble's file that cannot be had goes as its address, and the flow goes on", async () => {
-    const image = { id: "i", type: "image", content: { url: `${typebot.url}/no-such.png` } };
-    await serve([{ bubble: image }, bubble("b", "after it"), ask("q")]);
-    const ana = newPerson();
-    await story.say(ana, "hi");
-    expect(await story.heard(ana, 2)).toEqual([`${typebot.url}/no-such.png`, "after it"]);
-  });
-
   test("ten minutes without the bot: nothing is lost, nothing is said twice, and each chat keeps its order", async () => {
     await serve([bubble("a", "one"), ask("x"), bubble("b", "two"), ask("y"), bubble("c", "three"), ask("z")]);
     const [ana, bia] = [newPerson(), newPerson()];
