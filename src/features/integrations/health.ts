@@ -25,6 +25,8 @@ const LONGEST_ERROR = 1_000;
 
 export function createHealth(db: Db): Health {
   const breakers = new Map<number, Breaker>();
+  /** Integrations whose row says that they fail; jobs may have read it before. */
+  const failing = new Set<number>();
 
   function breakerOf(id: number): Breaker {
     const breaker = breakers.get(id) ?? new Breaker();
@@ -39,8 +41,11 @@ export function createHealth(db: Db): Health {
       const sample = { success, weight: 1, beganAt, at: performance.now() } as const;
       // What is refused for good says nothing about the next one.
       const pauseLaneMs = verdict.verdict === "stop" ? undefined : breakerOf(integration.id).record(sample);
-      if (verdict.verdict === "ok") await noteSuccess(db, integration);
-      else {
+      if (verdict.verdict === "ok") {
+        const isKnown = isNotedAsWell(integration) && !failing.delete(integration.id);
+        if (!isKnown) await noteSuccess(db, integration);
+      } else {
+        failing.add(integration.id);
         const status = said.status ?? verdict.status;
         const error = said.error ?? describeOutcome(outcome);
         await noteFailure(db, integration.id, { status, error, pauseMs: pauseLaneMs ?? null });
@@ -51,13 +56,13 @@ export function createHealth(db: Db): Health {
   };
 }
 
-/** While all is well only once a minute. */
-async function noteSuccess(
-  db: Db,
-  { id, status, last_success_at, paused_until }: Integration,
-): Promise<void> {
+/** While all is well a success is noted only once a minute. */
+function isNotedAsWell({ status, last_success_at, paused_until }: Integration): boolean {
   const isFresh = last_success_at !== null && Date.now() - last_success_at.getTime() < MINUTE_MS;
-  if (status === "ok" && isFresh && paused_until === null) return;
+  return status === "ok" && isFresh && paused_until === null;
+}
+
+async function noteSuccess(db: Db, { id }: Integration): Promise<void> {
   await db
     .updateTable("integration")
     .set({ status: "ok", last_success_at: sql<Date>`now()`, paused_until: null })
