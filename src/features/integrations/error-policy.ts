@@ -98,7 +98,8 @@ function wordsOf(body: Buffer): string {
   return (messageIn(text) ?? text).replace(/\s+/g, " ").trim().slice(0, KEEP_OF_ANSWER);
 }
 
-function messageIn(text: string): string | undefined {
+/** What an answer in JSON calls its message. */
+export function messageIn(text: string): string | undefined {
   const { message, error } = readJson(text) ?? {};
   return [message, error].find((one) => typeof one === "string");
 }

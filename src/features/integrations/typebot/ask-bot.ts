@@ -11,6 +11,8 @@ import {
   type BotMessage,
   callTypebot,
   continuePath,
+  isNotFound,
+  isSessionGone,
   readAnswer,
   startPath,
 } from "./typebot-api.ts";
@@ -20,12 +22,12 @@ export type Asked =
   | { asked: "answered"; answer: BotAnswer }
   /** The bot does not know the session any more. */
   | { asked: "forgotten" }
-  /** It has surely not moved on, so it may be asked again. */
-  | { asked: "again"; retryAfterMs: number | undefined; isDown: boolean; pauseLaneMs: number | undefined }
+  /** It may be asked again; `isSafe`: it has surely not run anything. */
+  | { asked: "again"; retryAfterMs: number | undefined; isSafe: boolean; pauseLaneMs: number | undefined }
   /** It may have moved on, and nobody knows. */
   | { asked: "unknown"; pauseLaneMs: number | undefined }
-  /** It says no. */
-  | { asked: "refused" };
+  /** It says no; `isSessionOpen`: the flow still stands where it stood. */
+  | { asked: "refused"; isSessionOpen: boolean };
 
 export interface BotCaller {
   start(
@@ -65,10 +67,9 @@ export function createBotCaller({ outgoing }: Pick<IntegrationDeps, "outgoing">,
       const answer = verdict.verdict === "ok" ? readAnswer(outcome) : undefined;
       if (answer?.sessionId) return { asked: "answered", answer };
       if (verdict.verdict === "ok") await health.warn(integration, NOT_A_VIEWER);
-      if (verdict.verdict !== "retry") return { asked: "refused" };
-      // Of a session that nobody goes on with nobody hears anything.
-      const { retryAfterMs, isDown } = verdict;
-      return { asked: "again", retryAfterMs, isDown, pauseLaneMs };
+      if (verdict.verdict !== "retry") return { asked: "refused", isSessionOpen: false };
+      const { retryAfterMs, isSafe } = verdict;
+      return { asked: "again", retryAfterMs, isSafe, pauseLaneMs };
     },
 
     async goOn(integration, config, session, message) {
@@ -76,12 +77,13 @@ export function createBotCaller({ outgoing }: Pick<IntegrationDeps, "outgoing">,
       const path = continuePath(session.session_id);
       const { outcome, verdict, pauseLaneMs } = await ask(integration, config, path, body);
       const isStop = verdict.verdict === "stop";
-      if (isStop && outcome.outcome === "response" && outcome.status === 404) return { asked: "forgotten" };
+      if (isStop && isSessionGone(outcome)) return { asked: "forgotten" };
       const answer = verdict.verdict === "ok" ? readAnswer(outcome) : undefined;
       if (answer) return { asked: "answered", answer };
-      if (isStop) return { asked: "refused" };
+      // The viewer also says 404 of what a step of the flow lacks, such as credentials.
+      if (isStop) return { asked: "refused", isSessionOpen: isNotFound(outcome) };
       if (verdict.verdict === "retry" && verdict.isSafe)
-        return { asked: "again", retryAfterMs: verdict.retryAfterMs, isDown: verdict.isDown, pauseLaneMs };
+        return { asked: "again", retryAfterMs: verdict.retryAfterMs, isSafe: true, pauseLaneMs };
       if (verdict.verdict === "ok") await health.warn(integration, NOT_A_VIEWER);
       return { asked: "unknown", pauseLaneMs };
     },

@@ -39,8 +39,8 @@ interface Hearing extends Speaker {
 const OLD_MS = 3 * 60_000;
 /** Nobody waits longer for a bot to answer. */
 const GIVE_UP_AFTER_MS = 3_600_000;
-/** A start that fails by itself may have done something each time. */
-const MOST_STARTS = 3;
+/** Marks the message whose start may have run the first steps of a flow: it is repeated once. */
+const UNKNOWN_START = "start of unknown outcome";
 
 /** A message that was received: it starts a bot or goes on with it, or it is none of the bot's business. */
 export async function converse(deps: BotDeps, work: EventWork): Promise<JobEnd> {
@@ -147,8 +147,12 @@ async function take(deps: BotDeps, hearing: Hearing, message: BotMessage | undef
   const key = { chat: known.chat, message_id: event.data.message.message_id as string };
   const { link, isOurs } = await claimLink(deps.db, integration, key);
   if (!isOurs && link.status !== "claimed") return { end: "done" };
-  // Whoever died over a start has left a session that nobody knows of.
-  if (!isOurs && session) return leaveUnknown(deps, hearing, link);
+  if (!isOurs) {
+    // A process that died over a start has left a session that nobody goes on with.
+    if (session || link.error === UNKNOWN_START) return leaveUnknown(deps, hearing, link);
+    link.error = UNKNOWN_START;
+    await setLink(deps.db, link.id, { error: UNKNOWN_START });
+  }
   const asked = await ask(deps, hearing, message);
   faultPoint("typebot:after-response");
   return conclude(deps, hearing, link, asked);
@@ -183,8 +187,9 @@ async function conclude(deps: BotDeps, hearing: Hearing, link: Link, asked: Aske
       return tryAgain(deps, hearing, link, asked);
     case "unknown":
       return { ...(await leaveUnknown(deps, hearing, link)), ...pauseOf(asked.pauseLaneMs) };
-    default:
-      return speak(deps, hearing, { parts: [], state: { ...known.state, session: undefined } }, (trx) =>
+    default: {
+      const kept = asked.asked === "refused" && asked.isSessionOpen ? session : undefined;
+      return speak(deps, hearing, { parts: [], state: { ...known.state, session: kept } }, (trx) =>
         setLink(trx, link.id, { status: "failed" }).then(() => []),
       );
   }
@@ -196,14 +201,15 @@ function pauseOf(pauseLaneMs: number | undefined) {
 
 async function tryAgain(
   { db }: BotDeps,
-  { work, session }: Hearing,
+  { work }: Hearing,
   link: Link,
-  { retryAfterMs, isDown, pauseLaneMs }: Extract<Asked, { asked: "again" }>,
+    }
+  { retryAfterMs, isSafe, pauseLaneMs }: Extract<Asked, { asked: "again" }>,
 ): Promise<JobEnd> {
   const ageMs = Date.now() - work.event.recorded_at.getTime();
-  const isSpent = !session && !isDown && link.attempts >= MOST_STARTS;
-  const isOver = ageMs > GIVE_UP_AFTER_MS || isSpent;
-  await setLink(db, link.id, { status: isOver ? "failed" : "waiting" });
+  const isOver = ageMs > GIVE_UP_AFTER_MS || (!isSafe && link.error === UNKNOWN_START);
+  const mark = isSafe ? {} : { error: UNKNOWN_START };
+  await setLink(db, link.id, { status: isOver ? "failed" : "waiting", ...mark });
   if (isOver) return { end: "done", ...pauseOf(pauseLaneMs) };
   const at = new Date(Date.now() + retryDelayMs(link.attempts, retryAfterMs));
   return { end: "retry", at, ...pauseOf(pauseLaneMs) };

@@ -1,6 +1,7 @@
 import type { FetchOutcome } from "../../../platform/safe-fetch.ts";
 import { describeOutcome } from "../error-policy.ts";
 import type { TypebotConfig } from "./config.ts";
+import { isSessionGone, reasonOf } from "./typebot-api.ts";
 
 /** What an answer means and what to do about it; by its status, since the form of errors differs between viewers. */
 export function explain(outcome: FetchOutcome, { public_id }: TypebotConfig): string {
@@ -17,10 +18,19 @@ export function explain(outcome: FetchOutcome, { public_id }: TypebotConfig): st
     case 403:
       return `The bot is suspended, or refuses calls from here. (${said})`;
     case 404:
-      return `There is no published bot "${public_id}" at this address, or its session is over: publish it, and take the last part of its address as public_id. (${said})`;
+      return explainNotFound(outcome, public_id);
     case 405:
       return `This is the builder, not the viewer: base_url must be the address at which the bot is chatted with. (${said})`;
     default:
       return said;
   }
+}
+
+/** A flow whose block lacks something is refused in the viewer's own words, such as "Credentials not found". */
+function explainNotFound(outcome: FetchOutcome, publicId: string): string {
+  const said = describeOutcome(outcome);
+  if (isSessionGone(outcome)) return `The bot has forgotten the session, so the flow starts anew. (${said})`;
+  if (!/^(Typebot not found|Not found)?\.?$/i.test(reasonOf(outcome)))
+    return `A block of the flow has failed. (${said})`;
+  return `There is no published bot "${publicId}" at this address: publish it, and take the last part of its address as public_id. (${said})`;
 }

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { cleanJson } from "../../../platform/clean-text.ts";
 import type { FetchOutcome, OutgoingRequest, SafeFetch } from "../../../platform/safe-fetch.ts";
+import { messageIn } from "../error-policy.ts";
 import type { TypebotConfig } from "./config.ts";
 
 const bubble = z.looseObject({ id: z.string(), type: z.string(), content: z.looseObject({}).optional() });
@@ -84,6 +85,20 @@ export function startPath({ public_id }: TypebotConfig): string {
 
 export function continuePath(sessionId: string): string {
   return `sessions/${encodeURIComponent(sessionId)}/continueChat`;
+}
+
+export function isNotFound(outcome: FetchOutcome): boolean {
+  return outcome.outcome === "response" && outcome.status === 404;
+}
+
+/** Whether the viewer has forgotten the session; it says 404 of other things too. */
+export function isSessionGone(outcome: FetchOutcome): boolean {
+  return isNotFound(outcome) && /^Session (not found|expired)\b/.test(reasonOf(outcome));
+}
+
+/** Why the viewer refuses, in its own words. */
+export function reasonOf(outcome: FetchOutcome): string {
+  return outcome.outcome === "response" ? (messageIn(outcome.body.toString("utf8")) ?? "") : "";
 }
 
 /** Undefined for what no viewer would answer. */
