@@ -27,14 +27,16 @@ function send(text: string, replyId?: string): Answer {
 
 function answerWithFile(
   input: BotInput | undefined,
-  { media_type, url, text }: Extract<Said, { kind: "file" }>,
+  { files, text }: Extract<Said, { kind: "file" }>,
 ): Answer {
-  if (input?.type === "file input") return send(url);
-  const isAudio = media_type === "ptt" || media_type === "audio";
+  const urls = files.map(({ url }) => url);
+  if (input?.type === "file input")
+    return send(input.options?.isMultipleAllowed === true ? urls.join(", ") : (urls[0] ?? ""));
   if (input?.type === "text input") {
-    if (isAudio && isOn(input, "audioClip")) return { do: "send", message: { type: "audio", url } };
+    const clip = files.find(({ media_type }) => media_type === "ptt" || media_type === "audio");
+    if (clip && isOn(input, "audioClip")) return { do: "send", message: { type: "audio", url: clip.url } };
     if (isOn(input, "attachments"))
-      return { do: "send", message: { type: "text", text, attachedFileUrls: [url] } };
+      return { do: "send", message: { type: "text", text, attachedFileUrls: urls } };
   }
   return text === "" ? { do: "refuse", why: "unsupported" } : answerWithText(input, text);
 }

@@ -12,7 +12,7 @@ import type { Asked, BotCaller } from "./ask-bot.ts";
 import { type BotChat, type BotSession, isBefore, openSession } from "./bot-chat.ts";
 import { savedTypebotConfig, type TypebotConfig } from "./config.ts";
 import { endTurn, type Speaker, speak } from "./end-turn.ts";
-import { type Gathered, gatherWords } from "./gather-words.ts";
+import { dropGathered, type Gathered, gatherSaid } from "./gather-said.ts";
 import { isKeyword, isTrigger, refusalOfTrigger } from "./keywords.ts";
 import { toPrompt } from "./prompts.ts";
 import { readSaid, type Said } from "./read-said.ts";
@@ -32,11 +32,13 @@ interface Hearing extends Speaker {
   said: Said;
   /** The session that goes on with it; absent: a new one starts. */
   session: BotSession | undefined;
-  gathered: Gathered;
+  gathered: Pick<Gathered, "jobs" | "keys">;
 }
 
 /** As Typebot's own bridge to WhatsApp has it. */
 const OLD_MS = 3 * 60_000;
+/** Phones send the files of an album one after the other, at most so far apart. */
+const ALBUM_QUIET_MS = 3_000;
 /** Nobody waits longer for a bot to answer. */
 const GIVE_UP_AFTER_MS = 3_600_000;
 /** Marks the message whose start may have run the first steps of a flow: it is repeated once. */
@@ -60,10 +62,10 @@ export async function converse(deps: BotDeps, work: EventWork): Promise<JobEnd> 
     session,
     known,
     chat: toChat(message),
-    gathered: { text: "", jobs: [], keys: [] },
+    gathered: { jobs: [], keys: [] },
   };
-  if (isKeyword(config.stop_keywords, said.text ?? "")) return stop(deps, hearing);
-  if (isKeyword(config.restart_keywords, said.text ?? ""))
+  if (isKeyword(config.stop_keywords, said.text)) return stop(deps, hearing);
+  if (isKeyword(config.restart_keywords, said.text))
     return isOld(work) ? { end: "done" } : take(deps, { ...hearing, session: undefined }, undefined);
   if (!session && !mayStart(hearing, now)) {
     await warnOfTrigger(deps, work, config);
@@ -90,7 +92,7 @@ function isOld({ event: { data, recorded_at } }: EventWork): boolean {
 }
 
 function mayStart({ work, known, config, said }: Hearing, now: Date): boolean {
-  return !isOld(work) && !isBefore(now, known.state.closed_until) && isTrigger(config, said.text ?? "");
+  return !isOld(work) && !isBefore(now, known.state.closed_until) && isTrigger(config, said.text);
 }
 
 /** Says once that a saved expression cannot start the bot. */
@@ -117,27 +119,36 @@ async function stop(deps: BotDeps, { work, config, session, known, chat }: Heari
 async function listen(deps: BotDeps, hearing: Hearing): Promise<JobEnd> {
   const { work, config, said, session } = hearing;
   if (session?.is_listening) return { end: "done" };
-  const gathered = said.kind === "text" ? await gatherWords(deps.db, work, said.text, config) : undefined;
-  if (gathered && "waitUntil" in gathered) return { end: "retry", at: gathered.waitUntil };
-  const all = gathered
-    ? { ...hearing, gathered, said: { kind: "text" as const, text: gathered.text } }
-    : hearing;
+  const gathered = await gatherSaid(deps, work, said, quietMsOf(config, said));
+  if ("waitUntil" in gathered) return { end: "retry", at: gathered.waitUntil };
+  const all = { ...hearing, gathered, said: gathered.said };
   const answer = toAnswer(session?.input, all.said);
   if (answer.do === "ignore") return { end: "done" };
   if (answer.do === "send") return take(deps, all, answer.message);
   return refuse(deps, all, answer.why);
 }
 
+/** How long it must be quiet before the bot is told; an album is answered as one, voice notes come alone. */
+function quietMsOf({ debounce_ms }: TypebotConfig, said: Said): number {
+  const mayBeAlbum =
+    said.kind === "file" &&
+    said.files.some(({ media_type }) => media_type !== "ptt" && media_type !== "audio");
+  return mayBeAlbum ? Math.max(debounce_ms, ALBUM_QUIET_MS) : debounce_ms;
+}
+
 /** In the bot's stead, which could not make anything of it. */
 async function refuse(deps: BotDeps, hearing: Hearing, why: "unsupported" | "invalid"): Promise<JobEnd> {
-  const { config, known, session } = hearing;
+  const { work, config, known, session, gathered } = hearing;
   // A file cannot start a bot, but the person who sent it can.
   if (!session) return take(deps, hearing, undefined);
   const parts =
     why === "invalid" && session.input
       ? toPrompt(session.input)
       : [{ kind: "text" as const, text: config.unsupported_message }];
-  return speak(deps, hearing, { parts, state: known.state, limit: config });
+  return speak(deps, hearing, { parts, state: known.state, limit: config }, async (trx) => {
+    await dropGathered(trx, work.integration, known.chat, gathered);
+    return gathered.jobs.length > 0 ? [work.integration.lane] : [];
+  });
 }
 
 /** Asks the bot, once: the claim is written before, so that nobody asks again after a crash. */
@@ -192,6 +203,7 @@ async function conclude(deps: BotDeps, hearing: Hearing, link: Link, asked: Aske
       return speak(deps, hearing, { parts: [], state: { ...known.state, session: kept } }, (trx) =>
         setLink(trx, link.id, { status: "failed" }).then(() => []),
       );
+    }
   }
 }
 
@@ -203,7 +215,6 @@ async function tryAgain(
   { db }: BotDeps,
   { work }: Hearing,
   link: Link,
-    }
   { retryAfterMs, isSafe, pauseLaneMs }: Extract<Asked, { asked: "again" }>,
 ): Promise<JobEnd> {
   const ageMs = Date.now() - work.event.recorded_at.getTime();

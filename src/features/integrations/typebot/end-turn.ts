@@ -14,7 +14,7 @@ import { countReply, type ReplyLimit } from "../reply-limit.ts";
 import { settleJob, taskJob } from "../settle-job.ts";
 import { type BotChat, type BotSession, botOf, inMinutes } from "./bot-chat.ts";
 import type { TypebotConfig } from "./config.ts";
-import { dropGathered, type Gathered } from "./gather-words.ts";
+import { dropGathered, type Gathered } from "./gather-said.ts";
 import { type Turn, toTurn } from "./turn.ts";
 import type { BotAnswer } from "./typebot-api.ts";
 
@@ -87,7 +87,7 @@ export interface AnsweredTurn extends Speaker {
   hop: number;
   message_id: string;
   link: Link;
-  gathered: Gathered;
+  gathered: Pick<Gathered, "jobs" | "keys">;
 }
 
 const MOST_HOPS = 20;

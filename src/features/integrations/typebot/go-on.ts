@@ -38,7 +38,7 @@ export async function goOn(deps: BotDeps, { job, integration, task }: TaskWork):
   faultPoint("typebot:after-continue");
   if (asked.asked === "answered") {
     const work = { job, integration };
-    const gathered = { text: "", jobs: [], keys: [] };
+    const gathered = { jobs: [], keys: [] };
     return endTurn(deps, {
       ...{ work, config, known, chat, session, hop },
       answer: asked.answer,

@@ -116,16 +116,17 @@ describe("the recorded answers of a real viewer", () => {
   });
 
   test("a file answers a file input and an open text input, and a voice note goes as audio", () => {
-    const file = { kind: "file" as const, media_type: "image", url: "https://x.test/file.png", text: "" };
-    expect(toAnswer(answerTo("date").input, file)).toMatchObject({ message: { text: file.url } });
+    const url = "https://x.test/file.png";
+    const file = { kind: "file" as const, files: [{ media_type: "image", url }], text: "" };
+    expect(toAnswer(answerTo("date").input, file)).toMatchObject({ message: { text: url } });
     const { input } = answerTo("textatt");
     expect(toAnswer(input, file)).toEqual({
       do: "send",
-      message: { type: "text", text: "", attachedFileUrls: [file.url] },
+      message: { type: "text", text: "", attachedFileUrls: [url] },
     });
-    expect(toAnswer(input, { ...file, media_type: "ptt" })).toEqual({
+    expect(toAnswer(input, { ...file, files: [{ media_type: "ptt", url }] })).toEqual({
       do: "send",
-      message: { type: "audio", url: file.url },
+      message: { type: "audio", url },
     });
     expect(toAnswer(answerTo("invalid choice").input, file)).toEqual({ do: "refuse", why: "unsupported" });
   });

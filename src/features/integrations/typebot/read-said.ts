@@ -3,8 +3,14 @@ import type { EventWork, IntegrationDeps } from "../provider.ts";
 /** What somebody has said, as a bot can take it. */
 export type Said =
   | { kind: "text"; text: string }
-  /** A file with what stands under it; `url` ends in the extension, by which bots know its type. */
-  | { kind: "file"; media_type: string; url: string; text: string };
+  /** Files, an album of several, with what stands under them. */
+  | { kind: "file"; files: SaidFile[]; text: string };
+
+export interface SaidFile {
+  media_type: string;
+  /** Ends in the extension, by which bots know the type. */
+  url: string;
+}
 
 const LINK_SECONDS = 7 * 86_400;
 
@@ -23,13 +29,24 @@ export function readSaid(
   return text === "" ? undefined : { kind: "text", text };
 }
 
+/** What was said in several messages of one kind, as one. */
+export function joinSaid(first: Said, others: readonly Said[]): Said {
+  const text = [first, ...others]
+    .map((one) => one.text)
+    .filter((words) => words !== "")
+    .join("\n");
+  if (first.kind === "text") return { kind: "text", text };
+  const files = [first, ...others].flatMap((one) => (one.kind === "file" ? one.files : []));
+  return { kind: "file", files, text };
+}
+
 function readFile(
   links: IntegrationDeps["links"],
   { media, caption }: EventWork["event"]["data"],
 ): Said | undefined {
   if (media.type === "sticker") return undefined;
   const url = `${links.link(media.id, LINK_SECONDS)}/file.${extensionOf(media)}`;
-  return { kind: "file", media_type: media.type, url, text: (caption ?? "").trim() };
+  return { kind: "file", files: [{ media_type: media.type, url }], text: (caption ?? "").trim() };
 }
 
 const EXTENSIONS: Readonly<Record<string, string>> = {
