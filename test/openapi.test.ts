@@ -1,8 +1,11 @@
 import { existsSync, readFileSync } from "node:fs";
 import { Validator } from "@seriousme/openapi-schema-validator";
+import { Ajv2020 } from "ajv/dist/2020.js";
 import { expect, test } from "vitest";
 import { contract } from "../src/contract.ts";
 import { openApiDocument } from "../src/platform/openapi.ts";
+import { version } from "../src/platform/version.ts";
+import { ROOT } from "./source-files.ts";
 
 const committed = new URL("../openapi.json", import.meta.url);
 
@@ -44,4 +47,47 @@ test("every reference leads somewhere", () => {
 
 test.skipIf(!existsSync(committed))("openapi.json is what the contract says (else: npm run generate)", () => {
   expect(JSON.parse(readFileSync(committed, "utf8"))).toEqual(openApiDocument(contract));
+});
+
+interface Operation {
+  operationId: string;
+  summary: string;
+  requestBody?: { content: Record<string, { schema: object; example?: unknown }> };
+}
+
+const document = openApiDocument(contract);
+const operations = Object.values(document.paths as Record<string, Record<string, Operation>>).flatMap(
+  (path) => Object.values(path),
+);
+
+test("every JSON body has an example that fits its schema", () => {
+  const ajv = new Ajv2020({ strict: false, validateFormats: false });
+  ajv.addSchema({ ...document, $id: "document" });
+  const wrong: string[] = [];
+  let bodies = 0;
+  for (const { operationId, requestBody } of operations) {
+    const json = requestBody?.content["application/json"];
+    if (!json) continue;
+    bodies += 1;
+    const absolute = JSON.parse(JSON.stringify(json.schema).replaceAll('"#/', '"document#/'));
+    if (json.example === undefined || !ajv.validate(absolute, json.example))
+      wrong.push(`${operationId}: ${JSON.stringify(json.example)} ${ajv.errorsText()}`);
+  }
+  expect(wrong).toEqual([]);
+  expect(bodies).toBeGreaterThan(70);
+});
+
+test("summaries are plain text, since tools show them so", () => {
+  expect(operations.map(({ summary }) => summary).filter((summary) => summary.includes("`"))).toEqual([]);
+});
+
+test("package, description, chart and lock file carry one version", () => {
+  const read = (path: string) => readFileSync(`${ROOT}/${path}`, "utf8");
+  const chart = read("deploy/helm/Chart.yaml");
+  expect([
+    (document.info as { version: string }).version,
+    JSON.parse(read("package-lock.json")).packages[""].version,
+    /^version: (\S+)$/m.exec(chart)?.[1],
+    /^appVersion: "(\S+)"$/m.exec(chart)?.[1],
+  ]).toEqual(Array(4).fill(version()));
 });

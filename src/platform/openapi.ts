@@ -1,11 +1,12 @@
 import { aliasNotes, withAliasNotes } from "./openapi-aliases.ts";
 import { COMPONENTS, FILE_SCHEMA, securityOf } from "./openapi-components.ts";
+import { exampleBody } from "./openapi-examples.ts";
 import { createSchemas, type JsonSchema, type Schemas, splitFields } from "./openapi-schemas.ts";
 import type { Contract, Route } from "./route.ts";
+import { version } from "./version.ts";
 
 type Json = Record<string, unknown>;
 
-const VERSION = "2.0.0";
 const INTRODUCTION = `Self-hosted, multi-instance messaging gateway to WhatsApp Web sessions.
 
 Every answer is an envelope: \`success\`, \`message\`, \`data\`; a refusal carries \`code\`, \`message\`, \`details\` and \`request_id\`.
@@ -24,7 +25,7 @@ export function openApiDocument(contract: Contract): Record<string, unknown> {
     openapi: "3.1.0",
     info: {
       title: "Waygate",
-      version: VERSION,
+      version: version(),
       description: INTRODUCTION,
       license: { name: "Apache-2.0", identifier: "Apache-2.0" },
     },
@@ -55,18 +56,20 @@ function operation(name: string, route: Route, schemas: Schemas): Record<string,
   const description = notes.filter(Boolean).join("\n\n");
   return {
     operationId: name,
-    summary: route.summary,
+    // A plain text, unlike the description.
+    summary: route.summary.replaceAll("`", ""),
     ...(description === "" ? {} : { description }),
     tags: [route.tag],
     security: securityOf(route.access),
     parameters: [...inPath, ...inQuery, ...inHeader],
-    ...(hasBody && !isEmpty(rest) ? { requestBody: body(rest, route) } : {}),
+    ...(hasBody && !isEmpty(rest) ? { requestBody: body(rest, route, schemas) } : {}),
     responses: responses(route, schemas),
   };
 }
 
 function standingNote({ role, feature }: Route): string {
-  const agents = role === "admin" ? "Not for agents." : "";
+  const agents =
+    role === "admin" ? "Requires the role `admin`: users with the role `agent` are refused." : "";
   const plan = feature === undefined ? "" : `Part of the plan's feature \`${feature}\`.`;
   return [agents, plan].filter(Boolean).join(" ");
 }
@@ -88,16 +91,21 @@ function isEmpty({ properties = {}, ...schema }: JsonSchema): boolean {
   );
 }
 
-function body(schema: JsonSchema, { upload, uploadTypes = [] }: Route): Json {
+function body(schema: JsonSchema, route: Route, schemas: Schemas): Json {
+  const { upload, uploadTypes = [] } = route;
   const required = (schema.required ?? []).length > 0;
-  if (upload === undefined) return { required, content: { "application/json": { schema } } };
+  const toJson = (shape: JsonSchema) => {
+    const example = route.example ?? exampleBody(shape, schemas.shared());
+    return { "application/json": { schema: shape, example } };
+  };
+  if (upload === undefined) return { required, content: toJson(schema) };
   const { named, rest } = splitFields(schema, [upload]);
   const file = { ...FILE_SCHEMA, description: named[upload]?.description };
   const form = { ...rest, properties: { ...rest.properties, [upload]: file } };
   return {
     required,
     content: {
-      "application/json": { schema: rest },
+      ...toJson(rest),
       "multipart/form-data": { schema: form },
       ...Object.fromEntries(uploadTypes.map((type) => [type, { schema: FILE_SCHEMA }])),
     },

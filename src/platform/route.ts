@@ -55,6 +55,8 @@ export interface Route<Input extends z.ZodType = z.ZodType, Output extends z.Zod
   readonly summary: string;
   /** What the summary leaves open, in Markdown, for the interactive reference. */
   readonly description?: string;
+  /** A JSON body that can be sent as it stands; absent: one is made from the schema. */
+  readonly example?: Readonly<Record<string, unknown>>;
   /** Group in the interactive reference. */
   readonly tag: string;
   /** Path, query and body in one flat object; the path wins. Values of path and query arrive as text: coerce them. */

@@ -1,5 +1,4 @@
 import { contract } from "../../src/contract.ts";
-import { exampleBody } from "../../src/features/public-pages/example-body.ts";
 import { cleanText } from "../../src/platform/clean-text.ts";
 import { openApiDocument } from "../../src/platform/openapi.ts";
 import type { Route } from "../../src/platform/route.ts";
@@ -29,19 +28,18 @@ const NOBODY = "999999999";
 interface Description {
   paths: Record<
     string,
-    Record<string, { operationId: string; requestBody?: { content: Record<string, { schema: unknown }> } }>
+    Record<string, { operationId: string; requestBody?: { content: Record<string, { example?: Json }> } }>
   >;
-  components: { schemas: Json };
 }
 
 /** Requests that are whole but for the field in question. `ids`: values of the parts of a path, by name. */
 export function createProbeRequests(ids: Readonly<Record<string, string>>): (probe: Probe) => ProbeRequest {
-  const { paths, components } = openApiDocument(contract) as unknown as Description;
+  const { paths } = openApiDocument(contract) as unknown as Description;
   const operations = Object.values(paths).flatMap((path) => Object.values(path));
-  const schemas = new Map(
+  const examples = new Map(
     operations.map(({ operationId, requestBody }) => [
       operationId,
-      requestBody?.content["application/json"]?.schema,
+      requestBody?.content["application/json"]?.example,
     ]),
   );
   return ({ field, unit, characters }) => {
@@ -60,9 +58,7 @@ export function createProbeRequests(ids: Readonly<Record<string, string>>): (pro
       return {
         http: `${path}?${new URLSearchParams({ [field.path]: text }).toString().slice(0, LONGEST_ADDRESS)}`,
       };
-    const example = exampleBody(field.operation, schemas.get(field.operation), components.schemas) as
-      | Json
-      | undefined;
+    const example = examples.get(field.operation);
     // Nobody wants to wait for a QR.
     return {
       http: path,

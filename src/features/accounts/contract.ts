@@ -121,6 +121,7 @@ export const accountsContract = {
       account_id: ["accountId"],
       device_token: ["deviceToken"],
     },
+    example: { email: "owner@localhost", password: "the password that the first start printed" },
     input: z.object({
       email: trimmedText(320).min(1),
       password: boundedText(1024).min(1),
@@ -200,6 +201,7 @@ export const accountsContract = {
       "settings.keys_manage_instances": ["settings.keysManageInstances"],
       "settings.message_retention_days": ["settings.messageRetentionDays"],
     },
+    example: { name: "Shop" },
     input: z.object({ name: userName.optional(), settings: accountSettings.partial().optional() }),
     output: ownAccount,
   }),
@@ -222,6 +224,7 @@ export const accountsContract = {
     tag,
     summary: "Add a user to the account",
     message: "User created",
+    example: { name: "Ana", email: "ana@example.com", password: "correct horse battery staple" },
     input: z.object({ name: userName, email, password: newPassword, role: role.default("agent") }),
     output: userRow,
   }),
@@ -233,6 +236,7 @@ export const accountsContract = {
     tag,
     summary: "Change another user; a new password or role ends that user's sign-ins",
     message: "User updated",
+    example: { name: "Ana" },
     input: z.object({
       id: rowId,
       name: userName.optional(),
@@ -289,6 +293,7 @@ export const accountsContract = {
     summary: "Create an account with its first user; a reseller creates a customer of its own",
     message: "Account created",
     aliases: { account_type: ["type", "accountType"], plan_id: ["planId"], parent_id: ["parentId"] },
+    example: { name: "Shop", email: "shop@example.com" },
     input: z.object({
       name: userName,
       account_type: z.enum(["reseller", "client"]).default("client"),

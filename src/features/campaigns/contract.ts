@@ -220,6 +220,7 @@ export const campaignsContract = {
     summary: "Create a campaign; it waits for its recipients and its start",
     message: "Campaign created",
     idempotent: true,
+    example: { name: "Spring offer", instance_id: 1, text: "Hello" },
     input: z.object({
       ...campaignFields,
       instance_id: rowId,
@@ -253,6 +254,7 @@ export const campaignsContract = {
     summary: "Change a campaign that is created or paused; null takes a setting back",
     message: "Campaign updated",
     description: "With another `instance_id` whoever still waits is written to through that instance.",
+    example: { name: "Spring offer" },
     input: z.object({
       ...z.object(campaignFields).partial().shape,
       id: rowId,
@@ -271,6 +273,7 @@ export const campaignsContract = {
       "Takes up to 50,000 at once. A recipient is `{phone, variables}` or a bare number. The CSV (a form's `file`, or the whole body as `text/csv`) names its columns in the first line; one is `phone`, `number` or `whatsapp`, the others become variables. What cannot be read is listed in `invalid`, the rest is added. Phones that have opted out are added as `skipped`. A body has at most 32 MiB, as JSON also 1,000,000 values: 50,000 recipients with 16 variables each.",
     message: "Recipients added",
     idempotent: true,
+    example: { recipients: [{ phone: "5511999990004", variables: { name: "Bia" } }] },
     input: z.object({
       id: rowId,
       recipients: z

@@ -160,6 +160,7 @@ export const chatsContract = {
       number: [...targetAliases.number, "chat", "lastMessage.key.remoteJid"],
       duration_seconds: ["durationSeconds", "duration"],
     },
+    example: { number: "5511999990004", action: "archive" },
     input: z.object({
       id: instanceId,
       ...target,

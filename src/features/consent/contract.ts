@@ -29,6 +29,7 @@ export const consentContract = {
     description:
       "Whom it is about: `userId`, a user of the account, `lead_id`, a lead, or `phone`; without any the account itself. A lead with a phone stands for that phone. Campaigns with a `consent_purpose` write only to phones whose last word on it is yes.",
     message: "Consent recorded",
+    example: { phone: "5511999990004", purpose: "offers", consent_type: "opt_in", granted: true },
     input: z.object({
       purpose: label,
       consent_type: label,

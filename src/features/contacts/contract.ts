@@ -89,6 +89,7 @@ export const contactsContract = {
       "is the one that the network knows; when it knows both, the one given. What is no number has `exists: false`.",
     message: "Checked",
     aliases: { number: ["phone", "jid", ...targetAliases.number], numbers: ["phones", "jids"] },
+    example: { numbers: ["5511999990004"] },
     input: z.object({
       id,
       numbers: z.array(digitsOrJid).min(1).max(500).optional(),
@@ -126,6 +127,7 @@ export const contactsContract = {
     summary: "Block or unblock a contact",
     message: "Done",
     aliases: { number: [...targetAliases.number, "contactId"], action: ["status"] },
+    example: { number: "5511999990004", action: "block" },
     input: z.object({
       id,
       ...target,

@@ -130,6 +130,7 @@ export const groupsContract = {
     summary: "Make a group; each person has a result of their own",
     message: "Group made",
     aliases: { name: nameAliases, participants: participantAliases, description: ["desc", "topic"] },
+    example: { name: "Team", participants: ["5511999990004"] },
     input: z.object({ id, name, participants, description: description.optional() }),
     output: group.extend({
       results: z.array(personResult),
@@ -160,6 +161,7 @@ export const groupsContract = {
       description: ["desc", "topic"],
       image: ["picture", "photo", "url", "base64", "file"],
     },
+    example: { jid: "120363000000000001@g.us", announce: true },
     input: z
       .object({
         id,

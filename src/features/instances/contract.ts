@@ -292,6 +292,7 @@ export const instancesContract = {
     message: "Instance created",
     idempotent: true,
     aliases,
+    example: { name: "Sales", network: "sandbox" },
     input: createInput,
     output: created,
   }),
@@ -337,6 +338,7 @@ export const instancesContract = {
     summary: "Start the connection; waits for the first QR, pairing code or connection",
     message: "Connection started",
     aliases: { phone: ["number"], wait_seconds: ["waitSeconds"] },
+    example: { wait_seconds: 5 },
     input: z.object({
       id: instanceId,
       phone: coercedText(120)
@@ -376,6 +378,7 @@ export const instancesContract = {
     summary: "Change an instance; what is not named stays",
     message: "Instance updated",
     aliases: { ...flatAliases, name: ["instanceName"], webhook_enabled: ["webhookEnabled"] },
+    example: { name: "Sales" },
     input: z.object({
       id: instanceId,
       ...z.object(fields).partial().shape,
@@ -446,6 +449,7 @@ export const instancesContract = {
     message: "Instance created",
     idempotent: true,
     aliases: { ...aliases, account_id: ["accountId"] },
+    example: { name: "Sales", network: "sandbox" },
     input: createInput.extend({
       account_id: z.coerce
         .number()

@@ -384,6 +384,7 @@ export const messagesContract = {
     summary: "Send a contact card; `phone` is the card's, so the recipient is `number` or `jid`",
     ...send,
     aliases: { ...sendAliases, ...cardAliases },
+    example: { number: "5511999990004", contact: { name: "Bia Souza", phone: "5511977771234" } },
     input: z.object({ id: instanceId, ...target, ...sendOptions, ...cardFields }),
   }),
   sendReply: route({
@@ -408,6 +409,7 @@ export const messagesContract = {
       ...messageIdAliases,
       instance_id: ["instanceId", "instance"],
     },
+    example: { number: "5511999990004", text: "Hello" },
     input: z.object({
       ...target,
       ...sendOptions,
@@ -439,6 +441,7 @@ export const messagesContract = {
     summary: "Mark messages as read",
     message: "Marked as read",
     aliases: { ...actionAliases, message_ids: ["messageIds", "ids"] },
+    example: { message_ids: ["3EB0C431D2A5F96B7E8812"] },
     input: z.object({
       ...actionTarget,
       message_id: z.union([messageId, z.array(messageId).min(1).max(100)]).optional(),

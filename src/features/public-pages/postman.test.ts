@@ -1,3 +1,4 @@
+import { runInNewContext } from "node:vm";
 import { describe, expect, test } from "vitest";
 import { contract } from "../../contract.ts";
 import { openApiDocument } from "../../platform/openapi.ts";
@@ -7,6 +8,7 @@ import { postmanCollection } from "./postman.ts";
 
 interface Item {
   name: string;
+  event: { listen: string; script: { exec: string[] } }[];
   request: {
     method: string;
     auth: { type: string };
@@ -75,4 +77,33 @@ describe("an example body is accepted by its route", () => {
     const given = JSON.parse(body?.raw ?? "{}");
     expect(() => readInput(route, { path, query: {}, body: given })).not.toThrow();
   });
+});
+
+test("the sign-in and the creation of an instance keep what the other requests need", () => {
+  const answers = {
+    login: { token: "eyJ.token" },
+    createInstance: { data: { id: 7, api_key: "wg_key" } },
+  };
+  const kept: Record<string, unknown> = {};
+  const pm = (answer: unknown) => ({
+    response: { code: 200, json: () => answer },
+    collectionVariables: {
+      set: (name: string, value: unknown) => void Object.assign(kept, { [name]: value }),
+    },
+  });
+  for (const [name, answer] of Object.entries(answers)) {
+    const item = itemOf(contract[name as keyof typeof contract]);
+    const [{ listen, script } = { listen: "", script: { exec: [] } }] = item?.event ?? [];
+    expect(listen).toBe("test");
+    runInNewContext(script.exec.join("\n"), { pm: pm(answer) });
+  }
+  expect(kept).toEqual({ token: "eyJ.token", instance_id: 7, api_key: "wg_key" });
+});
+
+test("addresses of webhooks are addresses of receivers", () => {
+  for (const item of items) {
+    const path = item.request.url.raw;
+    if (!/webhook/.test(path) || !item.request.body?.raw.includes('"url"')) continue;
+    expect(JSON.parse(item.request.body.raw).url, path).toMatch(/\/hook$/);
+  }
 });

@@ -1,5 +1,3 @@
-import { exampleBody } from "./example-body.ts";
-
 type Json = Record<string, unknown>;
 
 interface Parameter {
@@ -17,14 +15,19 @@ interface Operation {
   tags: string[];
   security: Json[];
   parameters: Parameter[];
-  requestBody?: { content: Record<string, { schema: unknown }> };
+  requestBody?: { content: Record<string, { example?: unknown }> };
 }
 
 interface Description {
   info: { version: string; description?: string };
   paths: Record<string, Record<string, Operation>>;
-  components?: { schemas?: Json };
 }
+
+/** What later requests need of an answer, by operation: the variable and where its value stands. */
+const KEPT: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  login: { token: "answer.token" },
+  createInstance: { instance_id: "answer.data.id", api_key: "answer.data.api_key" },
+};
 
 const VARIABLES = [
   { key: "base_url", value: "http://127.0.0.1:3000", description: "Address of the gateway." },
@@ -36,13 +39,14 @@ const VARIABLES = [
 
 /** A Postman 2.1 collection of everything that an OpenAPI document describes, in one folder per tag. */
 export function postmanCollection(document: Record<string, unknown>): Record<string, unknown> {
-  const { info, paths, components } = document as unknown as Description;
+  const { info, paths } = document as unknown as Description;
   const folders = new Map<string, Json[]>();
   for (const [path, operations] of Object.entries(paths)) {
     for (const [method, operation] of Object.entries(operations)) {
       const [tag = "Other"] = operation.tags;
-      const request = toRequest(method, path, operation, components?.schemas ?? {});
-      folders.set(tag, [...(folders.get(tag) ?? []), { name: operation.summary, request, response: [] }]);
+      const request = toRequest(method, path, operation);
+      const item = { name: operation.summary, event: eventsOf(operation), request, response: [] };
+      folders.set(tag, [...(folders.get(tag) ?? []), item]);
     }
   }
   return {
@@ -57,9 +61,9 @@ export function postmanCollection(document: Record<string, unknown>): Record<str
   };
 }
 
-function toRequest(method: string, path: string, operation: Operation, schemas: Json): Json {
-  const schema = operation.requestBody?.content["application/json"]?.schema;
-  const body = schema && JSON.stringify(exampleBody(operation.operationId, schema, schemas), null, 2);
+function toRequest(method: string, path: string, operation: Operation): Json {
+  const example = operation.requestBody?.content["application/json"]?.example;
+  const body = example && JSON.stringify(example, null, 2);
   return {
     method: method.toUpperCase(),
     description: operation.description ?? "",
@@ -68,6 +72,17 @@ function toRequest(method: string, path: string, operation: Operation, schemas: 
     url: urlOf(path, operation),
     ...(body !== undefined && { body: { mode: "raw", raw: body, options: { raw: { language: "json" } } } }),
   };
+}
+
+/** Scripts that run after the answer. */
+function eventsOf({ operationId }: Operation): Json[] {
+  const kept = Object.hasOwn(KEPT, operationId) ? KEPT[operationId] : undefined;
+  if (!kept) return [];
+  const lines = Object.entries(kept).map(
+    ([name, from]) => `  pm.collectionVariables.set("${name}", ${from});`,
+  );
+  const exec = ["if (pm.response.code === 200) {", "  const answer = pm.response.json();", ...lines, "}"];
+  return [{ listen: "test", script: { type: "text/javascript", exec } }];
 }
 
 function urlOf(path: string, { parameters }: Operation): Json {

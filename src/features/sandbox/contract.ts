@@ -150,6 +150,7 @@ export const sandboxContract = {
     summary: "Let somebody write to the instance",
     message: "Message handed to the sandbox network",
     aliases: { ...actorAliases, reply_to: ["replyTo"], text: ["message", "body"] },
+    example: { from: "5511977771234", text: "Hello" },
     input: receiveInput,
     output: message,
   }),
@@ -190,6 +191,7 @@ export const sandboxContract = {
     summary: "Let somebody read messages of the instance",
     message: "Read receipt handed to the sandbox network",
     aliases: { ...messageAliases, message_ids: ["messageIds"] },
+    example: { from: "5511977771234", message_ids: ["3EB0C431D2A5F96B7E8812"] },
     input: readInput,
     output: z.object({ message_id: z.string(), message_ids: z.array(z.string()) }),
   }),
@@ -249,6 +251,7 @@ export const sandboxContract = {
     summary: "Change on the phone what it shows of a chat, or look at it; the instance is told",
     message: "Chat as the phone shows it",
     aliases: { from, group_jid: actorAliases.group_jid },
+    example: { from: "5511977771234", archived: true },
     input: z
       .object({ id: instanceId, from: optional(digits), group_jid: optional(groupJid), ...chatState })
       .refine((input) => input.from ?? input.group_jid, "one of from and group_jid is required"),

@@ -224,6 +224,7 @@ const setGlobal = {
     enabled: ["is_active"],
     format_token: ["formatToken"],
   },
+  example: { url: "https://example.com/hook", enabled: true },
   input: z.object({
     enabled: z.boolean().optional().describe("Absent: on when an address is given, else as it was."),
     url: z.union([z.literal(""), httpUrl]).optional(),
@@ -254,6 +255,7 @@ export const webhooksContract = {
     summary: "Add a webhook to an instance",
     message: "Webhook created",
     aliases: webhookAliases,
+    example: { name: "Shop", url: "https://example.com/hook", events: ["message.received"] },
     input: z.object({
       id: instanceId,
       ...webhookFields,
@@ -278,6 +280,7 @@ export const webhooksContract = {
     summary: "Change a webhook; what is not named stays",
     message: "Webhook updated",
     aliases: webhookAliases,
+    example: { url: "https://example.com/hook", events: ["message.received"] },
     input: z.object({
       ...{ id: instanceId, webhookId, ...z.object(webhookFields).partial().shape },
       ...shape,
@@ -314,6 +317,7 @@ export const webhooksContract = {
     summary: "Change the default webhook of the instance, or create it",
     message: "Webhook updated",
     aliases: webhookAliases,
+    example: { url: "https://example.com/hook", events: ["message.received"] },
     input: z.object({
       id: instanceId,
       url: webhookFields.url.optional(),

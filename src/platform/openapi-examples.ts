@@ -1,17 +1,19 @@
+import type { JsonSchema } from "./openapi-schemas.ts";
+
 type Json = Record<string, unknown>;
 
-/** Values that say more than their type; a body has these fields where its schema knows them. */
-const TELLING: Json = {
+/** Shown wherever the schema has a field of this name. */
+const ALWAYS_SHOWN: Json = {
   number: "5511999990004",
   text: "Hello",
-  url: "https://example.com/file.jpg",
+  url: "https://example.com/photo.jpg",
   reaction: "👍",
   events: ["message.*"],
   settings: {},
 };
 
-/** Values of fields that are shown only where they must be given. */
-const GIVEN: Json = {
+/** Shown where the field is required. */
+const SHOWN_IF_REQUIRED: Json = {
   email: "owner@example.com",
   password: "correct horse battery staple",
   current_password: "correct horse battery staple",
@@ -25,31 +27,14 @@ const GIVEN: Json = {
   participants: ["5511999990004"],
   latitude: -23.5614,
   longitude: -46.6559,
+  name: "Sales",
+  subject: "Team",
   code: "AbCdEfGhIjKlMnOpQrStUv",
   numbers: ["5511999990004"],
 };
 
-/** Where the schema alone does not tell which of its fields go together. */
-const WHOLE: Readonly<Record<string, Json>> = {
-  send: { number: "5511999990004", text: "Hello" },
-  sendContact: { number: "5511999990004", contact: { name: "Bia Souza", phone: "5511977771234" } },
-  createInstance: { name: "Sales", network: "sandbox", webhook_url: "https://example.com/hook" },
-  createInstanceWithKey: { name: "Sales", network: "sandbox" },
-  updateInstance: { name: "Sales" },
-  connectInstance: { wait_seconds: 5 },
-  markRead: { message_ids: ["3EB0C431D2A5F96B7E8812"] },
-  checkContacts: { numbers: ["5511999990004"] },
-  blockContact: { number: "5511999990004", action: "block" },
-  setChatState: { number: "5511999990004", action: "archive" },
-  sandboxRead: { from: "5511977771234", message_ids: ["3EB0C431D2A5F96B7E8812"] },
-  sandboxChat: { from: "5511977771234", archived: true },
-  updateGroupSettings: { jid: "120363000000000001@g.us", announce: true },
-};
-
-/** A body for an operation, made from the schema of its request. */
-export function exampleBody(operation: string, schema: unknown, schemas: Json): unknown {
-  const known = WHOLE[operation];
-  if (known) return known;
+/** A JSON body made from the schema of a request; `schemas` are those that it refers to. */
+export function exampleBody(schema: JsonSchema, schemas: Json): unknown {
   return sampleOf(resolve(schema, schemas), schemas);
 }
 
@@ -60,8 +45,8 @@ function resolve(schema: unknown, schemas: Json): Json {
 }
 
 function sampleOf(schema: Json, schemas: Json, name = ""): unknown {
-  if (Object.hasOwn(TELLING, name)) return TELLING[name];
-  if (Object.hasOwn(GIVEN, name)) return GIVEN[name];
+  if (Object.hasOwn(ALWAYS_SHOWN, name)) return ALWAYS_SHOWN[name];
+  if (Object.hasOwn(SHOWN_IF_REQUIRED, name)) return SHOWN_IF_REQUIRED[name];
   if ("default" in schema) return schema.default;
   if ("const" in schema) return schema.const;
   if (Array.isArray(schema.enum)) return schema.enum[0];
@@ -74,7 +59,7 @@ function sampleOf(schema: Json, schemas: Json, name = ""): unknown {
 
 function objectOf({ properties = {}, required = [] }: Json, schemas: Json): Json {
   const shown = Object.entries(properties as Json).filter(
-    ([name]) => (required as string[]).includes(name) || Object.hasOwn(TELLING, name),
+    ([name]) => (required as string[]).includes(name) || Object.hasOwn(ALWAYS_SHOWN, name),
   );
   return Object.fromEntries(
     shown.map(([name, field]) => [name, sampleOf(resolve(field, schemas), schemas, name)]),
