@@ -180,7 +180,7 @@ export const SETTINGS = z.object({
     .urlOf("http", "https")
     .optional()
     .describe(
-      "HTTP proxy for outgoing calls, and for WhatsApp's files of instances without a proxy of their own. The proxy resolves names, so the addresses behind names are its to check; literals, names and ports are still checked here. Names of the inside (`localhost`, `*.localhost`, `*.localdomain`, `*.internal`, `*.local`, `*.home.arpa` and names without a dot) pass only when `WAYGATE_ALLOWED_HOSTS` names them.",
+      "HTTP proxy for outgoing calls, and for the connection and the files of WhatsApp instances without a proxy of their own. For them the proxy must let `CONNECT` through to WhatsApp's hosts on port 443, and keep connections open that are quiet for 30 seconds. The proxy resolves names, so the addresses behind names are its to check; literals, names and ports are still checked here. Names of the inside (`localhost`, `*.localhost`, `*.localdomain`, `*.internal`, `*.local`, `*.home.arpa` and names without a dot) pass only when `WAYGATE_ALLOWED_HOSTS` names them.",
     )
     .meta({ env: "WAYGATE_EGRESS_PROXY" }),
   retryScheduleMs: type

@@ -5,7 +5,7 @@ import { Hub, type WhatsAppLog } from "./hub.ts";
 import { loadLibrary } from "./load-library.ts";
 import { WhatsAppSession } from "./session.ts";
 import { WHATSAPP_TIMING, type WhatsAppTiming } from "./timing.ts";
-import type { FileEgress } from "./way.ts";
+import type { SessionEgress } from "./way.ts";
 
 export interface WhatsAppDriverOptions {
   /** Where the network is, in place of its own address. */
@@ -14,8 +14,8 @@ export interface WhatsAppDriverOptions {
   rootKey?: string;
   /** Of the network's web client that we say we are; the one built into Baileys when absent. */
   versions?: ClientVersions;
-  /** How files are reached by sessions without a proxy of their own; straight when absent. */
-  egress?: FileEgress;
+  /** How sessions without a proxy of their own reach the network; straight when absent. */
+  egress?: SessionEgress;
   log?: WhatsAppLog;
   timing?: Partial<WhatsAppTiming>;
   /** Further options of the client library, for tests. */

@@ -10,7 +10,7 @@ import { type ProxyServer, startHttpProxy, startSocksProxy } from "../../../test
 import { makeAuthority } from "../../../test/whatsapp-server/certificates.ts";
 import { trustCertificates } from "../../../test/whatsapp-server/trust.ts";
 import { FileHosts } from "./file-hosts.ts";
-import { type FileEgress, type Way, type WayOptions, wayOf } from "./way.ts";
+import { type SessionEgress, type Way, type WayOptions, wayOf } from "./way.ts";
 
 const MEGABYTE = 1024 * 1024;
 
@@ -69,7 +69,7 @@ afterEach(() => {
   expect([...httpProxy.targets, ...socksProxy.targets]).not.toContain(hostOf(hostile));
 });
 
-const open = (options: WayOptions = {}, egress: FileEgress = {}): Way =>
+const open = (options: WayOptions = {}, egress: SessionEgress = {}): Way =>
   wayOf(options, egress, new FileHosts({ networkUrl: "ws://127.0.0.1:1/", named: () => hostOf(files) }));
 
 /** Straight, through the gateway's own proxy, and through one of the session. */

@@ -4,7 +4,7 @@ import { OpeningQueue } from "../opening-queue.ts";
 import { SharedCaches } from "./key-cache.ts";
 import type { Library, loadLibrary } from "./load-library.ts";
 import type { WhatsAppTiming } from "./timing.ts";
-import type { FileEgress } from "./way.ts";
+import type { SessionEgress } from "./way.ts";
 
 export interface WhatsAppLog {
   warn(fields: object, message: string): void;
@@ -16,7 +16,7 @@ export interface HubOptions {
   rootKey: string | undefined;
   /** Of the network's web client; the one built into Baileys when absent. */
   versions: ClientVersions | undefined;
-  egress: FileEgress;
+  egress: SessionEgress;
   timing: WhatsAppTiming;
   log: WhatsAppLog | undefined;
   load: typeof loadLibrary;
@@ -28,7 +28,7 @@ export class Hub {
   /** Of the network; its own when absent. */
   readonly url: string | undefined;
   readonly versions: ClientVersions | undefined;
-  readonly egress: FileEgress;
+  readonly egress: SessionEgress;
   readonly timing: WhatsAppTiming;
   readonly log: WhatsAppLog | undefined;
   readonly caches = new SharedCaches();

@@ -30,6 +30,46 @@ function open(url: string, lookup = toLoopback): Listener {
   return stage.open({}, { proxy: url, lookup });
 }
 
+describe("a session without a proxy of its own, where the gateway has one", () => {
+  const openBehind = ({ port }: ProxyServer, session: object = {}): Listener =>
+    stage.open({ egress: { proxy: `http://gateway:p%40ss@127.0.0.1:${port}` } }, session);
+
+  it("goes through the gateway's proxy with everything, from the pairing on", async () => {
+    proxy = await startHttpProxy();
+    const one = openBehind(proxy);
+    await one.pair(stage.phone);
+    const chat = new URL(stage.server.url).host;
+    const { sockets } = await stage.control.ledger();
+    expect(sockets.length).toBeGreaterThan(1);
+    expect(proxy.targets).toEqual(sockets.map(() => chat));
+    expect(await one.session.send(stage.contact.jid, FILE, { id: newMessageId() })).toMatchObject({
+      outcome: "accepted",
+    });
+    expect(proxy.targets).toHaveLength(sockets.length + 1);
+    expect([...new Set(proxy.users)]).toEqual(["gateway:p@ss"]);
+  });
+
+  it("never goes straight when the gateway's proxy is gone", async () => {
+    const gone = await startHttpProxy();
+    await gone.close();
+    const one = openBehind(gone);
+    one.session.connect();
+    expect(await one.heard("disconnected")).toMatchObject({ reason: "connection_lost", will_retry: false });
+    expect((await stage.control.ledger()).sockets).toEqual([]);
+  });
+
+  it("leaves the gateway's proxy alone once it has one of its own", async () => {
+    proxy = await startHttpProxy();
+    const gateways = await startHttpProxy();
+    const one = openBehind(gateways, { proxy: `http://127.0.0.1:${proxy.port}`, lookup: toLoopback });
+    one.session.connect();
+    await one.heard("qr");
+    expect(proxy.targets).toHaveLength(1);
+    expect(gateways.targets).toEqual([]);
+    await gateways.close();
+  });
+});
+
 describe("a session with a proxy", () => {
   it.each([
     ["http://127.0.0.1", startHttpProxy, [""]],

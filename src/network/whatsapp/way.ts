@@ -15,9 +15,9 @@ export interface WayOptions {
   lookup?: LookupFunction;
 }
 
-/** How files are reached by a session that has no proxy of its own. */
-export interface FileEgress {
-  /** Finds the addresses of a host that the network names, and fails for one that may not be dialled. */
+/** How a session without a proxy of its own reaches the network. */
+export interface SessionEgress {
+  /** Finds the addresses of a host of files that the network names, and fails for one that may not be dialled. */
   lookup?: LookupFunction;
   /** HTTP proxy for all outgoing calls of the gateway. */
   proxy?: string;
@@ -45,7 +45,7 @@ const FILE_HEADERS_MS = 30_000;
  * How a session reaches the network: its WebSocket, and whatever Baileys or we fetch or upload. Each file goes through one
  * of the two guarded transports here, which open no connection to a host that `hosts` does not allow and follow no redirect.
  */
-export function wayOf(options: WayOptions, egress: FileEgress, hosts = new FileHosts()): Way {
+export function wayOf(options: WayOptions, egress: SessionEgress, hosts = new FileHosts()): Way {
   const dispatcher = dispatcherOf(options, egress);
   const guarded = (maxBytes: number): Dispatcher =>
     dispatcher.compose((dispatch) => (call, handler) => {
@@ -53,9 +53,9 @@ export function wayOf(options: WayOptions, egress: FileEgress, hosts = new FileH
       return dispatch(call, new BoundedAnswer(handler, maxBytes));
     });
   const files = guarded(Number.POSITIVE_INFINITY);
-  const agent = options.proxy === undefined ? undefined : proxyAgentOf(options.proxy, options.lookup);
+  const proxy = options.proxy ?? egress.proxy;
   return {
-    ...(agent && { agent }),
+    ...(proxy !== undefined && { agent: proxyAgentOf(proxy, options.lookup) }),
     fetchAgent: uploadAgentOf(options, egress, hosts),
     // The types of Node's own `fetch` are of another version of undici.
     options: { dispatcher: guarded(LIBRARY_BYTES) } as object,
@@ -71,7 +71,7 @@ function requireAllowed(hosts: FileHosts, url: URL): void {
   if (!hosts.allows(url)) throw new Error(`WhatsApp keeps no files at ${url.host}.`);
 }
 
-function dispatcherOf({ proxy, lookup }: WayOptions, egress: FileEgress): Dispatcher {
+function dispatcherOf({ proxy, lookup }: WayOptions, egress: SessionEgress): Dispatcher {
   if (proxy === undefined) {
     return egress.proxy === undefined
       ? new Agent({ connect: { lookup: egress.lookup } })
@@ -91,7 +91,7 @@ function proxyAgentOf(proxy: string, lookup?: LookupFunction): SocksProxyAgent |
 }
 
 /** Baileys uploads through Node's own client, which asks its agent for the connection of each redirect too. */
-function uploadAgentOf(options: WayOptions, egress: FileEgress, hosts: FileHosts): HttpsAgent {
+function uploadAgentOf(options: WayOptions, egress: SessionEgress, hosts: FileHosts): HttpsAgent {
   const proxy = options.proxy ?? egress.proxy;
   if (proxy === undefined) return new UploadAgent(hosts, egress.lookup);
   const agent = proxyAgentOf(proxy, options.lookup);

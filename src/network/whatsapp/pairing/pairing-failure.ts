@@ -86,7 +86,8 @@ const WORDS: Readonly<Record<PairingErrorCode, { message: string; action: string
   },
   connection_failed: {
     message: "WhatsApp could not be reached, or ended the connection before a phone was linked.",
-    action: "Check the network and the proxy of the instance, then connect again.",
+    action:
+      "Check the network and the proxy (of the instance, else WAYGATE_EGRESS_PROXY), then connect again.",
   },
 };
 
