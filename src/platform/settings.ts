@@ -209,7 +209,7 @@ export const SETTINGS = z.object({
     .oneOf(["on", "owner", "off"])
     .optional()
     .describe(
-      "Who may use the sandbox network: `on` every account, `owner` the account of the gateway's owner alone, `off` nobody. Sandbox instances that an account already has stay connected, but cannot be paired or controlled.",
+      "Who may use the sandbox network: `on` every account, `owner` the account of the gateway's owner alone, `off` nobody. The sandbox instances of the other accounts stop: their status is `error` with the reason `sandbox_not_allowed`, and their sends are refused with `FORBIDDEN`.",
     )
     .meta({
       env: "WAYGATE_SANDBOX",

@@ -22,7 +22,13 @@ import { hasPairing, toConnection, toPairing } from "./instance-view.ts";
 import { getShownInstance, type ListedInstance, listInstances } from "./list-instances.ts";
 import { toPng } from "./qr-image.ts";
 import { announceRemoval, type HiddenInstance, hideInstance, requestRemoval } from "./remove-instance.ts";
-import { requireSandbox, type SandboxPolicy } from "./require-sandbox.ts";
+import {
+  requireSandbox,
+  SANDBOX_NOT_ALLOWED,
+  SANDBOX_OFF,
+  type SandboxPolicy,
+  sandboxOff,
+} from "./require-sandbox.ts";
 import { START_FAULTS } from "./session-status.ts";
 import { updateInstance } from "./update-instance.ts";
 import { waitForInstance } from "./wait-for-instance.ts";
@@ -44,8 +50,11 @@ export {
   type OnceRequest,
   repeated,
   requireSandbox,
+  SANDBOX_NOT_ALLOWED,
+  SANDBOX_OFF,
   type SandboxPolicy,
   START_FAULTS,
+  sandboxOff,
   toPairing,
   waitForInstance,
 };

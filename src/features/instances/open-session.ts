@@ -2,10 +2,12 @@ import { sql } from "kysely";
 import type { Lane } from "../../engine/engine.ts";
 import type { Session } from "../../network/driver.ts";
 import type { SessionOptions } from "../../network/sessions.ts";
+import type { Config } from "../../platform/config.ts";
 import { isPassing } from "../../platform/db.ts";
 import type { Log } from "../../platform/log.ts";
 import { CONTROL_GROUP } from "./control-jobs.ts";
 import type { ConnectionRecorder } from "./record-connection.ts";
+import { mayUseSandbox, SANDBOX_NOT_ALLOWED, SANDBOX_OFF } from "./require-sandbox.ts";
 import { readSessionOptions, type SessionOptionsDeps } from "./session-options.ts";
 
 /** The sessions that this process has open. */
@@ -19,6 +21,7 @@ export interface OpenSessions {
 export interface OpenDeps extends SessionOptionsDeps {
   recorder: ConnectionRecorder;
   log: Log;
+  config: Pick<Config, "sandbox">;
 }
 
 /**
@@ -54,8 +57,10 @@ export async function openSession(
 ): Promise<void> {
   try {
     const options = await readSessionOptions(deps, id);
-    if (options) sessions.open(id, network, options).connect({ pairingPhone });
-    else await deps.recorder.record(id, { type: "failed", reason: "proxy_not_allowed" });
+    if (!options) await deps.recorder.record(id, { type: "failed", reason: "proxy_not_allowed" });
+    else if (network === "sandbox" && !(await isSandboxAllowed(deps, options.account_id)))
+      await deps.recorder.record(id, { type: "failed", reason: SANDBOX_NOT_ALLOWED, detail: SANDBOX_OFF });
+    else sessions.open(id, network, options).connect({ pairingPhone });
   } catch (error) {
     if (isPassing(error)) throw error;
     deps.log.error({ err: error, instance_id: id }, "the session could not be opened");
@@ -65,3 +70,7 @@ export async function openSession(
 
 const NOT_OPENED =
   "The gateway cannot open the session of this instance. Its operator finds the cause in the log.";
+
+function isSandboxAllowed({ db, config }: OpenDeps, account_id: number): Promise<boolean> {
+  return mayUseSandbox({ db, sandbox: config.sandbox }, account_id);
+}

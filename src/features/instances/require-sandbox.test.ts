@@ -12,6 +12,8 @@ let call: RawCall;
 let owned: TestInstance;
 /** Of a client account, made while it could use the sandbox. */
 let shops: { id: number; key: string };
+/** A send of theirs that waits. */
+let queued: string;
 
 beforeAll(async () => {
   test = await startTestGateway({ WAYGATE_SANDBOX: "on" });
@@ -21,6 +23,9 @@ beforeAll(async () => {
   const { data } = await (await shop()).createInstance({ name: "Shop", network: "sandbox" });
   shops = { id: data.id, key: data.api_key };
   await clientOf(shops).sandboxScan({ id: shops.id });
+  await waitUntil(() => isConnected(shops));
+  const late = { number: "5511987651235", text: "Later", async: true, delay: 30_000 };
+  queued = (await clientOf(shops).sendText({ id: shops.id, ...late })).data.jobId ?? "";
 });
 afterAll(() => test.stop());
 
@@ -52,9 +57,21 @@ async function answersOf({ id, key }: { id: number; key: string }): Promise<stri
 const isConnected = async ({ id, key }: { id: number; key: string }) =>
   (await clientOf({ key }).getInstanceStatus({ id })).data.connected;
 
-async function send({ id, key }: { id: number; key: string }): Promise<string | undefined> {
+const statusOf = async ({ id, key }: { id: number; key: string }) =>
+  (await clientOf({ key }).getInstanceStatus({ id })).data;
+const messageOf = (job_id: string) =>
+  test.database.db
+    .selectFrom("message")
+    .select(["status", "error"])
+    .where("job_id", "=", job_id)
+    .executeTakeFirstOrThrow();
+
+async function send(
+  { id, key }: { id: number; key: string },
+  more: object = {},
+): Promise<string | undefined> {
   const text = { number: "5511987651234", text: "Hello" };
-  return (await clientOf({ key }).sendText({ id, ...text })).data.status;
+  return (await clientOf({ key }).sendText({ id, ...text, ...more })).data.status;
 }
 
 describe("a sandbox for the owner's account alone", () => {
@@ -78,21 +95,44 @@ describe("a sandbox for the owner's account alone", () => {
     expect(body.success).toBe(true);
   });
 
-  it("leaves the sandbox instances that an account has connected and sending", async () => {
-    await waitUntil(() => isConnected(shops));
-    expect(await send(shops)).toBe("sent");
+  it("stops the sandbox instances that another account has, and says why", async () => {
+    await waitUntil(async () => (await statusOf(shops)).status === "error");
+    const { data } = await clientOf(shops).getInstance({ id: shops.id });
+    expect(data.last_disconnect_reason).toMatch(/^sandbox_not_allowed: The sandbox network is switched off/);
+    await expect(send(shops)).rejects.toMatchObject(REFUSED);
+    await expect(send(shops, { async: true })).rejects.toMatchObject(REFUSED);
+    await expect(clientOf(shops).connectInstance({ id: shops.id })).rejects.toMatchObject({
+      code: "CONNECT_FAILED",
+      details: { reason: expect.stringContaining("sandbox_not_allowed") },
+    });
+  });
+
+  it("fails what such an instance had queued, with the same reason", async () => {
+    await waitUntil(async () => (await messageOf(queued)).status === "failed");
+    expect((await messageOf(queued)).error).toMatchObject({
+      code: "FORBIDDEN",
+      message: REFUSED.message,
+      retryable: false,
+    });
   });
 });
 
 describe("a sandbox that is switched off", () => {
   beforeAll(() => test.restart({ WAYGATE_SANDBOX: "off" }));
 
-  it("is refused to the owner's account too, whose instances go on", async () => {
+  it("is refused to the owner's account too, whose instances stop", async () => {
     await expect(test.createInstance()).rejects.toMatchObject(REFUSED);
     const instance = { id: owned.id, key: owned.api_key };
     expect(await answersOf(instance)).toEqual(["FORBIDDEN"]);
-    await waitUntil(() => isConnected(instance));
-    expect(await send(instance)).toBe("sent");
+    await waitUntil(async () => (await statusOf(instance)).status === "error");
+    await expect(send(instance)).rejects.toMatchObject(REFUSED);
+  });
+
+  it("lets them go on by themselves once it is allowed again", async () => {
+    await test.restart({ WAYGATE_SANDBOX: "on" });
+    await waitUntil(() => isConnected(shops));
+    expect(await send(shops)).toBe("sent");
+    await test.restart({ WAYGATE_SANDBOX: "off" });
   });
 
   it("does not keep anybody from WhatsApp", async () => {

@@ -9,14 +9,23 @@ export interface SandboxPolicy {
   sandbox: SandboxUse;
 }
 
+/** Why an instance whose account may not use the sandbox network has the status `error`. */
+export const SANDBOX_NOT_ALLOWED = "sandbox_not_allowed";
+
+export const SANDBOX_OFF =
+  "The sandbox network is switched off for this account. Create the instance with network whatsapp, or ask the operator of this gateway to allow the sandbox (WAYGATE_SANDBOX).";
+
+export async function mayUseSandbox({ db, sandbox }: SandboxPolicy, account_id: number): Promise<boolean> {
+  return sandbox === "on" || (sandbox === "owner" && (await isOwner(db, account_id)));
+}
+
 /** Throws FORBIDDEN for an account that may not use the sandbox network. */
-export async function requireSandbox({ db, sandbox }: SandboxPolicy, account_id: number): Promise<void> {
-  if (sandbox === "on" || (sandbox === "owner" && (await isOwner(db, account_id)))) return;
-  throw new GatewayError(
-    "FORBIDDEN",
-    "The sandbox network is switched off for this account. Create the instance with network whatsapp, or ask the operator of this gateway to allow the sandbox (WAYGATE_SANDBOX).",
-    { details: { network: "sandbox" } },
-  );
+export async function requireSandbox(policy: SandboxPolicy, account_id: number): Promise<void> {
+  if (!(await mayUseSandbox(policy, account_id))) throw sandboxOff();
+}
+
+export function sandboxOff(): GatewayError {
+  return new GatewayError("FORBIDDEN", SANDBOX_OFF, { details: { network: "sandbox" } });
 }
 
 async function isOwner(db: Db, account_id: number): Promise<boolean> {

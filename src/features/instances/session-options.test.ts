@@ -80,7 +80,15 @@ describe("the session of an instance", () => {
       close: async () => {},
     };
     const recorder = { record: async (_: number, event: ConnectionEvent) => void told.push(event) };
-    const deps = { db: gateway.database.db, box, outgoing, recorder, log: undefined as never };
+    const log = undefined as never;
+    const deps = {
+      db: gateway.database.db,
+      box,
+      outgoing,
+      recorder,
+      log,
+      config: { sandbox: "on" as const },
+    };
     await openSession(deps, sessions, { id: instance.id, network: "sandbox" });
     expect(told).toEqual([{ type: "failed", reason: "proxy_not_allowed" }]);
   });

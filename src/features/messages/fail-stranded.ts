@@ -5,6 +5,7 @@ import type { Db } from "../../platform/db.ts";
 import type { InstanceStatus } from "../../tables.ts";
 import type { OutcomeRecorder } from "./record-outcome.ts";
 import { SEND_ERROR, type SendError } from "./send-error.ts";
+import { isSandboxOff } from "./sending-instance.ts";
 
 const NAME = "stranded-sends";
 const EVERY_MS = 5_000;
@@ -25,11 +26,12 @@ interface Stranded {
   job: number;
   has_begun: boolean;
   is_removed: boolean;
+  is_sandbox_off: boolean;
   status: InstanceStatus;
 }
 
 /**
- * Ends every send of an instance that is logged out, banned or about to be removed, with that reason. A campaign takes back
+ * Ends every send of an instance that is logged out, banned, about to be removed or on a sandbox that is switched off. A campaign takes back
  * by itself what it has queued; only what may have gone out ends here.
  */
 export async function failStrandedSends(db: Db, outcomes: OutcomeRecorder): Promise<void> {
@@ -50,17 +52,19 @@ export async function failStrandedSends(db: Db, outcomes: OutcomeRecorder): Prom
 
 async function findStranded(db: Db): Promise<Stranded[]> {
   const { rows } = await sql<Stranded>`
-    select m.id, j.id as job, m.submitted_at is not null as has_begun, i.removed_at is not null as is_removed, i.status
+    select m.id, j.id as job, m.submitted_at is not null as has_begun, i.removed_at is not null as is_removed, i.status,
+      ${isSandboxOff} as is_sandbox_off
     from instance i
     join job j on j.lane = i.lane and j.ref ->> 'do' = 'send'
     join message m on m.id = (j.ref ->> 'message')::bigint
     where (i.removed_at is not null or i.status in ('logged_out', 'banned')
-        or (i.jid is null and i.status <> 'connected'))
+        or (i.jid is null and i.status <> 'connected') or ${isSandboxOff})
       and m.outcome_at is null and (m.origin <> 'campaign' or m.submitted_at is not null or i.removed_at is not null)
     order by m.id limit ${AT_ONCE}`.execute(db);
   return rows;
 }
 
-function reasonOf({ is_removed, status }: Stranded): SendError {
+function reasonOf({ is_removed, is_sandbox_off, status }: Stranded): SendError {
+  if (is_sandbox_off && !is_removed) return SEND_ERROR.sandboxOff;
   return SEND_ERROR[is_removed ? "removed" : status === "banned" ? "banned" : "loggedOut"];
 }

@@ -1,5 +1,6 @@
 import type { SendResult } from "../../network/driver.ts";
 import { ERROR_STATUS, type ErrorCode, GatewayError } from "../../platform/errors.ts";
+import { SANDBOX_OFF } from "../instances/instances.ts";
 
 /** Why a send or an action came to nothing, as its row and its event keep it. */
 export interface SendError {
@@ -47,6 +48,7 @@ export const SEND_ERROR = {
   },
   fileGone: { code: "SEND_FAILED", message: "The file of the message is gone.", retryable: false },
   restricted: { code: "ACCOUNT_RESTRICTED", message: "The account may not send now.", retryable: false },
+  sandboxOff: { code: "FORBIDDEN", message: SANDBOX_OFF, retryable: false },
   notSupported: { code: "NOT_SUPPORTED", message: "The session cannot do this.", retryable: false },
 } satisfies Record<string, SendError>;
 

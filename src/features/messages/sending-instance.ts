@@ -5,6 +5,7 @@ import type { Db } from "../../platform/db.ts";
 import { GatewayError } from "../../platform/errors.ts";
 import { KEPT_PLAN } from "../../platform/kept-plans.ts";
 import type { InstanceStatus } from "../../tables.ts";
+import { SANDBOX_NOT_ALLOWED, sandboxOff } from "../instances/instances.ts";
 
 /** What a send or an action needs to know of its instance. */
 export interface SendingInstance {
@@ -17,7 +18,13 @@ export interface SendingInstance {
   max_messages: number | null;
   /** Until then the network takes no message from it that begins a chat. */
   new_chats_locked_until: Date | null;
+  /** Its account may not use the sandbox network any more. */
+  is_sandbox_off: boolean;
 }
+
+/** Of an instance `i`. */
+export const isSandboxOff = sql<boolean>`
+  (i.status = 'error' and coalesce(starts_with(i.last_disconnect_reason, ${sql.lit(SANDBOX_NOT_ALLOWED)}), false))`;
 
 export type ReadInstance = (id: number) => Promise<SendingInstance>;
 
@@ -38,7 +45,8 @@ export function createInstanceReader(db: Db): ReadInstance {
 
 async function findInstances(db: Db, ids: number[]): Promise<(SendingInstance | undefined)[]> {
   const { rows } = await sql<SendingInstance>`${KEPT_PLAN}
-    select i.id, i.account_id, i.lane, i.status, i.jid, i.new_chats_locked_until, p.max_messages
+    select i.id, i.account_id, i.lane, i.status, i.jid, i.new_chats_locked_until, p.max_messages,
+      ${isSandboxOff} as is_sandbox_off
     from instance i join account a on a.id = i.account_id join plan p on p.id = a.plan_id
     where i.id = any(${[...new Set(ids)]}::bigint[]) and i.removed_at is null`.execute(db);
   const byId = new Map(rows.map((row) => [row.id, row]));
@@ -48,7 +56,7 @@ async function findInstances(db: Db, ids: number[]): Promise<(SendingInstance | 
 /** The instance, connected or paired and away: an async send may wait for it. Throws INSTANCE_NOT_CONNECTED. */
 export async function requirePaired(read: ReadInstance, id: number): Promise<SendingInstance> {
   const instance = await read(id);
-  const canHold = instance.jid !== null && !GONE.has(instance.status);
+  const canHold = instance.jid !== null && !GONE.has(instance.status) && !instance.is_sandbox_off;
   if (instance.status === "connected" || canHold) return instance;
   throw notConnected(instance);
 }
@@ -71,7 +79,8 @@ function isComingBack({ jid, status }: SendingInstance): boolean {
   return jid !== null && (status === "reconnecting" || status === "connecting");
 }
 
-function notConnected({ id, jid, status }: SendingInstance): GatewayError {
+function notConnected({ id, jid, status, is_sandbox_off }: SendingInstance): GatewayError {
+  if (is_sandbox_off) return sandboxOff();
   const connect = `Call POST /api/v1/instances/${id}/connect`;
   const toDo = jid === null || GONE.has(status) ? `${connect} and scan the QR first.` : `${connect} first.`;
   return new GatewayError("INSTANCE_NOT_CONNECTED", `The instance is not connected. ${toDo}`, {
