@@ -1,7 +1,8 @@
 import { findOption, findOptions, optionsOf, SKIP } from "./options.ts";
 import { rangeOf } from "./prompts.ts";
+import { readDate, readTime } from "./read-dates.ts";
+import { readNumber } from "./read-number.ts";
 import type { Said } from "./read-said.ts";
-import { readDate, readNumber } from "./read-values.ts";
 import type { BotInput, BotMessage } from "./typebot-api.ts";
 
 /** What is done with what somebody has said. */
@@ -58,7 +59,9 @@ function answerWithText(input: BotInput | undefined, text: string): Answer {
     case "number input":
       return send(readNumber(text));
     case "date input":
-      return send(readDate(text, input.options?.format));
+      return send(readDate(text, input.options ?? {}));
+    case "time input":
+      return send(readTime(text));
     case "file input":
       return findOption(optionsOf(input), text)?.id === SKIP
         ? { do: "send", message: undefined }

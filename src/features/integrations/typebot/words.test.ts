@@ -6,7 +6,7 @@ import { savedTypebotConfig, typebotConfig } from "./config.ts";
 import { isTrigger, refusalOfTrigger } from "./keywords.ts";
 import { findOption, findOptions } from "./options.ts";
 import { toPrompt } from "./prompts.ts";
-import { readDate, readNumber } from "./read-values.ts";
+import { readNumber } from "./read-number.ts";
 import { toWhatsAppText } from "./rich-text.ts";
 import { toTurn } from "./turn.ts";
 
@@ -160,14 +160,6 @@ test.each([
   ["-3,5", "-3.5"],
   ["about 3", "about 3"],
 ])("the number %j is read as %j", (said, number) => expect(readNumber(said)).toBe(number));
-
-test.each([
-  ["03/04/2026", undefined, "2026-04-03"],
-  ["03/04/2026", "MM/dd/yyyy", "2026-03-04"],
-  ["1.2.26", "dd/MM/yyyy", "2026-02-01"],
-  ["32/13/2026", undefined, "32/13/2026"],
-  ["next friday", undefined, "next friday"],
-])("the date %j is read with %j as %j", (said, format, date) => expect(readDate(said, format)).toBe(date));
 
 test("rich text of 40,000 empty blocks is written in a few milliseconds", () => {
   const blocks = [...Array.from({ length: 40_000 }, () => p({ text: "" })), p({ text: "x" })];

@@ -1,0 +1,19 @@
+/** A number as a bot reads it: of "1.234,5" and "1,234.5" the last mark is the decimal one. */
+export function readNumber(text: string): string {
+  const given = text.trim();
+  if (!/^[+-]?[\d.,\s]*\d$/.test(given)) return given;
+  const digits = given.replace(/\s/g, "");
+  const decimal = decimalOf(digits);
+  if (decimal === undefined) return digits.replace(/[.,]/g, "");
+  const at = digits.lastIndexOf(decimal);
+  return `${digits.slice(0, at).replace(/[.,]/g, "")}.${digits.slice(at + 1)}`;
+}
+
+/** The last mark, unless it stands several times and no other does: then it groups thousands. */
+function decimalOf(digits: string): string | undefined {
+  const marks = digits.match(/[.,]/g) ?? [];
+  const last = marks.at(-1);
+  if (last === undefined) return undefined;
+  if (marks.length === 1) return last;
+  return marks.every((mark) => mark === last) ? undefined : last;
+}
