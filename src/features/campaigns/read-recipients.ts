@@ -1,5 +1,4 @@
-import { parse } from "csv-parse/sync";
-import { cleanJson } from "../../platform/clean-text.ts";
+import { type CsvRecord, readCsvTable } from "../../platform/csv-records.ts";
 import { GatewayError, invalidField } from "../../platform/errors.ts";
 import { readPhone } from "../contacts/contacts.ts";
 import { MAX_RECIPIENTS } from "./contract.ts";
@@ -60,8 +59,6 @@ function toVariables(given: Record<string, unknown>): Record<string, string> | u
   return isTooMuch ? undefined : Object.fromEntries(told);
 }
 
-/** Lines that one record may take, a quoted field having line breaks. */
-const LONGEST_RECORD = 20;
 const ROWS_AT_ONCE = 1_000;
 
 /**
@@ -69,78 +66,20 @@ const ROWS_AT_ONCE = 1_000;
  * tab. A row that cannot be read is told, the others are kept.
  */
 export function* readCsv(bytes: Uint8Array, defaultCountry?: string): Generator<GivenRecipient[]> {
-  const lines = decode(bytes).split(/\r\n|\n|\r/);
-  const delimiter = delimiterOf(lines[0] ?? "");
-  const columns = parseRecord(lines[0] ?? "", delimiter)?.map((name) => name.trim().toLowerCase()) ?? [];
+  const table = readCsvTable(bytes);
+  const columns = table.columns.map((name) => name.toLowerCase());
   const phoneAt = columns.findIndex((name) => PHONE_NAMES.includes(name));
   if (phoneAt < 0) throw invalidField("file", "the first line names no column phone, number or whatsapp");
-  requireFew(lines);
+  // Before the first of them is taken.
+  if (table.count() > MAX_RECIPIENTS) throw invalidField("file", `has more than ${MAX_RECIPIENTS} rows`);
   let rows: GivenRecipient[] = [];
-  for (const { line, text } of records(lines)) {
-    const cells = parseRecord(text, delimiter);
-    rows.push(readRow(cells, { line, text, columns, phoneAt, defaultCountry }));
+  for (const record of table.records()) {
+    rows.push(readRow({ ...record, columns, phoneAt, defaultCountry }));
     if (rows.length < ROWS_AT_ONCE) continue;
     yield rows;
     rows = [];
   }
   yield rows;
-}
-
-/** Before the first of them is taken. */
-function requireFew(lines: readonly string[]): void {
-  let count = 0;
-  for (const _ of records(lines)) count += 1;
-  if (count > MAX_RECIPIENTS) throw invalidField("file", `has more than ${MAX_RECIPIENTS} rows`);
-}
-
-/** UTF-8, else what spreadsheets write in the west. */
-function decode(bytes: Uint8Array): string {
-  try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-  } catch {
-    return new TextDecoder("windows-1252").decode(bytes);
-  }
-}
-
-function delimiterOf(header: string): string {
-  const counts = [",", ";", "\t"].map((sign) => ({ sign, count: header.split(sign).length }));
-  return counts.toSorted((a, b) => b.count - a.count)[0]?.sign ?? ",";
-}
-
-interface CsvRecord {
-  /** Of the file, from 1. */
-  line: number;
-  text: string;
-}
-
-/** A record goes on as long as a quote is open; a quote that is never closed ends with its line. */
-function* records(lines: readonly string[]): Generator<CsvRecord> {
-  for (let at = 1; at < lines.length; ) {
-    const taken = linesOfRecord(lines, at);
-    const text = lines.slice(at, at + taken).join("\n");
-    if (text.trim() !== "") yield { line: at + 1, text };
-    at += taken;
-  }
-}
-
-function linesOfRecord(lines: readonly string[], at: number): number {
-  let quotes = 0;
-  for (let taken = 1; taken <= LONGEST_RECORD && at + taken <= lines.length; taken++) {
-    quotes += (lines[at + taken - 1] ?? "").split('"').length - 1;
-    if (quotes % 2 === 0) return taken;
-  }
-  return 1;
-}
-
-/** Undefined for what is no CSV. */
-function parseRecord(text: string, delimiter: string): string[] | undefined {
-  if (!text.includes('"')) return cleanJson(text.split(delimiter));
-  try {
-    const [cells] = parse(text, { delimiter, relax_column_count: true }) as string[][];
-    return cells && cleanJson(cells);
-  } catch {
-    return undefined;
-  }
 }
 
 interface RowFacts extends CsvRecord {
@@ -149,7 +88,7 @@ interface RowFacts extends CsvRecord {
   defaultCountry: string | undefined;
 }
 
-function readRow(cells: string[] | undefined, row: RowFacts): GivenRecipient {
+function readRow({ cells, ...row }: RowFacts): GivenRecipient {
   const refuse = (reason: string) => ({
     value: row.text.slice(0, SHOWN),
     reason: `line ${row.line}: ${reason}`,

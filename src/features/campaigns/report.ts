@@ -1,6 +1,6 @@
 import { Readable } from "node:stream";
-import { stringify } from "csv-stringify/sync";
 import { sql } from "kysely";
+import { toCsvLine } from "../../platform/csv-line.ts";
 import type { Db } from "../../platform/db.ts";
 import { type Handlers, RawAnswer, Reply } from "../../platform/handler.ts";
 import { readCursor, toPage } from "../../platform/paging.ts";
@@ -61,10 +61,10 @@ function toCsv(db: Db, { id }: CampaignRow, status: string | undefined): RawAnsw
 }
 
 async function* csvPieces(db: Db, id: number, status: string | undefined): AsyncGenerator<string> {
-  yield line(COLUMNS);
+  yield toCsvLine(COLUMNS);
   for (let after = 0; ; ) {
     const rows = await readRows(db, id, { after, limit: ROWS_AT_ONCE, status });
-    yield rows.map((row) => line(cellsOf(row))).join("");
+    yield rows.map((row) => toCsvLine(cellsOf(row))).join("");
     after = rows.at(-1)?.id ?? 0;
     if (rows.length < ROWS_AT_ONCE) return;
   }
@@ -82,9 +82,4 @@ function cellsOf({
   const told = Object.entries(variables).map(([name, value]) => `${name}=${value}`);
   const times = [planned_at, decided_at].map((at) => at?.toISOString() ?? "");
   return [phone, status, reason ?? "", message_id ?? "", ...times, told.join("; ")];
-}
-
-/** A cell that a spreadsheet would take for a formula is marked as text. */
-function line(cells: readonly string[]): string {
-  return stringify([cells.map((cell) => cell.replace(/[\r\n]+/g, " "))], { escape_formulas: true });
 }

@@ -1,13 +1,14 @@
 import { z } from "zod";
 import { boundedText, trimmedText } from "../../platform/bounded-text.ts";
-import { page, pagination, route, rowId, time } from "../../platform/route.ts";
+import { page, pagination, route, rowId, time, type UploadedFile } from "../../platform/route.ts";
 import { keptMessage } from "../messages/contract.ts";
 
 const phone = z
   .union([trimmedText(40).min(1), z.number().int().positive().transform(String)])
   .describe("Digits with country and area code.");
 const label = trimmedText(64).min(1);
-const tags = z.array(label).max(100).describe("At most 100 of 64 characters each.");
+export const MAX_TAGS = 100;
+const tags = z.array(label).max(MAX_TAGS).describe("At most 100 of 64 characters each.");
 
 export const MAX_FIELDS = 100;
 const fieldName = trimmedText(64)
@@ -17,6 +18,14 @@ const fieldValue = z.union([boundedText(2000), z.number(), z.boolean(), z.null()
 const fieldValues = z
   .record(fieldName, fieldValue)
   .refine((fields) => Object.keys(fields).length <= MAX_FIELDS, `holds more than ${MAX_FIELDS} fields`);
+
+/** Rows of one import. */
+export const MAX_IMPORTED = 10_000;
+/** Rows that an import refuses by name. */
+export const MAX_INVALID = 100;
+/** What the name of a column of a custom field begins with. */
+export const CUSTOM_FIELD_COLUMN = "custom_fields.";
+export const TAG_SEPARATOR = ";";
 
 const lead = z.object({
   id: z.number(),
@@ -51,6 +60,8 @@ const leadFields = {
   custom_fields: fieldValues.optional(),
   opted_out: z.boolean().optional().describe("true: campaigns do not write to this phone any more."),
 };
+/** What a row of a CSV file may say of a lead. */
+export const leadRow = z.object(leadFields);
 const leadAliases = {
   phone: ["number", "whatsapp"],
   kanban_status: ["kanbanStatus", "stage"],
@@ -69,6 +80,14 @@ const customField = z.object({
 
 const TAG = { access: "account", tag: "CRM", feature: "crm" } as const;
 
+const leadFilter = {
+  search: trimmedText(200).optional().describe("Part of a name, an e-mail or a phone."),
+  tag: label.optional(),
+  status: label.optional(),
+  kanban_status: label.optional(),
+  opted_out: boundedText(8).pipe(z.stringbool()).optional(),
+};
+
 export const crmContract = {
   listLeads: route({
     ...TAG,
@@ -77,14 +96,50 @@ export const crmContract = {
     message: "Leads",
     input: z.object({
       ...page,
-      search: trimmedText(200).optional().describe("Part of a name, an e-mail or a phone."),
-      tag: label.optional(),
-      status: label.optional(),
-      kanban_status: label.optional(),
-      opted_out: boundedText(8).pipe(z.stringbool()).optional(),
+      ...leadFilter,
     }),
     output: z.array(lead),
     beside: z.object({ pagination }),
+  }),
+
+  exportLeads: route({
+    ...TAG,
+    http: "GET /api/leads/export",
+    summary: "Export leads as CSV, newest first, with a column for each custom field",
+    description:
+      "Takes the filters of the list. Cells that a spreadsheet would take for a formula begin with `'`. `POST /api/leads/import` reads the file again.",
+    input: z.object(leadFilter),
+    output: z.never(),
+    raw: "text/csv",
+    cost: 5,
+  }),
+
+  importLeads: route({
+    ...TAG,
+    http: "POST /api/leads/import",
+    summary: "Create and change leads from a CSV file",
+    description: `Takes up to ${MAX_IMPORTED} rows, in a form's \`file\` or as the whole body with the type \`text/csv\`. The first line names the columns: \`phone\` (or \`number\`, \`whatsapp\`), \`id\`, \`name\`, \`email\`, \`status\`, \`kanban_status\`, \`tags\` (separated by \`;\`), \`opted_out\`, and \`custom_fields.\` followed by a name; the columns that an export has besides are passed over. A row is the lead with its phone, in whatever spelling, else with its \`id\`; a phone that no lead has makes a lead. An empty cell leaves what is there, tags are added, and \`opted_out\` takes \`true\` only. The same file once more changes nothing. A row that cannot be taken is listed in \`invalid\` with its line and the reason, and the others are taken.`,
+    message: "Leads imported",
+    input: z.object({ file: z.custom<UploadedFile>(isUpload, "must be a CSV file") }),
+    upload: "file",
+    uploadTypes: ["text/csv"],
+    bodyLimitBytes: 16_777_216,
+    cost: 5,
+    output: z.object({
+      created: z.number(),
+      updated: z.number(),
+      unchanged: z.number(),
+      invalid: z
+        .array(
+          z.object({
+            line: z.number().describe("Of the file, from 1."),
+            value: z.string(),
+            reason: z.string(),
+          }),
+        )
+        .describe(`The first ${MAX_INVALID}.`),
+      invalid_count: z.number(),
+    }),
   }),
 
   createLead: route({
@@ -234,3 +289,7 @@ export const crmContract = {
 
 /** The values of a body that carries them in `fields`, or bare. */
 export const bareFields = fieldValues;
+
+function isUpload(value: unknown): boolean {
+  return typeof value === "object" && value !== null && "bytes" in value && value.bytes instanceof Uint8Array;
+}

@@ -4,6 +4,7 @@ import { requireUser } from "../accounts/accounts.ts";
 import type { crmContract } from "./contract.ts";
 import { customFieldHandlers } from "./custom-fields.ts";
 import { createInboundFollower } from "./follow-inbound.ts";
+import { createLeadImporter } from "./import-leads.ts";
 import { getLeadDetails } from "./lead-details.ts";
 import { type LeadDeps, leadHandlers, lockLead } from "./leads.ts";
 
@@ -14,6 +15,7 @@ export function crmHandlers(deps: LeadDeps): Handlers<typeof crmContract> {
   const { db } = deps;
   return {
     ...leadHandlers(deps),
+    importLeads: createLeadImporter(deps),
     ...customFieldHandlers(db),
 
     getLeadDetails: ({ input: { id }, caller }) => getLeadDetails(db, requireUser(caller).account_id, id),

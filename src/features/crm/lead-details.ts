@@ -2,7 +2,7 @@ import type { Db } from "../../platform/db.ts";
 import { GatewayError } from "../../platform/errors.ts";
 import { spellingsOf } from "../contacts/contacts.ts";
 import { selectMessages, toKeptMessage } from "../messages/messages.ts";
-import type { LeadRow } from "./leads.ts";
+import type { LeadRow } from "./list-leads.ts";
 
 const LAST_MESSAGES = 20;
 const LAST_NOTES = 200;

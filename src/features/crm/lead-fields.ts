@@ -1,11 +1,11 @@
 import type { Selectable } from "kysely";
-import type { Trx } from "../../platform/db.ts";
+import type { Db, Trx } from "../../platform/db.ts";
 import { invalidField } from "../../platform/errors.ts";
 import type { CustomFieldTable } from "../../tables.ts";
 import { bareFields, MAX_FIELDS } from "./contract.ts";
 
 type Values = Record<string, string | number | boolean>;
-type Declared = Pick<Selectable<CustomFieldTable>, "name" | "type" | "options">;
+export type Declared = Pick<Selectable<CustomFieldTable>, "name" | "type" | "options">;
 
 /** Values to set, by field; null removes one. */
 export type FieldChange = Record<string, string | number | boolean | null>;
@@ -17,13 +17,7 @@ export async function mergeFields(
   values: Values,
   change: FieldChange,
 ): Promise<Values> {
-  const declared = await trx
-    .selectFrom("custom_field")
-    .select(["name", "type", "options"])
-    .where("account_id", "=", accountId)
-    .where("name", "in", ["", ...Object.keys(change)])
-    .execute();
-  const byName = new Map(declared.map((field) => [field.name, field]));
+  const byName = await findDeclared(trx, accountId, Object.keys(change));
   const merged = new Map(Object.entries(values));
   for (const [name, value] of Object.entries(change)) {
     if (value === null) merged.delete(name);
@@ -32,6 +26,33 @@ export async function mergeFields(
   if (merged.size > MAX_FIELDS)
     throw invalidField("custom_fields", `a lead holds ${MAX_FIELDS} fields at most`);
   return Object.fromEntries(merged);
+}
+
+/** Those of the fields that the account has declared, by name. */
+export async function findDeclared(
+  db: Db | Trx,
+  accountId: number,
+  names: readonly string[],
+): Promise<Map<string, Declared>> {
+  const declared = await db
+    .selectFrom("custom_field")
+    .select(["name", "type", "options"])
+    .where("account_id", "=", accountId)
+    .where("name", "in", ["", ...names])
+    .execute();
+  return new Map(declared.map((field) => [field.name, field]));
+}
+
+/** What the cell of a table says: a value of its declared type, else a text. Throws VALIDATION_ERROR. */
+export function readFieldCell(text: string, name: string, field: Declared | undefined): Values[string] {
+  return accept(field ? fromText(text, field.type) : text, name, field);
+}
+
+function fromText(text: string, type: Declared["type"]): Values[string] {
+  const number = Number(text);
+  if (type === "number" && Number.isFinite(number)) return number;
+  const flag = text.toLowerCase();
+  return type === "boolean" && ["true", "false"].includes(flag) ? flag === "true" : text;
 }
 
 function accept(value: Values[string], name: string, field: Declared | undefined): Values[string] {

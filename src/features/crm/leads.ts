@@ -1,24 +1,23 @@
-import { type Selectable, sql } from "kysely";
+import { sql } from "kysely";
 import type { Db, Trx } from "../../platform/db.ts";
 import { GatewayError, invalidField } from "../../platform/errors.ts";
 import { type Handlers, Reply } from "../../platform/handler.ts";
 import { readCursor, toPage } from "../../platform/paging.ts";
-import type { LeadTable } from "../../tables.ts";
 import { requireUser } from "../accounts/accounts.ts";
 import { recallFrom } from "../campaigns/campaigns.ts";
 import { carryConsent, type Suppression } from "../consent/consent.ts";
-import { personOf, readPhone, spellingsOf } from "../contacts/contacts.ts";
+import { personOf, readPhone } from "../contacts/contacts.ts";
 import { requireRoom } from "../plans/plans.ts";
-import type { crmContract } from "./contract.ts";
+import { type crmContract, MAX_TAGS } from "./contract.ts";
+import { exportLeads } from "./export-leads.ts";
 import { type FieldChange, mergeFields, readFieldChange } from "./lead-fields.ts";
+import { findLeads, type LeadRow } from "./list-leads.ts";
 
 export interface LeadDeps {
   db: Db;
   suppression: Suppression;
   defaultCountry?: string;
 }
-
-export type LeadRow = Selectable<LeadTable>;
 
 interface LeadChange {
   phone?: string | null;
@@ -33,19 +32,20 @@ interface LeadChange {
 
 type LeadHandlers = Pick<
   Handlers<typeof crmContract>,
-  "listLeads" | "createLead" | "updateLead" | "deleteLead" | "addLeadTags" | "setLeadFields"
+  "listLeads" | "exportLeads" | "createLead" | "updateLead" | "deleteLead" | "addLeadTags" | "setLeadFields"
 >;
-
-const MAX_TAGS = 100;
 
 export function leadHandlers(deps: LeadDeps): LeadHandlers {
   const { db } = deps;
   return {
     async listLeads({ input, caller }) {
-      const found = await listLeads(db, requireUser(caller).account_id, input);
+      const { account_id } = requireUser(caller);
+      const found = await findLeads(db, account_id, input, readCursor(input.cursor), input.limit + 1);
       const { rows, pagination } = toPage(found, input.limit, (row) => row.id);
       return new Reply(rows, { beside: { pagination } });
     },
+
+    exportLeads: async ({ input, caller }) => exportLeads(db, requireUser(caller).account_id, input),
 
     async createLead({ input, caller }) {
       return db.transaction().execute((trx) => createLead(trx, deps, requireUser(caller).account_id, input));
@@ -93,44 +93,6 @@ function recall(db: Db, person: { account_id: number; phone: string }): Promise<
   return db.transaction().execute((trx) => recallFrom(trx, [person]));
 }
 
-interface LeadFilter {
-  limit: number;
-  cursor?: string;
-  search?: string;
-  tag?: string;
-  status?: string;
-  kanban_status?: string;
-  opted_out?: boolean;
-}
-
-function listLeads(db: Db, accountId: number, filter: LeadFilter): Promise<LeadRow[]> {
-  const { limit, search, tag, status, kanban_status, opted_out } = filter;
-  const before = readCursor(filter.cursor);
-  let query = db.selectFrom("lead").selectAll().where("account_id", "=", accountId);
-  if (before !== undefined) query = query.where("id", "<", before);
-  if (tag !== undefined) query = query.where(sql<boolean>`tags @> array[${tag}::text]`);
-  if (status !== undefined) query = query.where("status", "=", status);
-  if (kanban_status !== undefined) query = query.where("kanban_status", "=", kanban_status);
-  if (opted_out !== undefined) query = query.where("opted_out_at", opted_out ? "is not" : "is", null);
-  if (search) {
-    const parts = searchedParts(search);
-    query = query.where(
-      sql<boolean>`exists (select from unnest(${parts}::text[]) part
-        where position(part in lower(concat_ws(' ', name, email, phone))) > 0)`,
-    );
-  }
-  return query
-    .orderBy("id", "desc")
-    .limit(limit + 1)
-    .execute();
-}
-
-/** A number is found under its other spelling too, and however it is typed. */
-function searchedParts(search: string): string[] {
-  const digits = search.replace(/[\s().+-]/g, "");
-  return [search.toLowerCase(), ...(/^\d{7,15}$/.test(digits) ? spellingsOf(digits) : [])];
-}
-
 /** The lead of the account, locked. Throws NOT_FOUND. */
 export async function lockLead(trx: Trx, accountId: number, id: number): Promise<LeadRow> {
   const found = await trx
@@ -176,7 +138,7 @@ function requireSomebody({ phone, name, email }: LeadChange): void {
   throw invalidField("phone", "is required: a lead needs a phone, a name or an email");
 }
 
-async function countLeads(trx: Trx, accountId: number): Promise<number> {
+export async function countLeads(trx: Trx, accountId: number): Promise<number> {
   const { count } = await trx
     .selectFrom("lead")
     .select((eb) => eb.fn.countAll<number>().as("count"))

@@ -60,20 +60,28 @@ export interface RoomRequest {
  * so that two requests at once, on whatever nodes, cannot both take the last place.
  */
 export async function requireRoom(trx: Trx, request: RoomRequest): Promise<void> {
-  const { account_id, limit, wanted = 1 } = request;
+  const { limit, wanted = 1 } = request;
+  const { most, used } = await findRoom(trx, request);
+  if (used + wanted <= most) return;
+  throw new GatewayError("QUOTA_EXCEEDED", roomIsFull(limit, most), {
+    details: { quota: limit, limit: most, used, left: Math.max(0, most - used) },
+  });
+}
+
+export function roomIsFull(limit: PlanLimit, most: number): string {
+  return `The plan allows ${most} ${THINGS[limit]}.`;
+}
+
+/** How many the plan allows and how many there are; not counted without a limit. Locks the account's row as `requireRoom` does. */
+export async function findRoom(trx: Trx, request: RoomRequest): Promise<{ most: number; used: number }> {
   const plan = await trx
     .selectFrom("account")
     .innerJoin("plan", "plan.id", "account.plan_id")
-    .select(`plan.${limit} as most`)
-    .where("account.id", "=", account_id)
-    .where("account.removed_at", "is", null)
+    .select(`plan.${request.limit} as most`)
+    .where("account.id", "=", request.account_id)
     .forNoKeyUpdate("account")
     .executeTakeFirst();
   if (!plan) throw new GatewayError("NOT_FOUND", "There is no such account.");
-  if (plan.most === null) return;
-  const used = await request.count(trx);
-  if (used + wanted <= plan.most) return;
-  throw new GatewayError("QUOTA_EXCEEDED", `The plan allows ${plan.most} ${THINGS[limit]}.`, {
-    details: { quota: limit, limit: plan.most, used, left: Math.max(0, plan.most - used) },
-  });
+  if (plan.most === null) return { most: Number.POSITIVE_INFINITY, used: 0 };
+  return { most: plan.most, used: await request.count(trx) };
 }

@@ -1,0 +1,57 @@
+import { Readable } from "node:stream";
+import { sql } from "kysely";
+import { toCsvLine } from "../../platform/csv-line.ts";
+import type { Db } from "../../platform/db.ts";
+import { RawAnswer } from "../../platform/handler.ts";
+import { CUSTOM_FIELD_COLUMN, TAG_SEPARATOR } from "./contract.ts";
+import { findLeads, type LeadFilter, type LeadRow } from "./list-leads.ts";
+
+const COLUMNS = [
+  ...["id", "phone", "lid", "name", "email", "status", "kanban_status", "tags", "opted_out", "opted_out_at"],
+  ...["created_at", "updated_at"],
+];
+const ROWS_AT_ONCE = 1_000;
+/** More columns than spreadsheets can work with. */
+const MOST_FIELDS = 1_000;
+
+/** All leads that a filter finds, newest first, read piece by piece while they go out. */
+export function exportLeads(db: Db, accountId: number, filter: LeadFilter): RawAnswer {
+  return new RawAnswer("text/csv; charset=utf-8", Readable.from(csvPieces(db, accountId, filter)), 200, {
+    "content-disposition": 'attachment; filename="leads.csv"',
+  });
+}
+
+async function* csvPieces(db: Db, accountId: number, filter: LeadFilter): AsyncGenerator<string> {
+  const fields = await findFieldNames(db, accountId);
+  yield toCsvLine([...COLUMNS, ...fields.map((name) => CUSTOM_FIELD_COLUMN + name)]);
+  for (let before: number | undefined; ; ) {
+    const rows = await findLeads(db, accountId, filter, before, ROWS_AT_ONCE);
+    yield rows.map((row) => toCsvLine(cellsOf(row, fields))).join("");
+    before = rows.at(-1)?.id;
+    if (rows.length < ROWS_AT_ONCE) return;
+  }
+}
+
+/** Of the fields that any lead of the account has. */
+async function findFieldNames(db: Db, accountId: number): Promise<string[]> {
+  const { rows } = await sql<{ name: string }>`
+    select distinct field as name from lead, jsonb_object_keys(custom_fields) as x (field)
+    where account_id = ${accountId} order by field limit ${MOST_FIELDS}`.execute(db);
+  return rows.map(({ name }) => name);
+}
+
+function cellsOf(lead: LeadRow, fields: readonly string[]): string[] {
+  const { opted_out_at, created_at, updated_at } = lead;
+  return [
+    String(lead.id),
+    ...[lead.phone, lead.lid, lead.name, lead.email, lead.status, lead.kanban_status].map(
+      (text) => text ?? "",
+    ),
+    lead.tags.join(TAG_SEPARATOR),
+    String(opted_out_at !== null),
+    ...[opted_out_at, created_at, updated_at].map((at) => at?.toISOString() ?? ""),
+    ...fields.map((name) =>
+      Object.hasOwn(lead.custom_fields, name) ? String(lead.custom_fields[name]) : "",
+    ),
+  ];
+}

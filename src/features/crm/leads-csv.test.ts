@@ -1,0 +1,167 @@
+import { parse } from "csv-parse/sync";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { newPhone, startTestGateway, type TestGateway } from "../../../test/gateway.ts";
+import { type Client, createClient } from "../../client.ts";
+import { createAccount } from "../accounts/create-account.ts";
+
+let gateway: TestGateway;
+let owner: Client;
+let stranger: Client;
+
+beforeAll(async () => {
+  gateway = await startTestGateway();
+  owner = gateway.owner;
+  const login = { email: "stranger@example.com", password: "correct horse battery staple" };
+  await createAccount(gateway.database.db, { name: "Stranger", account_type: "client", ...login });
+  const { token } = await gateway.anonymous.login(login);
+  stranger = createClient({ baseUrl: gateway.url, token });
+});
+afterAll(() => gateway.stop());
+
+const toFile = (lines: readonly string[]) => ({
+  file: { bytes: Buffer.from(lines.join("\n")), mime_type: "text/csv", file_name: "leads.csv" },
+});
+
+async function importOf(client: Client, ...lines: string[]) {
+  return (await client.importLeads(toFile(lines))).data;
+}
+
+async function exported(client: Client, filter = {}): Promise<Record<string, string>[]> {
+  const { bytes } = await client.exportLeads(filter);
+  return parse(Buffer.from(bytes ?? []), { columns: true }) as Record<string, string>[];
+}
+
+const countAll = async () =>
+  (await gateway.database.pool.query("select count(*)::int as n, max(updated_at) as last from lead")).rows[0];
+
+test("a file makes leads and changes those whose phone it names, in whatever spelling", async () => {
+  await owner.createCustomField({ name: "Size", type: "number" });
+  const { data: known } = await owner.createLead({
+    ...{ phone: "5511987654321", name: "Ana", tags: ["vip"], custom_fields: { City: "Recife" } },
+  });
+  const done = await importOf(
+    owner,
+    "Phone;name;tags;custom_fields.Size;custom_fields.City;opted_out",
+    "+55 (11) 8765-4321;;new; 3 ;;",
+    "0055 21 98765-4322;Bia;a;;Olinda;true",
+  );
+  expect(done).toEqual({ created: 1, updated: 1, unchanged: 0, invalid: [], invalid_count: 0 });
+  const { data } = await owner.listLeads();
+  expect(data).toMatchObject([
+    { phone: "5521987654322", name: "Bia", tags: ["a"], opted_out_at: expect.any(String) },
+    { id: known.id, name: "Ana", tags: ["vip", "new"], custom_fields: { City: "Recife", Size: 3 } },
+  ]);
+});
+
+test("an export that is imported once more, here or twice elsewhere, changes nothing twice", async () => {
+  const { bytes = new Uint8Array() } = await owner.exportLeads();
+  const before = await countAll();
+  const again = (await owner.importLeads({ file: { bytes, mime_type: "text/csv" } })).data;
+  expect(again).toMatchObject({ created: 0, updated: 0, unchanged: 2, invalid_count: 0 });
+  expect(await countAll()).toEqual(before);
+  const there = { file: { bytes, mime_type: "text/csv" } };
+  expect((await stranger.importLeads(there)).data).toMatchObject({ created: 2, updated: 0 });
+  expect((await stranger.importLeads(there)).data).toMatchObject({ created: 0, updated: 0, unchanged: 2 });
+  const withoutIds = (rows: Record<string, string>[]) =>
+    rows
+      .map(({ id: _, opted_out_at, created_at, updated_at, ...rest }) => rest)
+      .toSorted((a, b) => String(a.phone).localeCompare(String(b.phone)));
+  expect(withoutIds(await exported(stranger))).toEqual(withoutIds(await exported(owner)));
+});
+
+test("bad rows are listed with their line and the reason, and the good ones are taken", async () => {
+  const [good, twice] = [newPhone(), newPhone()];
+  const { data: other } = await stranger.createLead({ name: "Not yours" });
+  const done = await importOf(
+    owner,
+    "phone,id,email,custom_fields.Size",
+    `${good},,good@example.com,1`,
+    "abc,,,",
+    `${newPhone()},,nobody,`,
+    `${newPhone()},,,many`,
+    `${twice},,,`,
+    `+${twice},,,`,
+    `,${other.id},,`,
+    ",,x@example.com,",
+    `${newPhone()},,,,,,`,
+  );
+  expect(done).toMatchObject({ created: 2, updated: 0, unchanged: 0, invalid_count: 7 });
+  expect(done.invalid.map(({ line, reason }) => [line, reason])).toEqual([
+    [3, expect.stringContaining("phone")],
+    [4, "email: must be an e-mail address"],
+    [5, "custom_fields.Size: must be a number"],
+    [7, "names the same lead as line 6"],
+    [8, `id: there is no lead ${other.id}`],
+    [9, "phone: is required, or the id of a lead"],
+    [10, "has 7 cells, the first line has 4"],
+  ]);
+  expect((await owner.listLeads({ search: good })).data).toMatchObject([{ email: "good@example.com" }]);
+});
+
+test("a row with the id of a lead changes it where it has no phone, and no import lifts an opt-out", async () => {
+  const { data: lead } = await owner.createLead({ name: "No phone" });
+  const { data: silent } = await owner.createLead({ phone: newPhone(), opted_out: true });
+  const done = await importOf(
+    owner,
+    "id,phone,name,opted_out",
+    `${lead.id},,Named,false`,
+    `,${silent.phone},,false`,
+  );
+  expect(done).toMatchObject({ created: 0, updated: 1, unchanged: 1 });
+  expect((await owner.getLeadDetails({ id: lead.id })).data.name).toBe("Named");
+  expect((await owner.getLeadDetails({ id: silent.id })).data.opted_out_at).not.toBeNull();
+});
+
+test("a new lead of somebody who has opted out is opted out", async () => {
+  const phone = newPhone();
+  const { data } = await owner.createLead({ phone, opted_out: true });
+  await owner.deleteLead({ id: data.id });
+  await importOf(owner, "phone,name", `${phone},Back`);
+  expect((await owner.listLeads({ search: phone })).data).toMatchObject([
+    { opted_out_at: expect.any(String) },
+  ]);
+});
+
+test("a plan's limit refuses the rows beyond it, and takes the rest", async () => {
+  const { rows } = await gateway.database.pool.query(
+    "select count(*)::int as n from lead where account_id = 1",
+  );
+  const most = rows[0].n + 1;
+  await gateway.database.pool.query("update plan set max_leads = $1 where name = 'unlimited'", [most]);
+  const done = await importOf(owner, "phone", newPhone(), newPhone());
+  expect(done).toMatchObject({
+    ...{ created: 1, invalid_count: 1 },
+    invalid: [{ line: 3, reason: `The plan allows ${most} leads.` }],
+  });
+  await gateway.database.pool.query("update plan set max_leads = null where name = 'unlimited'");
+});
+
+test.each([
+  ["a column that is not known", ["fone,name", "1,2"], "Columns are id, phone"],
+  ["no column that names a lead", ["name", "Ana"], "names neither a column phone"],
+  [
+    "too many rows",
+    ["phone", ...Array.from({ length: 10_001 }, (_, n) => `55219${10_000_000 + n}`)],
+    "10000 rows",
+  ],
+])("a file with %s is refused whole", async (_what, lines, reason) => {
+  const before = await countAll();
+  await expect(owner.importLeads(toFile(lines))).rejects.toMatchObject({
+    ...{ status: 400, code: "VALIDATION_ERROR", message: expect.stringContaining(reason) },
+  });
+  expect(await countAll()).toEqual(before);
+});
+
+test("an export goes through the filters, streams more rows than one page, and shows no formula", async () => {
+  const lines = Array.from({ length: 2_500 }, (_, n) => `5531${900_000_000 + n},=1+${n},bulk`);
+  expect(await importOf(owner, "phone,name,tags", ...lines)).toMatchObject({ created: 2_500 });
+  const rows = await exported(owner, { tag: "bulk" });
+  expect(rows).toHaveLength(2_500);
+  expect(new Set(rows.map(({ id }) => id)).size).toBe(2_500);
+  expect(rows.every(({ name }) => name?.startsWith("'=1+"))).toBe(true);
+  expect(await exported(owner, { search: "5531900000007" })).toHaveLength(1);
+  expect(await importOf(owner, "phone,name,tags", ...lines)).toMatchObject({ unchanged: 2_500 });
+  const { bytes } = await owner.exportLeads({ tag: "bulk" });
+  const back = await owner.importLeads({ file: { bytes: bytes ?? new Uint8Array(), mime_type: "text/csv" } });
+  expect(back.data).toMatchObject({ created: 0, updated: 0, unchanged: 2_500 });
+});

@@ -1,0 +1,17 @@
+import { stringify } from "csv-stringify/sync";
+
+const FORMULA = /^[\s\p{Cc}]*[=+\-@＝＋－＠]/u;
+const MARKED = /^'(?:[\s\p{Cc}]*[=+\-@＝＋－＠]|\t)/u;
+
+/** One line of CSV. A cell that a spreadsheet would take for a formula is marked as text by a `'`. */
+export function toCsvLine(cells: readonly string[]): string {
+  const shown = cells.map((cell) => cell.replace(/[\r\n]+/g, " "));
+  return stringify([shown.map((cell) => (FORMULA.test(cell) ? `'${cell}` : cell))], {
+    escape_formulas: true,
+  });
+}
+
+/** The text of a cell that was marked so. */
+export function unmarkCell(cell: string): string {
+  return MARKED.test(cell) ? cell.slice(1) : cell;
+}
