@@ -85,7 +85,7 @@ describe("an Idempotency-Key", () => {
 });
 
 describe("a campaign", () => {
-  test.each([null, "", true, "fast", -1, 1.5, []])("takes no delay of %j", async (min_delay_ms) => {
+  test.each(["", true, "fast", -1, 1.5, []])("takes no delay of %j", async (min_delay_ms) => {
     const { status, body } = await call("POST /api/campaigns", {
       ...{ name: "Fast", instance_id: shop.id, message_template: "Hi", min_delay_ms },
     });
