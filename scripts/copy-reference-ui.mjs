@@ -5,7 +5,7 @@ import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-const FILES = ["swagger-ui.css", "swagger-ui-bundle.js", "favicon-32x32.png"];
+const FILES = ["swagger-ui.css", "swagger-ui-bundle.js"];
 
 const dist = process.argv[2] ?? fileURLToPath(new URL("../dist", import.meta.url));
 const source = join(

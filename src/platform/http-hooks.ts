@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { errorBody } from "./envelope.ts";
+import { errorBody, NOT_FOUND_PAGE } from "./envelope.ts";
 import { GatewayError } from "./errors.ts";
 import type { Caller } from "./handler.ts";
 import { anonymiseIp } from "./ip-address.ts";
@@ -150,8 +150,26 @@ export function sendError(thrown: unknown, request: FastifyRequest, reply: Fasti
     reply.header("retry-after", String(Math.max(1, Math.ceil(error.retryAfterSeconds))));
   }
   reply.headers(error.headers ?? {});
+  if (wantsPage(error, request)) {
+    sendNotFoundPage(reply);
+    return;
+  }
   const { type, body } = errorBody(error, request.id, request.headers.accept);
   reply.code(error.status).type(type).send(body);
+}
+
+const NO_SCRIPT = "default-src 'none'; style-src 'self'; img-src 'self'; frame-ancestors 'none'";
+
+/** A page that is not there, asked for by a browser; the API answers in its one shape. */
+function wantsPage({ code }: GatewayError, { method, url, headers }: FastifyRequest): boolean {
+  const isPage = code === "ROUTE_NOT_FOUND" || (code === "NOT_FOUND" && url.startsWith("/docs/"));
+  const isCall = url.startsWith("/api/");
+  return isPage && !isCall && method === "GET" && (headers.accept ?? "").includes("text/html");
+}
+
+function sendNotFoundPage(reply: FastifyReply): void {
+  reply.header("content-security-policy", NO_SCRIPT);
+  reply.code(404).type("text/html; charset=utf-8").send(NOT_FOUND_PAGE);
 }
 
 function isCutOff({ raw }: FastifyRequest): boolean {

@@ -1,4 +1,4 @@
-import { readFile } from "node:fs/promises";
+import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Marked, type Tokens } from "marked";
 import { GatewayError } from "../../platform/errors.ts";
@@ -7,34 +7,34 @@ import { escapeHtml, page } from "./layout.ts";
 
 /** The pages of the guide in the order of their reading; each is a file of `docs/`. */
 export const GUIDE = [
-  { slug: "quick-start", title: "Quick start" },
-  { slug: "install", title: "Installing" },
-  { slug: "pairing", title: "Pairing a phone" },
-  { slug: "sending", title: "Sending" },
-  { slug: "asynchronous-sends", title: "Async and idempotency" },
-  { slug: "media", title: "Media" },
-  { slug: "contacts-and-chats", title: "Contacts and chats" },
-  { slug: "webhooks", title: "Webhooks" },
-  { slug: "verifying-webhooks", title: "Verifying webhooks" },
-  { slug: "campaigns", title: "Campaigns" },
-  { slug: "integrations", title: "Integrations" },
-  { slug: "n8n", title: "n8n" },
-  { slug: "typebot", title: "Typebot" },
-  { slug: "chatwoot", title: "Chatwoot" },
-  { slug: "assistant-tools", title: "Assistant tools" },
-  { slug: "client", title: "Typed client" },
-  { slug: "accounts", title: "Accounts" },
-  { slug: "limits", title: "Limits" },
-  { slug: "scaling", title: "Scaling" },
-  { slug: "backups", title: "Backups" },
-  { slug: "privacy", title: "Privacy" },
-  { slug: "reliability", title: "Reliability" },
-  { slug: "migration", title: "Coming from another gateway" },
-  { slug: "sandbox", title: "The sandbox network" },
-  { slug: "session-states", title: "States of a session" },
-  { slug: "campaign-states", title: "States of a campaign" },
-  { slug: "configuration", title: "Configuration" },
+  { slug: "quick-start", title: "Quick start", group: "Begin" },
+  { slug: "install", title: "Installing", group: "Begin" },
+  { slug: "pairing", title: "Pairing a phone", group: "Begin" },
+  { slug: "sandbox", title: "The sandbox network", group: "Begin" },
+  { slug: "migration", title: "Coming from another gateway", group: "Begin" },
+  { slug: "sending", title: "Sending", group: "Messages" },
+  { slug: "asynchronous-sends", title: "Async and idempotency", group: "Messages" },
+  { slug: "media", title: "Media", group: "Messages" },
+  { slug: "contacts-and-chats", title: "Contacts and chats", group: "Messages" },
+  { slug: "campaigns", title: "Campaigns", group: "Messages" },
+  { slug: "webhooks", title: "Webhooks", group: "Events" },
+  { slug: "events", title: "Events and payloads", group: "Events", file: "events/README.md" },
+  { slug: "verifying-webhooks", title: "Verifying webhooks", group: "Events" },
+  { slug: "integrations", title: "Integrations", group: "Connect" },
+  { slug: "assistant-tools", title: "Assistant tools", group: "Connect" },
+  { slug: "client", title: "Typed client", group: "Connect" },
+  { slug: "accounts", title: "Accounts", group: "Operate" },
+  { slug: "limits", title: "Limits", group: "Operate" },
+  { slug: "scaling", title: "Scaling", group: "Operate" },
+  { slug: "backups", title: "Backups", group: "Operate" },
+  { slug: "privacy", title: "Privacy", group: "Operate" },
+  { slug: "reliability", title: "Reliability", group: "Operate" },
+  { slug: "session-states", title: "States of a session", group: "Look up" },
+  { slug: "campaign-states", title: "States of a campaign", group: "Look up" },
+  { slug: "configuration", title: "Configuration", group: "Look up" },
 ] as const;
+
+type GuideEntry = (typeof GUIDE)[number];
 
 /** Where a page of the guide is served. */
 export function guidePath(slug: string): string {
@@ -57,19 +57,72 @@ export function createGuide(folder = join(packageRoot(), "docs")) {
   };
 }
 
-async function render(folder: string, { slug, title }: (typeof GUIDE)[number]): Promise<string> {
-  const text = await readFile(join(folder, `${slug}.md`), "utf8");
-  const body = `<nav aria-label="Guide"><ul>${GUIDE.map((one) => entry(one, slug)).join("")}</ul></nav>
+async function render(folder: string, found: GuideEntry): Promise<string> {
+  const { slug, title } = found;
+  const file = "file" in found ? found.file : `${slug}.md`;
+  const text = await readFile(join(folder, file), "utf8");
+  const payloads = slug === "events" ? await readPayloads(join(folder, "events")) : "";
+  const body = `${navigation(slug)}
 <main class="guide" id="content">
-${toHtml(text)}
-</main>`;
+${toHtml(`${text}${payloads}`)}
+${turnOf(found)}
+</main>
+<script src="/docs/assets/guide.js"></script>`;
   return page({ title: `${title} · Waygate`, body });
 }
 
-function entry({ slug, title }: (typeof GUIDE)[number], current: string): string {
+function navigation(current: string): string {
+  const groups = [...new Set(GUIDE.map(({ group }) => group))].map((group) => {
+    const entries = GUIDE.filter((one) => one.group === group).map((one) => entry(one, current));
+    return `<p>${group}</p><ul>${entries.join("")}</ul>`;
+  });
+  return `<nav class="pages" aria-label="Guide"><details><summary>Pages of the guide</summary>${groups.join("")}</details></nav>`;
+}
+
+function entry({ slug, title }: GuideEntry, current: string): string {
   const mark = slug === current ? ' aria-current="page"' : "";
   return `<li><a href="${guidePath(slug)}"${mark}>${escapeHtml(title)}</a></li>`;
 }
+
+/** Links to the pages before and after. */
+function turnOf(found: GuideEntry): string {
+  const index = GUIDE.indexOf(found);
+  const [before, after] = [GUIDE[index - 1], GUIDE[index + 1]];
+  const links = [
+    before && `<a rel="prev" href="${guidePath(before.slug)}">Before: ${escapeHtml(before.title)}</a>`,
+    after && `<a rel="next" href="${guidePath(after.slug)}">Next: ${escapeHtml(after.title)}</a>`,
+  ];
+  return `<nav class="turn" aria-label="Before and next">${links.filter(Boolean).join("")}</nav>`;
+}
+
+/** The payloads beside the page of the events, as a part of it. */
+async function readPayloads(folder: string): Promise<string> {
+  const names = (await readdir(folder)).filter((name) => /^[a-z]+\.[a-z_]+\.json$/.test(name)).sort();
+  const parts = names.map(
+    async (name) =>
+      `### ${name.slice(0, -5)}\n\n\`\`\`json\n${await readFile(join(folder, name), "utf8")}\`\`\`\n`,
+  );
+  return `\n## Payloads\n\n${(await Promise.all(parts)).join("\n")}`;
+}
+
+/** Copies samples; a page without it reads as well. */
+export const GUIDE_SCRIPT = `if (navigator.clipboard) for (const pre of document.querySelectorAll(".sample pre")) {
+  const button = document.createElement("button");
+  button.type = "button";
+  button.textContent = "Copy";
+  button.addEventListener("click", async () => {
+    await navigator.clipboard.writeText(pre.textContent);
+    button.textContent = "Copied";
+    setTimeout(() => { button.textContent = "Copy"; }, 2000);
+  });
+  pre.parentElement.append(button);
+}
+const pages = document.querySelector("nav.pages details");
+const wide = matchMedia("(min-width: 60rem)");
+const follow = () => { pages.open = wide.matches; };
+wide.addEventListener("change", follow);
+follow();
+`;
 
 /** Markdown of ours as HTML: no raw HTML passes, and links between documents become links between pages. */
 export function toHtml(markdown: string): string {
@@ -90,7 +143,9 @@ export function toHtml(markdown: string): string {
       },
       // What scrolls sideways must be reachable by keyboard.
       code: ({ text, lang }) =>
-        `<pre tabindex="0"><code${lang ? ` class="language-${escapeHtml(lang)}"` : ""}>${escapeHtml(text)}</code></pre>\n`,
+        lang === "mermaid"
+          ? stateTable(text)
+          : `<div class="sample"><pre tabindex="0"><code${lang ? ` class="language-${escapeHtml(lang)}"` : ""}>${escapeHtml(text)}</code></pre></div>\n`,
       table(token: Tokens.Table) {
         const row = (cells: Tokens.TableCell[], toCell: (html: string) => string) =>
           `<tr>${cells.map(({ tokens }) => toCell(this.parser.parseInline(tokens))).join("")}</tr>`;
@@ -107,10 +162,26 @@ export function toHtml(markdown: string): string {
   return marked.parse(markdown) as string;
 }
 
+/** A state diagram as a table, which needs neither a script nor a picture. */
+function stateTable(diagram: string): string {
+  const rows = diagram.split("\n").flatMap((line) => {
+    const [, from = "", to = "", when = ""] = /^ *(\S+) --> ([^\s:]+)(?:: (.*))?$/.exec(line) ?? [];
+    if (to === "") return [];
+    const begin = from === "[*]" ? "(new)" : `<code>${escapeHtml(from)}</code>`;
+    return `<tr><td>${begin}</td><td><code>${escapeHtml(to)}</code></td><td>${escapeHtml(when)}</td></tr>`;
+  });
+  const head = '<tr><th scope="col">From</th><th scope="col">To</th><th scope="col">When</th></tr>';
+  return `<div class="wide" tabindex="0"><table>${head}${rows.join("\n")}</table></div>\n`;
+}
+
 /** Undefined for a document that is no page of the guide. */
 function hrefOf(href: string): string | undefined {
   if (/^(https:\/\/|#|\/)/.test(href)) return href;
-  const [, slug, hash = ""] = /^(?:docs\/)?([\w-]+)\.md(#.*)?$/.exec(href) ?? [];
+  if (/^events\/(README\.md)?$/.test(href)) return guidePath("events");
+  const [, payload] = /^([a-z]+\.[a-z_]+)\.json$/.exec(href) ?? [];
+  if (payload !== undefined) return `#${headingId(payload, new Map())}`;
+  if (href === "production-readiness.md") return "/docs/production-readiness.md";
+  const [, slug, hash = ""] = /^(?:\.\.\/|docs\/)?([\w-]+)\.md(#.*)?$/.exec(href) ?? [];
   const found = GUIDE.find((one) => one.slug === slug);
   return found && `${guidePath(found.slug)}${hash}`;
 }

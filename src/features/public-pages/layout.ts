@@ -15,7 +15,7 @@ export function page({ title, body, head = "" }: { title: string; body: string; 
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-<link rel="icon" href="/docs/assets/favicon-32x32.png">
+<link rel="icon" type="image/svg+xml" href="/docs/assets/icon.svg">
 <title>${escapeHtml(title)}</title>
 ${head}<link rel="stylesheet" href="/docs/assets/page.css">
 </head>
@@ -30,6 +30,12 @@ ${body}
 `;
 }
 
+/** The sign of the product in browser tabs: a gate on a way. */
+export const ICON = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="7" fill="#0b6b3a"/>
+<path d="M8 25V14a8 8 0 0 1 16 0v11" fill="none" stroke="#fff" stroke-width="3.4" stroke-linecap="round"/>
+<path d="M16 12v13" stroke="#9be3b9" stroke-width="3.4" stroke-linecap="round"/></svg>
+`;
+
 /** The style of every page, light and dark. */
 export const PAGE_STYLE = `:root { color-scheme: light dark; --ink: #1c1e21; --quiet: #4d5358; --paper: #fff; --shade: #f2f4f6;
   --line: #cfd4d9; --link: #0b57d0; --go: #0b6b3a; --stop: #a31515; }
@@ -41,7 +47,8 @@ header, footer { display: flex; flex-wrap: wrap; gap: 0.4rem 1.2rem; padding: 0.
 header { border-bottom: 1px solid var(--line); }
 header a:first-child { font-weight: 700; }
 footer { border-top: 1px solid var(--line); margin-top: 2rem; }
-main { max-width: 46rem; margin: 0 auto; padding: 1rem; }
+main#content { max-width: 46rem; margin: 0 auto; padding: 1rem; }
+.swagger-ui .opblock .opblock-summary .view-line-link.copy-to-clipboard { flex: 0 0 24px; }
 a { color: var(--link); }
 a:focus-visible, pre:focus-visible, .wide:focus-visible { outline: 3px solid var(--link); outline-offset: 2px; }
 .skip { position: absolute; left: -99rem; }
@@ -52,12 +59,26 @@ li { margin: 0.3rem 0; }
 code { background: var(--shade); border-radius: 3px; font-size: 0.9em; overflow-wrap: anywhere; padding: 0.1em 0.25em; }
 pre { background: var(--shade); border-radius: 6px; overflow-x: auto; padding: 0.8rem; line-height: 1.45; }
 pre code { background: none; overflow-wrap: normal; padding: 0; }
-.wide { overflow-x: auto; }
+.wide { overflow-x: auto; background:
+  linear-gradient(to right, var(--paper) 30%, transparent) 0 0 / 3rem 100% no-repeat local,
+  linear-gradient(to left, var(--paper) 30%, transparent) 100% 0 / 3rem 100% no-repeat local,
+  linear-gradient(to right, var(--line), transparent) 0 0 / 0.9rem 100% no-repeat scroll,
+  linear-gradient(to left, var(--line), transparent) 100% 0 / 0.9rem 100% no-repeat scroll; }
+.wide::-webkit-scrollbar { height: 8px; }
+.wide::-webkit-scrollbar-thumb { background: var(--line); border-radius: 4px; }
 table { border-collapse: collapse; font-size: 0.93rem; width: 100%; }
 th, td { border-bottom: 1px solid var(--line); padding: 0.4rem 0.6rem 0.4rem 0; text-align: left; vertical-align: top; }
 td code { overflow-wrap: normal; }
-nav ul { display: flex; flex-wrap: wrap; gap: 0.2rem 1rem; list-style: none; margin: 0; padding: 0.8rem 1rem; }
+nav.pages { padding: 0.6rem 1rem; }
+nav.pages summary { cursor: pointer; font-weight: 700; }
+nav.pages ul { list-style: none; margin: 0; padding: 0; }
+nav.pages p { color: var(--quiet); font-size: 0.85rem; font-weight: 700; margin: 0.9rem 0 0.1rem; }
 nav li { margin: 0; }
+.turn { border-top: 1px solid var(--line); display: flex; flex-wrap: wrap; gap: 0.5rem 2rem; justify-content: space-between;
+  margin-top: 2rem; padding-top: 1rem; }
+.sample { position: relative; }
+.sample button { background: var(--paper); border: 1px solid var(--line); border-radius: 4px; color: var(--ink); cursor: pointer;
+  font: inherit; font-size: 0.8rem; padding: 0.1rem 0.5rem; position: absolute; right: 0.4rem; top: 0.4rem; }
 nav a { display: inline-block; padding: 0.2rem 0; }
 nav a[aria-current] { color: var(--ink); font-weight: 700; text-decoration: none; }
 .lead { font-size: 1.15rem; }
@@ -69,8 +90,7 @@ noscript { display: block; padding: 1rem; }
   body:has(.guide) { display: grid; grid-template-columns: 15rem minmax(0, 1fr); grid-template-rows: auto 1fr auto; min-height: 100vh; }
   body:has(.guide) > header, body:has(.guide) > footer { grid-column: 1 / -1; }
   body:has(.guide) > nav { border-right: 1px solid var(--line); }
-  body:has(.guide) > nav ul { flex-direction: column; position: sticky; top: 0; }
-  main.guide { margin: 0; max-width: 58rem; padding: 1rem 2rem; }
+  main#content.guide { margin: 0; max-width: 58rem; padding: 1rem 2rem; }
 }
 .unseen { clip-path: inset(50%); height: 1px; margin: 0; overflow: hidden; position: absolute; width: 1px; }
 .swagger-ui .info .title small, .swagger-ui .info .title small.version-stamp { background: #3d4349; }

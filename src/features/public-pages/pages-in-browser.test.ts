@@ -30,6 +30,8 @@ const EVERY_LOOK = [LIGHT_ON_PHONE, DARK_ON_DESK, DARK_ON_PHONE, LIGHT_ON_DESK];
 const PAGES = [
   { name: "home", path: "/", looks: EVERY_LOOK },
   { name: "terms", path: "/terms", looks: [LIGHT_ON_PHONE, DARK_ON_DESK] },
+  { name: "privacy", path: "/privacy", looks: [LIGHT_ON_PHONE, DARK_ON_DESK] },
+  { name: "not-found", path: "/nothing", looks: [LIGHT_ON_PHONE, DARK_ON_DESK] },
   { name: "reference", path: "/docs", looks: EVERY_LOOK },
   ...GUIDE.map(({ slug }, index) => ({
     ...{ name: `guide-${slug}`, path: guidePath(slug) },
@@ -106,6 +108,36 @@ describe.skipIf(!executablePath)(title, () => {
       expect(troubles).toEqual([]);
     },
   );
+
+  test("the reference is as wide as the window, and keeps its authorisation over a reload", async () => {
+    await page.setViewportSize(DESK);
+    await open("/docs");
+    const width = await page.evaluate<number>(
+      "document.getElementById('operations').getBoundingClientRect().width",
+    );
+    expect(width).toBeGreaterThan(1100);
+    await page.locator(".btn.authorize").first().click();
+    const form = page.locator(".auth-container").filter({ hasText: "x-api-key" });
+    await form.locator("input").fill("wg_kept");
+    await form.locator("button.authorize").click();
+    await page.reload({ waitUntil: "load" });
+    await page.locator(".opblock-tag").first().waitFor();
+    expect(await page.evaluate<string>("JSON.stringify(sessionStorage)")).toContain("wg_kept");
+    await page.locator(".btn.authorize.locked, .btn.authorize").first().click();
+    await page.locator(".auth-container").filter({ hasText: "Authorized" }).first().waitFor();
+    expect(await page.evaluate<number>("localStorage.length")).toBe(0);
+    await page.evaluate("sessionStorage.clear()");
+  });
+
+  test("the pages of the guide are folded on a phone and shown beside the text on a desk", async () => {
+    await page.setViewportSize(PHONE);
+    await open("/docs/waygate/webhooks");
+    const isOpen = () => page.evaluate<boolean>("document.querySelector('nav.pages details').open");
+    expect(await isOpen()).toBe(false);
+    await page.setViewportSize(DESK);
+    await page.waitForFunction("document.querySelector('nav.pages details').open");
+    expect(await page.locator(".sample button").count()).toBe(await page.locator(".sample pre").count());
+  });
 
   test("the reference tries a route against this gateway", async () => {
     await open("/docs#/Public%20pages/home");

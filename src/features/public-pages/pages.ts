@@ -1,4 +1,5 @@
-import { page } from "./layout.ts";
+import { version } from "../../platform/version.ts";
+import { escapeHtml, page } from "./layout.ts";
 
 /** What the root of the gateway shows to a browser. */
 export const HOME_PAGE = page({
@@ -7,17 +8,24 @@ export const HOME_PAGE = page({
 <h1>Waygate</h1>
 <p class="lead">A self-hosted, multi-instance messaging gateway to WhatsApp Web sessions: send and receive messages over
 HTTP, get signed webhooks, and lose nothing that was acknowledged.</p>
+<p>This gateway runs version ${escapeHtml(version())}. <a href="/health">Its health</a> says whether it is ready.</p>
+<h2>What to do next</h2>
+<ol>
+<li>Sign in with the e-mail and password that the first start printed: <code>POST /api/auth/login</code>.</li>
+<li>Create an instance: <code>POST /api/v1/instances</code>. It has an API key of its own, which goes into <code>x-api-key</code>.</li>
+<li>Pair it with a phone, or take a <a href="/docs/waygate/sandbox">sandbox</a> instance, which needs none.</li>
+<li>Send a text: <code>POST /api/v1/instances/:id/send-text</code>.</li>
+</ol>
+<p>The <a href="/docs/waygate">quick start</a> shows these steps as commands, the <a href="/docs">reference</a> as forms to try.</p>
 <ul class="doors">
 <li><a href="/docs/waygate">Guide</a><span>A first message in five minutes, then everything else.</span></li>
 <li><a href="/docs">Interactive reference</a><span>Every route, to read and to try.</span></li>
+<li><a href="/docs/waygate/events">Events</a><span>What webhooks get, with a payload of each.</span></li>
 <li><a href="/docs/waygate/migration">Coming from another gateway</a><span>uazapi, Evolution API or WAHA.</span></li>
-<li><a href="/postman.json">Postman collection</a><span>Every route with an example body.</span></li>
-<li><a href="/openapi.json">openapi.json</a><span>The description for machines, OpenAPI 3.1.</span></li>
+<li><a href="/postman.json">Postman collection</a><span>Every route with a body that works; import the file.</span></li>
+<li><a href="/openapi.json">OpenAPI description</a><span>For code generators and other tools.</span></li>
 <li><a href="/docs/production-readiness.md">Production readiness</a><span>What to see to before it counts.</span></li>
-<li><a href="/health">Health</a><span>Whether this gateway is ready.</span></li>
 </ul>
-<p>Sign in with <code>POST /api/auth/login</code>, create an instance with <code>POST /api/v1/instances</code>,
-then use its API key as <code>x-api-key</code>.</p>
 </main>`,
 });
 
@@ -43,7 +51,16 @@ follow();
 new MutationObserver(() => {
   for (const text of document.querySelectorAll("textarea:not([aria-label])")) text.setAttribute("aria-label", "Body");
 }).observe(document.getElementById("reference"), { childList: true, subtree: true });
-SwaggerUIBundle({
+// As long as the tab: a key outlives a reload, but stays on no machine that others use.
+const KEPT = "waygate.authorized";
+const restore = () => {
+  try { ui.authActions.restoreAuthorization({ authorized: JSON.parse(sessionStorage.getItem(KEPT) ?? "{}") }); } catch {}
+  ui.getStore().subscribe(() => {
+    const authorized = ui.getState().getIn(["auth", "authorized"]);
+    sessionStorage.setItem(KEPT, JSON.stringify(authorized?.toJS?.() ?? {}));
+  });
+};
+const ui = SwaggerUIBundle({
   url: "/openapi.json",
   dom_id: "#reference",
   deepLinking: true,
@@ -52,6 +69,7 @@ SwaggerUIBundle({
   validatorUrl: null,
   // What the library leaves without a name, or outside of every landmark.
   onComplete: () => {
+    restore();
     document.getElementById("servers")?.setAttribute("aria-label", "Gateway");
     document.querySelector(".info .title")?.setAttribute("aria-level", "2");
     const regions = { "information-container": "About", "schemes-server-container": "Gateway and key", "filter-container": "Filter" };

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createHttpServer, type HttpServer } from "../../platform/http-server.ts";
 import { createLog } from "../../platform/log.ts";
+import { version } from "../../platform/version.ts";
 import { publicPagesContract } from "./contract.ts";
 import { publicPagesHandlers } from "./public-pages.ts";
 
@@ -75,4 +76,56 @@ test("the root and the assets can be read only", async () => {
     const response = await fetch(`${url}${path}`, { method: "POST" });
     expect([response.status, response.headers.get("allow")]).toEqual([405, "GET, HEAD"]);
   }
+});
+
+test("every link of every page leads to something that is served, and to a place that is there", async () => {
+  const elsewhere = new Set(["/health"]);
+  const pages = new Map<string, string>();
+  const waiting = ["/", "/docs", "/terms", "/privacy", "/docs/production-readiness.md"];
+  const dead: string[] = [];
+  const links: [string, string][] = [];
+  for (let path = waiting.shift(); path !== undefined; path = waiting.shift()) {
+    if (pages.has(path) || elsewhere.has(path)) continue;
+    const response = await fetch(`${url}${path}`, { headers: { accept: "text/html" } });
+    const type = response.headers.get("content-type") ?? "";
+    const text = await response.text();
+    pages.set(path, text);
+    if (response.status !== 200) dead.push(path);
+    if (!type.startsWith("text/html")) continue;
+    for (const [, href = ""] of text.matchAll(/(?:href|src)="([^"]+)"/g)) {
+      if (/^(https:|data:)/.test(href)) continue;
+      const target = new URL(href, `http://gateway${path}`);
+      links.push([`${path} -> ${href}`, `${target.pathname}${target.hash}`]);
+      waiting.push(target.pathname);
+    }
+  }
+  const isThere = (target: string) => {
+    const [path = "", id] = target.split("#");
+    return !id || elsewhere.has(path) || pages.get(path)?.includes(` id="${id}"`);
+  };
+  dead.push(...links.filter(([, target]) => !isThere(target)).map(([link]) => link));
+  expect(dead).toEqual([]);
+  expect(pages.size).toBeGreaterThan(25);
+});
+
+test("a browser that asks for a page that is not there gets a page, and a program gets JSON", async () => {
+  for (const path of ["/nothing", "/docs/waygate/nothing"]) {
+    const page = await fetch(`${url}${path}`, { headers: { accept: "text/html,*/*" } });
+    expect([page.status, page.headers.get("content-type")]).toEqual([404, "text/html; charset=utf-8"]);
+    expect(await page.text()).toContain('href="/docs/waygate"');
+    const answer = await fetch(`${url}${path}`);
+    expect([answer.status, answer.headers.get("content-type")]).toEqual([
+      404,
+      "application/json; charset=utf-8",
+    ]);
+  }
+  const call = await fetch(`${url}/api/v1/nothing`, { headers: { accept: "text/html" } });
+  expect(call.headers.get("content-type")).toBe("application/json; charset=utf-8");
+});
+
+test("the first page tells the version, and the icon is of this product", async () => {
+  expect(await (await fetch(`${url}/`)).text()).toContain(`version ${version()}`);
+  const icon = await fetch(`${url}/favicon.ico`);
+  expect(icon.headers.get("content-type")).toBe("image/svg+xml");
+  expect(await icon.text()).toContain("<svg");
 });

@@ -4,8 +4,8 @@ import { GatewayError } from "../../platform/errors.ts";
 import { type Handlers, RawAnswer } from "../../platform/handler.ts";
 import { packageRoot } from "../../platform/version.ts";
 import type { publicPagesContract } from "./contract.ts";
-import { createGuide, GUIDE } from "./guide.ts";
-import { PAGE_STYLE } from "./layout.ts";
+import { createGuide, GUIDE, GUIDE_SCRIPT } from "./guide.ts";
+import { ICON, PAGE_STYLE } from "./layout.ts";
 import { LINK_PAGE, LINK_STYLE } from "./link-page.ts";
 import { LINK_SCRIPT } from "./link-script.ts";
 import { DOCS_PAGE, HOME_PAGE, START_SCRIPT } from "./pages.ts";
@@ -15,23 +15,31 @@ import { textHandlers } from "./text-pages.ts";
 const HTML = "text/html; charset=utf-8";
 const JSON_TYPE = "application/json; charset=utf-8";
 const CSS = "text/css; charset=utf-8";
+const SVG = "image/svg+xml";
 const SCRIPT = "text/javascript; charset=utf-8";
 
 /** Files of Swagger UI that may be asked for; nothing else of the disk can. The build copies them. */
 const PACKAGE_FILES = new Map([
   ["swagger-ui.css", CSS],
   ["swagger-ui-bundle.js", SCRIPT],
-  ["favicon-32x32.png", "image/png"],
 ]);
 const OWN_FILES = new Map([
   ["page.css", { type: CSS, text: PAGE_STYLE }],
   ["start.js", { type: SCRIPT, text: START_SCRIPT }],
+  ["guide.js", { type: SCRIPT, text: GUIDE_SCRIPT }],
+  ["icon.svg", { type: SVG, text: ICON }],
   ["link.css", { type: CSS, text: LINK_STYLE }],
   ["link.js", { type: SCRIPT, text: LINK_SCRIPT }],
 ]);
 
 const NO_MORE = ["base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'"];
-const PAGE_POLICY = ["default-src 'none'", "style-src 'self'", "img-src 'self'", ...NO_MORE];
+const PAGE_POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self'",
+  ...NO_MORE,
+];
 /** The library of the reference writes styles of its own and calls the gateway. */
 const REFERENCE_POLICY = [
   "default-src 'none'",
@@ -71,7 +79,7 @@ export function publicPagesHandlers(
     guidePage: async ({ input }) => toPage(await guide(input.page)),
     docsAsset: async ({ input }) => readAsset(input.file),
     linkPage: async () => toPage(LINK_PAGE, LINK_POLICY, NOT_STORED),
-    favicon: async () => readAsset("favicon-32x32.png"),
+    favicon: async () => readAsset("icon.svg"),
     ...textHandlers({ dataDir, packageRoot: packageRoot() }),
   };
 }

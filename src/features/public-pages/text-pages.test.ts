@@ -55,3 +55,12 @@ it("the terms are a page, and the operator's own text wins", async () => {
   expect(text).toContain("Our <em>own</em> terms");
   expect(text).not.toContain("<script>");
 });
+
+it.each(["/privacy", "/docs/production-readiness.md"])("%s is a page for a browser", async (path) => {
+  const folders = { dataDir: join(scratch.path, "data"), packageRoot: packageRoot() };
+  const contract = { privacy, terms, productionReadiness };
+  served = await serveFeature(contract, textHandlers(folders), async () => ({ kind: "public" }));
+  const { headers, body } = await served.call(`GET ${path}`, undefined, { accept: "text/html,*/*;q=0.8" });
+  expect([headers.get("content-type"), headers.get("vary")]).toEqual([HTML, "accept"]);
+  expect(Buffer.from(body).toString()).toContain("<h1 ");
+});

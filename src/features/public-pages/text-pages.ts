@@ -27,9 +27,11 @@ const HEADERS = {
 export function textHandlers({ dataDir, packageRoot }: PageFolders): TextHandlers {
   const legal = (name: string) => [join(dataDir, name), join(packageRoot, "docs", "legal", name)];
   return {
-    async privacy() {
+    async privacy({ headers }) {
       const text = await readFirst(legal("privacy.md"));
-      return text === undefined ? absent("Privacy policy") : new RawAnswer(MARKDOWN, text, 200, HEADERS);
+      return text === undefined
+        ? absent("Privacy policy")
+        : negotiate("Privacy policy", text, headers.accept);
     },
 
     async terms() {
@@ -37,11 +39,11 @@ export function textHandlers({ dataDir, packageRoot }: PageFolders): TextHandler
       return text === undefined ? absent("Terms of use") : toPage("Terms of use", toHtml(text));
     },
 
-    async productionReadiness() {
+    async productionReadiness({ headers }) {
       const text = await readFirst([join(packageRoot, "docs", "production-readiness.md")]);
       return text === undefined
         ? absent("Production readiness")
-        : new RawAnswer(MARKDOWN, text, 200, HEADERS);
+        : negotiate("Production readiness", text, headers.accept);
     },
   };
 }
@@ -52,6 +54,14 @@ async function readFirst(paths: readonly string[]): Promise<string | undefined> 
     if (text !== undefined) return text;
   }
   return undefined;
+}
+
+/** Markdown, as it is specified; who asks for HTML by name, as browsers do, gets a page. */
+function negotiate(title: string, text: string, accept: string | string[] | undefined): RawAnswer {
+  const answer = String(accept).includes("text/html")
+    ? toPage(title, toHtml(text))
+    : new RawAnswer(MARKDOWN, text, 200, HEADERS);
+  return new RawAnswer(answer.type, answer.body, 200, { ...answer.headers, vary: "accept" });
 }
 
 function toPage(title: string, body: string): RawAnswer {
