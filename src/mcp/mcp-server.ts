@@ -8,6 +8,7 @@ import {
   type Tool as ListedTool,
   ListPromptsRequestSchema,
   ListResourcesRequestSchema,
+  ListResourceTemplatesRequestSchema,
   ListToolsRequestSchema,
   McpError,
   ReadResourceRequestSchema,
@@ -63,7 +64,7 @@ function serveTools(server: Server, client: Client, options: McpOptions): void {
     if (!parsed.success) return toError(invalid(parsed.error), options);
     try {
       const answer = await callTool(tool, parsed.data, { ...options, client, signal });
-      return { content: [{ type: "text", text: toAnswerText(answer, { ...options, ...tool }) }] };
+      return toResult(toAnswerText(answer, { ...options, ...tool }));
     } catch (error) {
       return toError(explain(error, options), options);
     }
@@ -73,6 +74,7 @@ function serveTools(server: Server, client: Client, options: McpOptions): void {
 function toListed({ name, description, kind, input }: Tool): ListedTool {
   return {
     name,
+    title: titleOf(name),
     description,
     inputSchema: z.toJSONSchema(input, { io: "input" }) as ListedTool["inputSchema"],
     annotations: {
@@ -81,6 +83,17 @@ function toListed({ name, description, kind, input }: Tool): ListedTool {
       openWorldHint: true,
     },
   };
+}
+
+/** What a host shows a person: "send_message" as "Send message". */
+function titleOf(name: string): string {
+  const words = name.replaceAll("_", " ");
+  return `${words.charAt(0).toUpperCase()}${words.slice(1)}`;
+}
+
+/** The same answer twice: as text for every host, and as an object for those that read one. */
+function toResult(text: string): CallToolResult {
+  return { content: [{ type: "text", text }], structuredContent: JSON.parse(text) };
 }
 
 /** Some assistants spell an absent argument as null. */
@@ -161,10 +174,7 @@ function refuseArguments(fields: { field: string; issue: string }[]): Refusal {
 }
 
 function toError(refusal: Refusal, { apiKey }: McpOptions): CallToolResult {
-  return {
-    isError: true,
-    content: [{ type: "text", text: toAnswerText(refusal, { isForeign: false, apiKey }) }],
-  };
+  return { isError: true, ...toResult(toAnswerText(refusal, { isForeign: false, apiKey })) };
 }
 
 function serveResources(server: Server, client: Client, options: McpOptions): void {
@@ -173,6 +183,8 @@ function serveResources(server: Server, client: Client, options: McpOptions): vo
       ...{ uri, name, description, mimeType: "application/json" },
     })),
   }));
+  // Hosts ask for them wherever there are resources.
+  server.setRequestHandler(ListResourceTemplatesRequestSchema, () => ({ resourceTemplates: [] }));
   server.setRequestHandler(ReadResourceRequestSchema, async ({ params: { uri } }, { signal }) => {
     const resource = RESOURCES.find((one) => one.uri === uri);
     if (!resource) throw new McpError(NOT_FOUND, `There is no resource ${uri}.`, { uri });

@@ -2,7 +2,6 @@ import { z } from "zod";
 import { contract } from "../contract.ts";
 import { instance, page, type Tool, tool, withRecipient } from "./tool.ts";
 
-const chatJid = contract.listChatMessages.input.shape.jid;
 const { q: nameOrDigits } = contract.listContacts.input.shape;
 const { q: words, direction } = contract.listMessages.input.shape;
 const { q: title } = contract.listConversations.input.shape;
@@ -53,9 +52,9 @@ export const READ_TOOLS: readonly Tool[] = [
   tool({
     ...{ name: "get_conversation_messages", kind: "read", isForeign: true },
     description: "List the messages of one conversation, newest first.",
-    input: z.object({ ...instance, jid: chatJid.describe("A jid, a LID or a number."), ...page }),
-    ask: ({ client, instanceId, options }, { instanceId: id, ...given }) =>
-      client.listChatMessages({ id: instanceId(id), ...given }, options),
+    input: withRecipient(page),
+    ask: ({ client, instanceId, options }, { instanceId: id, number, jid, ...given }) =>
+      client.listChatMessages({ id: instanceId(id), jid: jid ?? String(number), ...given }, options),
   }),
   tool({
     ...{ name: "get_messages", kind: "read", isForeign: true },

@@ -151,12 +151,23 @@ describe("what the server offers", () => {
       create_group: ["instanceId", "name!", "participants!"],
       add_group_participants: ["instanceId", "jid!", "participants!"],
       get_group_info: ["instanceId", "jid!"],
-      get_conversation_messages: ["instanceId", "jid!", "limit", "cursor"],
+      get_conversation_messages: [...to, "limit", "cursor"],
       check_recipient: to,
     });
     expect(tools.find(({ name }) => name === "send_buttons")?.inputSchema.properties).toMatchObject({
       buttons: { type: "array", maxItems: 3, items: { required: ["id", "text"] } },
     });
+  });
+
+  test("have titles that people can read", async () => {
+    const { tools } = await assistant.listTools();
+    const titles = tools.map(({ title }) => title);
+    expect(titles).toContain("Get conversation messages");
+    expect(titles.filter((title) => !/^[A-Z][a-z]+( [a-z]+)+$/.test(title ?? ""))).toEqual([]);
+  });
+
+  test("are no templates of resources, which hosts ask for all the same", async () => {
+    expect(await assistant.listResourceTemplates()).toEqual({ resourceTemplates: [] });
   });
 
   test("are three resources and four prompts", async () => {
@@ -284,6 +295,26 @@ describe("reading", () => {
     }
     const own = await ask("get_instances");
     expect(own.answer).not.toHaveProperty("untrusted");
+  });
+
+  test.each([{ number: "+55 (11) 96666-4444" }, { number: "5511966664444" }, { jid: "5511966664444" }])(
+    "the messages of a conversation are found by %j",
+    async (named) => {
+      await sales.client.sandboxReceive({ id: sales.id, from: "5511966664444", text: "Here" });
+      await waitUntil(async () => (await textsOf("5511966664444")).length > 0);
+      const { answer } = await ask("get_conversation_messages", { ...named, limit: 1 });
+      expect(answer.data).toMatchObject([{ text: "Here" }]);
+      expect((await ask("get_conversation_messages", {})).answer.message).toMatch(
+        /number or jid is required/,
+      );
+    },
+  );
+
+  test("answers come as an object too, marked and without secrets like the text", async () => {
+    const result = await assistant.callTool({ name: "get_messages", arguments: { limit: 1 } });
+    const [text] = result.content as { text: string }[];
+    expect(result.structuredContent).toEqual(JSON.parse(text?.text ?? ""));
+    expect(Object.keys(result.structuredContent ?? {})[0]).toBe("untrusted");
   });
 
   test("contacts are listed, looked at and checked", async () => {
