@@ -99,12 +99,13 @@ function collect(route: Route, { query, body }: RequestParts): Record<string, un
   return route.http.startsWith("DELETE ") ? { ...query, ...fields } : { ...fields };
 }
 
-/** A refusal for what a schema found wrong with a value. */
+/** A refusal for what a schema found wrong with a value: one sentence per field. */
 export function invalidInput(issues: readonly z.core.$ZodIssue[], input: unknown): GatewayError {
-  const fields = issues
+  const faults = issues
     .flatMap((issue) => flatten(issue))
     .slice(0, MAX_FIELDS)
     .map((fault) => describeFault(fault, input));
+  const fields = faults.filter((one, at) => faults.findIndex(({ field }) => field === one.field) === at);
   const [first] = fields;
   const sentence = first?.field
     ? `${first.field}: ${first.issue}`
