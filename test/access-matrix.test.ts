@@ -335,7 +335,7 @@ describe("an agent", () => {
     expect(wrong).toEqual([]);
   });
 
-  it("sees where deliveries went, but no path of a receiver, which may hold its token", async () => {
+  it("sees the host to which deliveries went and no path; an administrator sees the path with its tokens masked", async () => {
     const { token, instance: id } = own;
     const { data } = await as(token).createWebhook({ id, name: "Shop", url: "http://127.0.0.1:9/t0k3n" });
     await expect(as(token).testWebhook({ id, webhookId: data.id })).rejects.toMatchObject({
