@@ -37,6 +37,7 @@ import * as sandboxTokens from "./0045-sandbox-tokens.ts";
 import * as accountRemoval from "./0046-account-removal.ts";
 import * as onePerson from "./0047-one-person.ts";
 import * as replyLimit from "./0050-reply-limit.ts";
+import * as messageReceipts from "./0054-message-receipts.ts";
 import * as campaignArchive from "./0057-campaign-archive.ts";
 import * as figures from "./0058-figures.ts";
 
@@ -82,4 +83,5 @@ export const migrations: Record<string, Migration> = {
   "0045-sandbox-tokens": sandboxTokens,
   "0050-reply-limit": replyLimit,
   "0046-account-removal": accountRemoval,
+  "0054-message-receipts": messageReceipts,
 };

@@ -602,6 +602,23 @@ export interface KeptKeyTable {
   sealed: Buffer;
 }
 
+/** How far one member of a group has come with a message of ours. */
+export interface MessageReceiptTable {
+  message: number;
+  /** The address under which the member stood here first. */
+  person: string;
+  account_id: number;
+  instance_id: number;
+  jid: string;
+  lid: string | null;
+  phone: string | null;
+  /** Was in the group when the message went out. */
+  is_addressee: boolean;
+  delivered_at: Date | null;
+  read_at: Date | null;
+  played_at: Date | null;
+}
+
 export interface GroupChatTable {
   id: Generated<number>;
   account_id: number;
@@ -965,6 +982,7 @@ export interface Tables {
   delivery: DeliveryTable;
   attempt: AttemptTable;
   secret_check: SecretCheckTable;
+  message_receipt: MessageReceiptTable;
   group_chat: GroupChatTable;
   group_list: GroupListTable;
   audit: AuditTable;

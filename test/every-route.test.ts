@@ -241,7 +241,14 @@ describe.each<NetworkName>(["sandbox", "whatsapp"])("on the network %s", (networ
     expect((await client.listGroups({ id, refresh: true })).data).toContainEqual(
       expect.objectContaining({ jid, name: "Crew", size: 3 }),
     );
-    expect((await client.sendText({ id, jid, text: "Hi all" })).data.jid).toBe(jid);
+    const { data: greeting } = await client.sendText({ id, jid, text: "Hi all" });
+    expect(greeting.jid).toBe(jid);
+    const receipts = async () =>
+      (await client.getMessageReceipts({ id, messageId: greeting.message_id ?? "" })).data;
+    await waitUntil(async () => (await receipts()).delivered > 0);
+    expect((await receipts()).receipts).toContainEqual(
+      expect.objectContaining({ jid: jidOf(ana), lid, phone: ana, delivered_at: expect.any(String) }),
+    );
     const { data: invite } = await client.getGroupInvite({ id, jid });
     expect(invite).toMatchObject({ jid, url: `https://chat.whatsapp.com/${invite.code}` });
     expect((await client.leaveGroup({ id, jid })).data).toEqual({ jid });

@@ -127,7 +127,16 @@ export type NetworkEvent =
   | { type: "logged_out"; reason: string }
   | { type: "banned"; reason: string }
   | { type: "message"; message: NetworkMessage }
-  | { type: "message_status"; chat: Jid; ids: MessageId[]; from_me: boolean; status: MessageStatus; at: Date }
+  | {
+      type: "message_status";
+      chat: Jid;
+      ids: MessageId[];
+      from_me: boolean;
+      status: MessageStatus;
+      at: Date;
+      /** In a group: the member who has received, read or played our messages. */
+      participant?: Identity;
+    }
   | {
       type: "message_edited";
       chat: Jid;

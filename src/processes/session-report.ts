@@ -46,7 +46,8 @@ export type SessionReport = (instance: SessionOwner, event: NetworkEvent) => Pro
 export function createSessionReport(parts: ReportParts): SessionReport {
   const { db, conversations, recorder, live } = parts;
   const told = createToldRecorder(parts);
-  const take = createMessageTaker(parts, told.receipt);
+  const learnGroup = createGroupLearner(parts);
+  const take = createMessageTaker(parts, told.receipt, learnGroup);
 
   return async (instance, event) => {
     if (isConnectionEvent(event)) return recorder.record(instance.id, event);
@@ -54,6 +55,7 @@ export function createSessionReport(parts: ReportParts): SessionReport {
       case "message":
         return take(instance, event.message);
       case "message_status":
+        if (event.participant) learnGroup(instance, event.chat);
         return told.receipt({ instance_id: instance.id, ...event });
       case "message_edited":
       case "message_deleted":
@@ -75,11 +77,14 @@ export function createSessionReport(parts: ReportParts): SessionReport {
   };
 }
 
-function createMessageTaker(parts: ReportParts, receipt: (receipt: Receipt) => Promise<void>) {
+function createMessageTaker(
+  parts: ReportParts,
+  receipt: (receipt: Receipt) => Promise<void>,
+  learnGroup: ReturnType<typeof createGroupLearner>,
+) {
   const { db, engine, conversations, live } = parts;
   const inbound = createInboundRecorder(db, engine, conversations, createInboundFollower(parts.suppression));
   const markRead = createAutoReader({ ...parts, record: receipt });
-  const learnGroup = createGroupLearner(parts);
 
   return async (instance: SessionOwner, message: NetworkMessage): Promise<void> => {
     const { ignore_groups, read_messages } = await live.of(instance.id);
@@ -94,10 +99,13 @@ function createMessageTaker(parts: ReportParts, receipt: (receipt: Receipt) => P
 function createToldRecorder({ db, engine, conversations, live }: ReportParts) {
   const receipts = createReceiptRecorder(db, engine, followMessages);
   return {
-    receipt: (receipt: Receipt): Promise<void> =>
-      conversations.underAddress(receipt.instance_id, receipt.chat, (chat) =>
-        receipts.record({ ...receipt, chat }),
-      ),
+    async receipt({ participant: told, ...receipt }: Receipt): Promise<void> {
+      const { instance_id, chat: address } = receipt;
+      const participant = told && (await conversations.identify(instance_id, told));
+      await conversations.underAddress(instance_id, address, (chat) =>
+        receipts.record({ ...receipt, chat, ...(participant && { participant }) }),
+      );
+    },
 
     async change({ id }: SessionOwner, told: MessageChange): Promise<void> {
       const change = { ...told, by: await conversations.identify(id, told.by) };

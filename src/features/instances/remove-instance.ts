@@ -159,6 +159,8 @@ async function removeHistory(db: Db, id: number): Promise<void> {
       select id from ${sql.table(table)} where instance_id = ${id} limit ${ROWS_AT_ONCE})`;
   const pieces = [
     pieceOf("media"),
+    sql`delete from message_receipt where instance_id = ${id} and (message, person) in (
+      select message, person from message_receipt where instance_id = ${id} order by message limit ${ROWS_AT_ONCE})`,
     pieceOf("message"),
     sql`delete from message_search where instance_id = ${id} and (at, id) in (
       select at, id from message_search where instance_id = ${id} order by at, id limit ${ROWS_AT_ONCE})`,

@@ -324,6 +324,18 @@ export const keptMessage = message.extend({
     .describe("When it was deleted for everyone; its words stay readable here."),
 });
 
+const receivedAt = z.iso.datetime().nullable();
+
+const memberReceipt = z.object({
+  jid: z.string(),
+  lid: nullableText,
+  phone: nullableText,
+  status: z.enum(["sent", "delivered", "read", "played"]),
+  delivered_at: receivedAt,
+  read_at: receivedAt,
+  played_at: receivedAt,
+});
+
 const tag = "Messages";
 
 const send = {
@@ -503,6 +515,27 @@ export const messagesContract = {
       error: z.object({ code: z.string(), message: z.string(), retryable: z.boolean() }).nullable(),
       client_message_id: z.string().nullable(),
       metadata: z.unknown(),
+    }),
+  }),
+  getMessageReceipts: route({
+    http: "GET /api/v1/instances/:id/messages/:messageId/receipts",
+    access: "instance",
+    tag,
+    summary: "Get who has received, read or played a message that this instance has sent to a group",
+    message: "Receipts",
+    input: z.object({ id: instanceId, messageId: boundedText(128).min(1) }),
+    output: z.object({
+      message_id: z.string(),
+      jid: z.string(),
+      status: message.shape.status,
+      addressees: z
+        .number()
+        .nullable()
+        .describe("Members of the group when the message went out, without this instance; null: not known."),
+      delivered: z.number().describe("Members who have received it, also those who have read or played it."),
+      read: z.number(),
+      played: z.number(),
+      receipts: z.array(memberReceipt).describe("One entry per member, the furthest first."),
     }),
   }),
 };

@@ -1,4 +1,5 @@
 import type { SessionCalls } from "../../network/driver.ts";
+import type { Db } from "../../platform/db.ts";
 import { GatewayError, invalidField } from "../../platform/errors.ts";
 import type { Caller, Handlers } from "../../platform/handler.ts";
 import { acceptMessages, type NewMessage } from "./accept-message.ts";
@@ -6,6 +7,7 @@ import { type ActorDeps, createActor, queueAction } from "./act-on-message.ts";
 import { createSender, type SenderDeps } from "./answer-send.ts";
 import type { messagesContract } from "./contract.ts";
 import { listMessages, type MessageFilter } from "./list-messages.ts";
+import { listReceipts } from "./list-receipts.ts";
 import {
   type MessageRow,
   type StoredContent,
@@ -65,18 +67,24 @@ export function messageHandlers(deps: MessageDeps): MessageHandlers {
     setPresence: ({ input, signal }) => setPresence(shared, input, signal),
 
     async getMessage({ input: { id, messageId } }) {
-      const row = await selectMessages(deps.db)
-        .where("m.instance_id", "=", id)
-        .where(({ eb }) =>
-          /^\d{1,15}$/.test(messageId)
-            ? eb("m.id", "=", Number(messageId))
-            : eb("m.message_id", "=", messageId),
-        )
-        .executeTakeFirstOrThrow(() => new GatewayError("MESSAGE_NOT_FOUND", "There is no such message."));
+      const row = await getRow(deps.db, id, messageId);
       const { error, client_message_id, metadata } = row;
       return { ...toKeptMessage(row), error, client_message_id, metadata };
     },
+
+    async getMessageReceipts({ input: { id, messageId } }) {
+      return listReceipts(deps.db, await getRow(deps.db, id, messageId));
+    },
   };
+}
+
+async function getRow(db: Db, instanceId: number, messageId: string): Promise<MessageRow> {
+  return selectMessages(db)
+    .where("m.instance_id", "=", instanceId)
+    .where(({ eb }) =>
+      /^\d{1,15}$/.test(messageId) ? eb("m.id", "=", Number(messageId)) : eb("m.message_id", "=", messageId),
+    )
+    .executeTakeFirstOrThrow(() => new GatewayError("MESSAGE_NOT_FOUND", "There is no such message."));
 }
 
 type SendRoutes = "sendText" | "sendMedia" | "sendLocation" | "sendContact" | "sendReply" | "send";

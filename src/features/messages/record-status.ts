@@ -9,6 +9,7 @@ import { keepSentFiles } from "../media/media.ts";
 import { tellDecided } from "./await-outcome.ts";
 import { messageEvent, sentEvent } from "./message-events.ts";
 import { type MessageRow, readForEvents, selectForEvents, WAITING_FILE } from "./message-view.ts";
+import { type GroupProgress, type Move, recordGroupReceipts } from "./record-group-receipts.ts";
 import type { CampaignFollower } from "./record-outcome.ts";
 
 /** A receipt: how far some messages of a chat have come, of ours at the other end or of theirs at this one. */
@@ -47,18 +48,24 @@ export async function recordReceipts(
   receipts: Receipt[],
   follow?: CampaignFollower,
 ): Promise<RecordedReceipts> {
-  const raised = await raiseStatuses(trx, receipts);
-  if (raised.length === 0) return { lanes: [], decided: [], freed: [] };
+  const groups = await recordGroupReceipts(trx, receipts);
+  const raised = await raiseStatuses(trx, receipts, groups);
+  const moved = receipts.flatMap((receipt) => groups.movedBy(receipt)?.messages ?? []).map((id) => ({ id }));
+  if (raised.length + moved.length === 0) return { lanes: [], decided: [], freed: [] };
   const ofCampaigns = raised.filter(({ origin }) => origin === "campaign").map((row) => row.id);
   if (ofCampaigns.length > 0) await follow?.(trx, ofCampaigns);
   const decided = raised.filter((row) => row.is_outcome).map((row) => row.id);
   const freed = decided.length === 0 ? [] : await endSends(trx, decided);
   const withFile = raised.filter((row) => row.is_outcome && row.waiting_file !== null).map((row) => row.id);
   const stored = withFile.length === 0 ? [] : await keepFilesOf(trx, withFile);
-  const rows = withFile.length === 0 ? raised : await readForEvents(trx, raised);
+  const isCurrent = withFile.length + moved.length === 0;
+  const rows = isCurrent ? raised : await readForEvents(trx, [...raised, ...moved]);
   const byId = new Map(rows.map((row) => [row.id, row]));
   const sent = decided.flatMap((id) => byId.get(id) ?? []);
-  const lanes = await recordEvents(trx, [...sent.map(sentEvent), ...receiptEvents(receipts, raised, byId)]);
+  const lanes = await recordEvents(trx, [
+    ...sent.map(sentEvent),
+    ...receiptEvents(receipts, raised, groups, byId),
+  ]);
   return { lanes: [...lanes, ...stored], decided: sent, freed };
 }
 
@@ -72,9 +79,13 @@ interface Raised extends MessageRow {
 }
 
 /** Our own messages move on from status to status; theirs are received, and read at most once. */
-async function raiseStatuses(trx: Trx, receipts: Receipt[]): Promise<Raised[]> {
-  const input = receipts.flatMap(({ ids, ...receipt }, index) =>
-    ids.map((message_id) => ({ ...receipt, message_id, receipt: index })),
+async function raiseStatuses(trx: Trx, receipts: Receipt[], groups: GroupProgress): Promise<Raised[]> {
+  const input = receipts.flatMap((receipt, index) =>
+    receipt.ids.map((message_id) => {
+      const { instance_id, chat, from_me, at } = receipt;
+      const status = groups.statusOf(receipt, message_id);
+      return { instance_id, chat, message_id, from_me, status, at, receipt: index };
+    }),
   );
   // In there `message` is what was changed, not the table.
   const ofRaised = selectForEvents(trx);
@@ -146,15 +157,29 @@ const EVENT_OF: Partial<Record<MessageStatus, EventDraft["event"]>> = {
   played: "message.read",
 };
 
-/** One event per receipt, for the messages that it moved. */
-function receiptEvents(receipts: Receipt[], raised: Raised[], rows: Map<number, MessageRow>): EventDraft[] {
+/** One event per receipt, for the messages that it moved: in a group, as far as its member is concerned. */
+function receiptEvents(
+  receipts: Receipt[],
+  raised: Raised[],
+  groups: GroupProgress,
+  rows: Map<number, MessageRow>,
+): EventDraft[] {
   return receipts.flatMap((receipt, index) => {
-    const moved = raised.filter((row) => row.receipt === index).flatMap(({ id }) => rows.get(id) ?? []);
+    const move = groups.movedBy(receipt);
+    const ids = move?.messages ?? raised.filter((row) => row.receipt === index).map(({ id }) => id);
+    const moved = ids.flatMap((id) => rows.get(id) ?? []);
     const event = EVENT_OF[receipt.status];
     const [first] = moved;
     if (!first || !event) return [];
     const { jid, direction } = first;
     const message_ids = moved.map((row) => row.message_id);
-    return [messageEvent(event, first, { message_ids, jid, at: receipt.at.toISOString(), direction })];
+    const at = receipt.at.toISOString();
+    const participant = move?.member ? toMember(move.member) : null;
+    return [messageEvent(event, first, { message_ids, jid, participant, at, direction })];
   });
+}
+
+/** Receipts tell no name. */
+function toMember({ jid, lid, phone }: NonNullable<Move["member"]>) {
+  return { jid, lid, phone };
 }

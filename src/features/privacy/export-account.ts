@@ -189,7 +189,10 @@ function toJson(table: DeclaredTable): RawBuilder<unknown> {
   const inner = sql`(${row} #- '{content,ref}' #- '{content,upload}' #- '{content,shared}' #- '{media,shared}')`;
   if (table === "campaign") return inner;
   return sql`(${inner} || jsonb_build_object('file', (
-    select to_jsonb(f) - ${hiddenOf("media")}::text[] from media f where f.message = t.id)))`;
+    select to_jsonb(f) - ${hiddenOf("media")}::text[] from media f where f.message = t.id)) || (
+    select case when count(*) = 0 then '{}' else jsonb_build_object('receipts', jsonb_agg(to_jsonb(r)
+      - '{message,person,account_id,instance_id}'::text[] order by r.person)) end
+    from message_receipt r where r.message = t.id))`;
 }
 
 const INNER = ["at", "lane", "global_lane", "inbound_lane", "config", "progress", "until", "blob", "upload"];

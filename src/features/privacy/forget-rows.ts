@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import type { Trx } from "../../platform/db.ts";
-import type { Batch, Run, Step } from "./anonymise-run.ts";
+import { type Batch, ROWS_AT_ONCE, type Run, type Step } from "./anonymise-run.ts";
 import type { DeclaredTable } from "./personal-data.ts";
 import type { Part } from "./treatments.ts";
 
@@ -19,6 +19,7 @@ const FORGOTTEN: readonly (readonly [DeclaredTable, Owner, Part])[] = [
 /** What is known better elsewhere, or over soon, goes with its rows. */
 export const FORGET_STEPS: readonly Step[] = [
   { name: "outgoing_media", parts: ["messages"], take: forgetCampaignFiles },
+  { name: "message_receipt", parts: ["messages", "conversations"], take: forgetReceipts },
   ...FORGOTTEN.map(
     ([name, owner, part]): Step => ({
       ...{ name, parts: [part] },
@@ -42,4 +43,20 @@ async function forgetCampaignFiles(trx: Trx, run: Run): Promise<Batch> {
     trx,
   );
   return { rows: Number(numAffectedRows), after: null };
+}
+
+/** Who has read what in a group. */
+async function forgetReceipts(trx: Trx, run: Run): Promise<Batch> {
+  const { numAffectedRows = 0n } = await sql`
+    with found as materialized (
+      select r.message, r.person from unnest(${run.instances}::bigint[]) as i (id) cross join lateral (
+        select message, person from message_receipt where instance_id = i.id and message <= ${run.until.message ?? 0}
+        limit ${ROWS_AT_ONCE}) r
+      limit ${ROWS_AT_ONCE}
+    )
+    delete from message_receipt r using found f where r.message = f.message and r.person = f.person`.execute(
+    trx,
+  );
+  const rows = Number(numAffectedRows);
+  return { rows, after: rows === 0 ? null : rows };
 }

@@ -105,6 +105,10 @@ export const PERSONAL_DATA = {
       metadata: nothing("messages"),
     },
   },
+  message_receipt: {
+    plain: "message account_id instance_id is_addressee delivered_at read_at played_at",
+    gone: { columns: "person jid lid phone", parts: ["messages", "conversations"] },
+  },
   message_search: {
     plain: "account_id instance_id at id",
     gone: { columns: "words", parts: ["messages"] },

@@ -207,13 +207,14 @@ function reactionData(event: RecordedEvent) {
 
 /** That gateway calls once per message; a receipt for several names the first here and lists them all. */
 function statusData(event: RecordedEvent, status: string) {
-  const { message, message_ids = [], jid } = event.data;
+  const { message, message_ids = [], jid, participant } = event.data;
   const ids = message_ids.length === 0 && message ? [message.message_id] : message_ids;
   return {
     keyId: ids[0] ?? null,
     ...(ids.length > 1 && { keyIds: ids }),
     remoteJid: jid ?? message?.jid,
     fromMe: message?.from_me ?? true,
+    ...(participant && { participant: participant.lid ?? participant.jid }),
     status,
     instanceId: event.instance_id,
     messageId: message ? String(message.id) : null,

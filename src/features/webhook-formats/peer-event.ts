@@ -57,6 +57,8 @@ export interface EventData {
   at?: string;
   text?: string;
   by?: Person;
+  /** Of a receipt in a group: who has received or read it. */
+  participant?: Omit<Person, "push_name"> | null;
   reaction?: string;
   sender?: Person;
   status?: string;

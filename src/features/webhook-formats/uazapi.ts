@@ -200,9 +200,9 @@ function ofReaction(event: RecordedEvent) {
 }
 
 function update(event: RecordedEvent, { type, state }: { type: string; state: string }): Named {
-  const { message, message_ids, message_id, at, by } = event.data;
+  const { message, message_ids, message_id, at, by, participant } = event.data;
   const chat = chatOf(event.data);
-  const who = by ?? (message?.from_me && !message.is_group ? message : null);
+  const who = by ?? participant ?? (message?.from_me && !message.is_group ? message : null);
   const pn = phoneJid(who?.phone) ?? "";
   const lid = who?.lid ?? "";
   return [

@@ -163,6 +163,7 @@ const ACK_NAMES = new Map(Object.values(ACKS));
 /** One call per message there; a receipt for several names the first here and lists them all. */
 function ack({ data }: RecordedEvent, level: number): Named {
   const chat = chatOf(data);
+  const reader = data.participant;
   const fromMe = data.message?.from_me ?? true;
   const bare = data.message_ids ?? (data.message ? [data.message.message_id] : []);
   const ids = bare.map((id) => messageId(fromMe, chat, id, null));
@@ -171,7 +172,8 @@ function ack({ data }: RecordedEvent, level: number): Named {
     {
       id: ids[0] ?? null,
       ...(ids.length > 1 && { ids }),
-      ...{ from: userId(chat), to: null, participant: null, fromMe, ack: level },
+      ...{ from: userId(chat), to: null, participant: reader ? userId(reader.jid) : null },
+      ...{ fromMe, ack: level },
       ...{ ackName: ACK_NAMES.get(level) ?? "UNKNOWN", _data: {} },
     },
   ];

@@ -55,8 +55,10 @@ export function createSandboxControl(pool: Pool, account_id: number): SandboxCon
       return post(phone, scene, { kind: "deleted", body });
     },
     async read(phone, act) {
-      const body = { ids: act.message_ids, from_me: !act.from_me, status: "read" as const };
-      return post(phone, await sceneOf(network, phone, act), { kind: "status", body });
+      const scene = await sceneOf(network, phone, act);
+      const by = act.group_jid && !act.from_me ? scene.writer : null;
+      const body = { ids: act.message_ids, from_me: !act.from_me, status: "read" as const, by };
+      return post(phone, scene, { kind: "status", body });
     },
     async call(phone, act) {
       const scene = await sceneOf(network, phone, act);

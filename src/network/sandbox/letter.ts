@@ -18,7 +18,16 @@ export type Letter =
         receipt?: { phone: string; chat: Jid };
       };
     }
-  | { kind: "status"; body: { ids: MessageId[]; from_me: boolean; status: MessageStatus } }
+  | {
+      kind: "status";
+      body: {
+        ids: MessageId[];
+        from_me: boolean;
+        status: MessageStatus;
+        /** Of a group: the member. */
+        by?: Person | null;
+      };
+    }
   | { kind: "edited"; body: { id: MessageId; from_me: boolean; by: Person; text: string } }
   | { kind: "deleted"; body: { id: MessageId; from_me: boolean; by: Person } }
   | { kind: "reaction"; body: { id: MessageId; from_me: boolean; by: Person; reaction: string } }
@@ -58,7 +67,12 @@ export function tellingsOf(mails: readonly Mail[]): Telling[] {
 type StatusEvent = Extract<NetworkEvent, { type: "message_status" }>;
 
 function isSameStatus(one: NetworkEvent, other: StatusEvent): one is StatusEvent {
-  return one.type === "message_status" && one.status === other.status && one.from_me === other.from_me;
+  return (
+    one.type === "message_status" &&
+    one.status === other.status &&
+    one.from_me === other.from_me &&
+    one.participant?.jid === other.participant?.jid
+  );
 }
 
 function eventOf(mail: Mail): NetworkEvent {
@@ -67,7 +81,7 @@ function eventOf(mail: Mail): NetworkEvent {
     case "message":
       return messageEvent(mail);
     case "status":
-      return { type: "message_status", chat, at, ...mail.body };
+      return statusEvent(mail.body, chat, at);
     case "edited":
       return { type: "message_edited", chat, at, ...mail.body, by: identityOf(mail.body.by) };
     case "deleted":
@@ -83,6 +97,14 @@ function eventOf(mail: Mail): NetworkEvent {
     case "chat":
       return { type: "chat_updated", chat, change: toChatState(mail.body) };
   }
+}
+
+function statusEvent(
+  { by, ...status }: Extract<Mail, { kind: "status" }>["body"],
+  chat: Jid,
+  at: Date,
+): NetworkEvent {
+  return { type: "message_status", chat, at, ...status, ...(by && { participant: identityOf(by) }) };
 }
 
 function contactEvent({

@@ -83,7 +83,9 @@ export async function takeMails(pool: Pool, mails: number[]): Promise<number[]> 
       ), told as (
         insert into sandbox.mailbox (device, chat, kind, body)
         select d.id, t.body->'receipt'->>'chat', 'status',
-               jsonb_build_object('ids', jsonb_build_array(t.body->'id'), 'from_me', true, 'status', 'delivered')
+               jsonb_build_object('ids', jsonb_build_array(t.body->'id'), 'from_me', true, 'status', 'delivered',
+                 'by', case when t.body->'receipt'->>'chat' like '%@g.us'
+                   then jsonb_build_object('phone', r.phone, 'push_name', null) end)
         from taken t
         join sandbox.device r on r.id = t.device
         join sandbox.device d on d.phone = t.body->'receipt'->>'phone' and d.account_id = r.account_id

@@ -80,7 +80,21 @@ const RECORD_ARRIVALS = `
     join sandbox.device o on o.phone = p.me and o.account_id = p.account_id
       and o.linked_at is not null and o.unlinked_at is null
     cross join lateral jsonb_array_elements(p.answers) with ordinality as a (answer, nth)
-    where not p.is_paired
+    where not p.is_paired and not p.is_group
+    union all
+    select ord, 1 + a.nth, o.id, chat,
+      jsonb_set(a.answer, '{body,by}', jsonb_build_object('phone', m.phone, 'push_name', null)),
+      (a.answer->>'after_ms')::int
+    from passed p
+    join sandbox.device o on o.phone = p.me and o.account_id = p.account_id
+      and o.linked_at is not null and o.unlinked_at is null
+    join sandbox.group_member m on m.group_jid = p.chat and m.account_id = p.account_id and m.phone <> p.me
+    cross join lateral jsonb_array_elements(p.answers) with ordinality as a (answer, nth)
+    where p.is_group and a.answer->>'kind' = 'status'
+      and not (a.answer->'body'->>'status' = 'read' and m.phone like '%0003')
+      and not exists (
+        select from sandbox.device d
+        where d.phone = m.phone and d.account_id = m.account_id and d.linked_at is not null and d.unlinked_at is null)
   ), posted as (
     insert into sandbox.mailbox (device, chat, kind, body, due_at)
     select device, chat, letter->>'kind', letter->'body', now() + after_ms * interval '1 millisecond'
@@ -130,7 +144,8 @@ export async function recordReading(
       ), told as (
         insert into sandbox.mailbox (device, chat, kind, body)
         select d.id, m.chat, 'status',
-               jsonb_build_object('ids', jsonb_build_array(r.id), 'from_me', true, 'status', 'read')
+               jsonb_build_object('ids', jsonb_build_array(r.id), 'from_me', true, 'status', 'read',
+                 'by', case when m.chat like '%@g.us' then jsonb_build_object('phone', $3::text, 'push_name', null) end)
         from read r
         join sandbox.message m on m.phone = r.writer and m.id = r.id and m.account_id = r.account_id
         join sandbox.device d on d.phone = r.writer and d.account_id = r.account_id

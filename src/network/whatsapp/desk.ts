@@ -59,9 +59,9 @@ export class Desk {
   }
 
   /** As `tell`; once it is stored, or nobody's, it is known whether the network may forget it. */
-  async keep(chat: string, event: Promise<NetworkEvent | undefined>): Promise<boolean> {
+  async keep(chat: string, events: Promise<readonly NetworkEvent[]>): Promise<boolean> {
     try {
-      await this.reports.tell(chat, event);
+      await this.reports.tell(chat, events);
       return true;
     } catch (error) {
       return !(error instanceof ConnectionOver);

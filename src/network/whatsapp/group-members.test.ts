@@ -115,6 +115,33 @@ describe.each(["lid", "pn"] as const)("in a group that names its members by %s",
     });
   });
 
+  it("receipts tell which member has received and read a message, also when the network puts several together", async () => {
+    const id = await send(group, { kind: "text", text: "Lunch?" });
+    const member = { jid: ana.jid, lid: ana.lid, phone: ana.phone };
+    expect(await listener.heard("message_status")).toMatchObject({
+      ...{ chat: group, ids: [id], from_me: true, status: "delivered", participant: member },
+    });
+    await stage.control.push(stage.phone.number, {
+      tag: "receipt",
+      attrs: { from: group, id: "grouped", type: "read", t: "1795262400" },
+      content: [
+        {
+          tag: "participants",
+          attrs: { key: id },
+          content: [ana, me].map((one) => ({
+            tag: "user",
+            attrs: { jid: nameOf(one), t: "1795262400" },
+          })),
+        },
+      ],
+    });
+    expect(await listener.heard("message_status", 2)).toMatchObject({
+      ...{ chat: group, ids: [id], from_me: true, status: "read", participant: member },
+      at: new Date(1795262400_000),
+    });
+    expect(listener.all("message_status")).toHaveLength(2);
+  });
+
   it("no key message goes to the device that writes", async () => {
     await send(group, { kind: "text", text: "one" });
     await send(group, { kind: "text", text: "two" });

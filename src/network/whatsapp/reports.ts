@@ -21,15 +21,19 @@ export class Reports {
     this.#options = options;
   }
 
-  /** In its place in the order of the chat from now on; resolves once the event is stored, or when there is none. */
-  tell(chat: string, event: Promise<NetworkEvent | undefined>): Promise<void> {
+  /**
+   * In its place in the order of the chat from now on; resolves once the event is stored, or when there is none. Several
+   * events at once have no order among themselves.
+   */
+  tell(chat: string, event: Promise<NetworkEvent | readonly NetworkEvent[] | undefined>): Promise<void> {
     const before = this.#tails.get(chat);
     // Its failure is looked at in its turn.
     event.catch(() => {});
     const telling = (async () => {
       await before;
       const told = await event;
-      if (told) await this.#report(told);
+      const events = told === undefined ? [] : [told].flat();
+      await Promise.all(events.map((one) => this.#report(one)));
     })();
     const tail = telling.catch((error) => this.#options.onFailure(error));
     this.#tails.set(chat, tail);

@@ -1,0 +1,180 @@
+import { type Selectable, sql } from "kysely";
+import type { Identity, MessageStatus } from "../../network/driver.ts";
+import type { Trx } from "../../platform/db.ts";
+import type { GroupChatTable, MessageReceiptTable } from "../../tables.ts";
+
+export type MemberReceipt = Selectable<MessageReceiptTable>;
+export type ReceiptStatus = Exclude<MessageStatus, "sent">;
+
+/** A group of the network has 1,024 members; of larger ones nobody keeps a list. */
+const MOST_MEMBERS = 1_024;
+/** Lists of members that one transaction writes down, in rows; what is left is for the next receipt. */
+const MOST_NEW_ROWS = 20_000;
+
+/** The receipts of some messages that one transaction looks at and changes. */
+export interface Book {
+  messages: readonly number[];
+  owners: ReadonlyMap<number, { account_id: number; instance_id: number }>;
+  /** Messages of which it is known who was in the group when they went out. */
+  listed: Set<number>;
+  /** By message and each address of the member. */
+  entries: Map<string, MemberReceipt>;
+  /** Rows of each message that is not listed. */
+  counts: Map<number, number>;
+  changed: Set<MemberReceipt>;
+}
+
+/** Of messages that are locked. With the first receipt, the members of the group become those who have it to read. */
+export async function openBook(
+  trx: Trx,
+  messages: readonly number[],
+  people: readonly Identity[],
+): Promise<Book> {
+  const book: Book = {
+    ...{ messages, owners: new Map(), listed: new Set(), entries: new Map() },
+    ...{ counts: new Map(), changed: new Set() },
+  };
+  if (messages.length === 0) return book;
+  const found = await readMessages(trx, messages);
+  book.owners = new Map(found.map(({ id, account_id, instance_id }) => [id, { account_id, instance_id }]));
+  for (const { id, is_listed } of found) if (is_listed) book.listed.add(id);
+  for (const entry of await readEntries(trx, messages, people)) addEntry(book, entry);
+  const open = found.filter(({ is_listed }) => !is_listed);
+  if (open.length > 0) await listMembers(trx, book, open);
+  return book;
+}
+
+/** The row of a member; a new one where it is not known who was in the group. Undefined for who was not. */
+export function findEntry(book: Book, message: number, who: Identity): MemberReceipt | undefined {
+  const found = addressesOf(who)
+    .map((address) => book.entries.get(`${message} ${address}`))
+    .find((entry) => entry !== undefined);
+  if (found) return learnAddress(book, found, who);
+  if (book.listed.has(message) || (book.counts.get(message) ?? 0) >= MOST_MEMBERS) return undefined;
+  return addMember(book, message, who, false);
+}
+
+/** The other address of a member may become known later. */
+function learnAddress(book: Book, entry: MemberReceipt, { jid, lid, phone }: Identity): MemberReceipt {
+  const isNew = (entry.phone === null && phone !== null) || (entry.lid === null && lid !== null);
+  if (!isNew) return entry;
+  if (entry.phone === null && phone !== null) Object.assign(entry, { jid, phone });
+  entry.lid ??= lid;
+  book.changed.add(entry);
+  return entry;
+}
+
+/** Whether the member has come further by it. A receipt that comes late only adds its time. */
+export function applyReceipt(book: Book, entry: MemberReceipt, status: ReceiptStatus, at: Date): boolean {
+  const column = `${status}_at` as const;
+  if (entry[column]) return false;
+  const isFurther = !LATER[status].some((later) => entry[later]);
+  entry[column] = at;
+  book.changed.add(entry);
+  return isFurther;
+}
+
+const LATER = {
+  delivered: ["read_at", "played_at"],
+  read: ["played_at"],
+  played: [],
+} as const satisfies Record<ReceiptStatus, readonly (keyof MemberReceipt)[]>;
+
+export async function saveEntries(trx: Trx, { changed }: Book): Promise<void> {
+  if (changed.size === 0) return;
+  await sql`
+    insert into message_receipt
+    select x.* from jsonb_populate_recordset(null::message_receipt, ${JSON.stringify([...changed])}::jsonb) x
+    order by x.message, x.person
+    on conflict (message, person) do update set is_addressee = excluded.is_addressee,
+      jid = excluded.jid, lid = excluded.lid, phone = excluded.phone, delivered_at = excluded.delivered_at, read_at = excluded.read_at, played_at = excluded.played_at`.execute(
+    trx,
+  );
+}
+
+interface OpenMessage {
+  id: number;
+  account_id: number;
+  instance_id: number;
+  jid: string;
+  is_listed: boolean;
+}
+
+async function readMessages(trx: Trx, messages: readonly number[]): Promise<OpenMessage[]> {
+  const { rows } = await sql<OpenMessage>`
+    select m.id, m.account_id, m.instance_id, m.jid,
+      exists (select from message_receipt r where r.message = m.id and r.is_addressee) as is_listed
+    from message m where m.id = any(${messages}::bigint[]) order by m.id desc`.execute(trx);
+  return rows;
+}
+
+/** Those of the people, and all of messages whose readers nobody has listed. */
+async function readEntries(
+  trx: Trx,
+  messages: readonly number[],
+  people: readonly Identity[],
+): Promise<MemberReceipt[]> {
+  const addresses = [...new Set(people.flatMap(addressesOf))];
+  const { rows } = await sql<MemberReceipt>`
+    select * from message_receipt where message = any(${messages}::bigint[])
+      and (jid = any(${addresses}::text[]) or lid = any(${addresses}::text[]) or not is_addressee)`.execute(
+    trx,
+  );
+  return rows;
+}
+
+interface KnownGroup {
+  instance_id: number;
+  jid: string;
+  participants: Selectable<GroupChatTable>["participants"];
+  me: (string | null)[];
+}
+
+async function listMembers(trx: Trx, book: Book, open: readonly OpenMessage[]): Promise<void> {
+  const { rows: groups } = await sql<KnownGroup>`
+    select g.instance_id, g.jid, g.participants, array[i.jid, i.lid] as me
+    from group_chat g join instance i on i.id = g.instance_id
+    where jsonb_array_length(g.participants) <= ${MOST_MEMBERS} and (g.instance_id, g.jid) in (
+      select * from unnest(${open.map((one) => one.instance_id)}::bigint[], ${open.map(({ jid }) => jid)}::text[]))`.execute(
+    trx,
+  );
+  const byChat = new Map(groups.map((group) => [`${group.instance_id} ${group.jid}`, group]));
+  let rows = 0;
+  for (const { id, instance_id, jid } of open) {
+    const group = byChat.get(`${instance_id} ${jid}`);
+    const members = group?.participants.filter((one) => !addressesOf(one).some((a) => group.me.includes(a)));
+    rows += members?.length ?? 0;
+    if (!members || members.length === 0 || rows > MOST_NEW_ROWS) continue;
+    for (const member of members) addAddressee(book, id, member);
+    book.listed.add(id);
+  }
+}
+
+function addAddressee(book: Book, message: number, member: Person): void {
+  const known = addressesOf(member)
+    .map((address) => book.entries.get(`${message} ${address}`))
+    .find((entry) => entry !== undefined);
+  if (!known) return void addMember(book, message, member, true);
+  known.is_addressee = true;
+  book.changed.add(known);
+}
+
+type Person = Pick<MemberReceipt, "jid" | "lid" | "phone">;
+
+function addMember(book: Book, message: number, { jid, lid, phone }: Person, is_addressee: boolean) {
+  const owner = book.owners.get(message) ?? { account_id: 0, instance_id: 0 };
+  const times = { delivered_at: null, read_at: null, played_at: null };
+  const entry = { message, person: lid ?? jid, ...owner, jid, lid, phone, is_addressee, ...times };
+  addEntry(book, entry);
+  book.changed.add(entry);
+  return entry;
+}
+
+function addEntry(book: Book, entry: MemberReceipt): void {
+  for (const address of addressesOf(entry)) book.entries.set(`${entry.message} ${address}`, entry);
+  book.counts.set(entry.message, (book.counts.get(entry.message) ?? 0) + 1);
+}
+
+function addressesOf({ jid, lid }: Pick<Person, "jid" | "lid">): string[] {
+  return lid === null || lid === jid ? [jid] : [jid, lid];
+}

@@ -1,0 +1,118 @@
+import { sql } from "kysely";
+import type { Identity, MessageStatus } from "../../network/driver.ts";
+import { isGroupJid } from "../../network/ids.ts";
+import type { Trx } from "../../platform/db.ts";
+import { fewRows, KEPT_PLAN } from "../../platform/kept-plans.ts";
+import {
+  applyReceipt,
+  type Book,
+  findEntry,
+  type MemberReceipt,
+  openBook,
+  saveEntries,
+} from "./member-receipts.ts";
+import type { Receipt } from "./record-status.ts";
+
+/** What receipts of groups have changed. */
+export interface GroupProgress {
+  /** How far all members have come with a message that a receipt names; `sent` while that is not known. */
+  statusOf(receipt: Receipt, messageId: string): MessageStatus;
+  /** With which messages which member has come further; undefined for a receipt of no group. */
+  movedBy(receipt: Receipt): Move | undefined;
+}
+
+export interface Move {
+  member: Pick<MemberReceipt, "jid" | "lid" | "phone"> | null;
+  /** Row numbers. */
+  messages: number[];
+}
+
+const NONE: GroupProgress = { statusOf: ({ status }) => status, movedBy: () => undefined };
+
+const NOBODY: Move = { member: null, messages: [] };
+
+/** Whether the receipt is of one member of a group, for messages that went to all of them. */
+function isOfMember({ chat, from_me }: Pick<Receipt, "chat" | "from_me">): boolean {
+  return from_me && isGroupJid(chat);
+}
+
+/** Records how far members of groups have come; locks all messages that the receipts name. */
+export async function recordGroupReceipts(trx: Trx, receipts: readonly Receipt[]): Promise<GroupProgress> {
+  if (!receipts.some(isOfMember)) return NONE;
+  const named = (await lockMessages(trx, receipts)).flatMap(({ receipt: nth, ...message }) => {
+    const receipt = receipts[nth];
+    return receipt && isOfMember(receipt) ? [{ ...message, receipt }] : [];
+  });
+  const people = named.flatMap(({ receipt }) => receipt.participant ?? []);
+  const book = await openBook(trx, [...new Set(named.map(({ id }) => id))], people);
+  const moves = new Map<Receipt, Move>();
+  for (const { id, receipt } of named) {
+    const member = receipt.participant && record(book, id, receipt.participant, receipt);
+    if (!member) continue;
+    const move = moves.get(receipt) ?? { member, messages: [] };
+    move.messages.push(id);
+    moves.set(receipt, move);
+  }
+  await saveEntries(trx, book);
+  const reached = await readStatuses(trx, book.messages);
+  const statuses = new Map(
+    named.map(({ id, message_id, receipt }) => [keyOf(receipt, message_id), reached.get(id)] as const),
+  );
+  return {
+    statusOf: (receipt, messageId) =>
+      isOfMember(receipt) ? (statuses.get(keyOf(receipt, messageId)) ?? "sent") : receipt.status,
+    movedBy: (receipt) => (isOfMember(receipt) ? (moves.get(receipt) ?? NOBODY) : undefined),
+  };
+}
+
+function keyOf({ instance_id, chat }: Receipt, messageId: string): string {
+  return `${instance_id} ${chat} ${messageId}`;
+}
+
+/** The member who has come further by it; who was not in the group when the message went out has no receipt. */
+function record(
+  book: Book,
+  message: number,
+  who: Identity,
+  { status, at }: Receipt,
+): MemberReceipt | undefined {
+  const entry = status === "sent" ? undefined : findEntry(book, message, who);
+  return entry && status !== "sent" && applyReceipt(book, entry, status, at) ? entry : undefined;
+}
+
+interface NamedMessage {
+  id: number;
+  message_id: string;
+  /** Which of the receipts. */
+  receipt: number;
+}
+
+/** In the order of their numbers, as everything that changes several messages locks them. */
+async function lockMessages(trx: Trx, receipts: readonly Receipt[]): Promise<NamedMessage[]> {
+  const input = receipts.flatMap(({ ids, instance_id, chat, from_me }, receipt) =>
+    ids.map((message_id) => ({ instance_id, chat, message_id, from_me, receipt })),
+  );
+  const { rows } = await sql<NamedMessage>`${KEPT_PLAN}
+    with input as (
+      select * from jsonb_to_recordset(${JSON.stringify(input)}::jsonb) as x (
+        instance_id bigint, chat text, message_id text, from_me boolean, receipt int)
+      ${fewRows(input)}
+    )
+    select m.id, m.message_id, x.receipt from input x
+    join message m on m.instance_id = x.instance_id and m.message_id = x.message_id and m.jid = x.chat
+      and m.from_me = x.from_me
+    order by m.id, x.receipt for update of m`.execute(trx);
+  return rows;
+}
+
+/** A message has come as far as the last of those who were in the group when it went out. */
+async function readStatuses(trx: Trx, messages: readonly number[]): Promise<Map<number, MessageStatus>> {
+  const { rows } = await sql<{ message: number; status: MessageStatus }>`
+    select message, (array['sent', 'delivered', 'read', 'played'])[1 + min(case
+      when played_at is not null then 3 when read_at is not null then 2 when delivered_at is not null then 1
+      else 0 end)] as status
+    from message_receipt where message = any(${messages}::bigint[]) and is_addressee group by message`.execute(
+    trx,
+  );
+  return new Map(rows.map(({ message, status }) => [message, status]));
+}
