@@ -392,7 +392,7 @@ export interface ActionTable {
   /** The messages that it is done to. */
   target: Json<{ id: string; from_me: boolean; sender?: string }[]>;
   action: "react" | "read" | "edit" | "delete";
-  body: Json<{ text?: string; media_type?: string; reaction?: string }>;
+  body: Json<{ text?: string; media_type?: string; mentions?: string[]; reaction?: string }>;
   error: Json<{ code: string; message: string; retryable: boolean }> | null;
   deadline: Date;
   outcome_at: Date | null;

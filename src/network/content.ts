@@ -114,6 +114,8 @@ export interface EditOptions {
   id: MessageId;
   /** The text is the caption of such a file. */
   media_type?: MediaType;
+  /** People whom the text names. */
+  mentions?: Jid[];
 }
 
 /** What goes with any content. */

@@ -21,6 +21,7 @@ export type {
   ContactContent,
   Content,
   ContentContext,
+  EditOptions,
   GroupInvite,
   LinkPreview,
   LocationContent,

@@ -48,8 +48,8 @@ export function createActor(deps: ActorDeps) {
 
   return async (request: ActionRequest) => {
     const instance = await requireConnected(readInstance, request.instance_id);
-    const { jid, targets, media_type } = await findTargets(deps, instance, request);
-    const body = { ...request.body, ...(request.action === "edit" && media_type && { media_type }) };
+    const { jid, targets, edited } = await findTargets(deps, instance, request);
+    const body = { ...request.body, ...(request.action === "edit" && edited) };
     const id = await db
       .transaction()
       .execute((trx) => queueAction(trx, instance, { ...request, jid, targets, body }, ackTimeoutMs));
@@ -94,8 +94,8 @@ export async function queueAction(
 interface Targets {
   jid: Jid;
   targets: ActionRow["target"];
-  /** Of the message's file, where it has one. */
-  media_type?: MediaType;
+  /** What an edit keeps of the message: the kind of its file, and whom it names. */
+  edited?: { media_type?: MediaType; mentions?: Jid[] };
 }
 
 async function findTargets(
@@ -117,7 +117,10 @@ async function findTargets(
   return {
     jid,
     targets: message_ids.map((id) => toTarget(action, id, byId.get(id))),
-    ...(content?.kind === "media" && { media_type: content.media_type }),
+    edited: {
+      ...(content?.kind === "media" && { media_type: content.media_type }),
+      ...(content?.mentions && { mentions: content.mentions }),
+    },
   };
 }
 

@@ -2,6 +2,7 @@ import { type Selectable, sql } from "kysely";
 import type { Engine, Job, JobEnd } from "../../engine/engine.ts";
 import { untilWritten } from "../../engine/until-written.ts";
 import type {
+  EditOptions,
   Identity,
   Jid,
   MediaType,
@@ -29,7 +30,7 @@ export interface ActionRow extends Omit<Selectable<ActionTable>, "jid" | "messag
   message_id: MessageId;
   target: Omit<MessageRef, "chat">[];
   /** With a media type the text is a caption. */
-  body: { text?: string; media_type?: MediaType; reaction?: string };
+  body: { text?: string; media_type?: MediaType; mentions?: Jid[]; reaction?: string };
 }
 
 type OpenAction = ActionRow & { left_ms: number };
@@ -107,7 +108,7 @@ function perform(
     case "react":
       return session.react?.(first, body.reaction ?? "", { id });
     case "edit":
-      return session.edit?.(first, body.text ?? "", { id, ...mediaTypeOf(body) });
+      return session.edit?.(first, body.text ?? "", { id, ...editOf(body) });
     case "delete":
       return session.deleteForEveryone?.(first, { id });
     case "read":
@@ -115,8 +116,8 @@ function perform(
   }
 }
 
-function mediaTypeOf({ media_type }: ActionRow["body"]) {
-  return media_type && { media_type };
+function editOf({ media_type, mentions }: ActionRow["body"]): Omit<EditOptions, "id"> {
+  return { ...(media_type && { media_type }), ...(mentions && { mentions }) };
 }
 
 /** The network's yes counts also when it comes after the caller's patience; it is told once. */

@@ -1,3 +1,4 @@
+import type { GroupMetadata } from "baileys";
 import type { NetworkEvent, OpenOptions, PairingKeys } from "../driver.ts";
 import { atMost } from "./at-most.ts";
 import { type Credentials, writeCredentials } from "./credentials.ts";
@@ -9,6 +10,7 @@ import { plainJid } from "./jids.ts";
 import type { JournalEntry } from "./journal-entry.ts";
 import type { SessionCaches } from "./key-cache.ts";
 import { KeyStore } from "./key-store.ts";
+import { membersByAddress } from "./member-addresses.ts";
 import { People } from "./people.ts";
 import { Reports } from "./reports.ts";
 
@@ -41,7 +43,13 @@ export class Desk {
     const me = () => creds.me ?? { id: "" };
     this.store = new KeyStore({ keys, caches, credentials, retryMs, onLost, onFailure });
     this.reports = new Reports({ report, retryMs, onFailure });
-    this.people = new People({ keys: this.store, me, addressing: caches.store("address") });
+    const addressing = caches.store<string>("address");
+    const groups = caches.store<GroupMetadata>("group");
+    const membersOf = (group: string) => {
+      const known = groups.get(group);
+      return known && membersByAddress(known);
+    };
+    this.people = new People({ keys: this.store, me, addressing, membersOf });
     this.inbox = new Inbox({
       letters: (ids) => keys.letters(ids),
       store: this.store,

@@ -30,7 +30,7 @@ export async function readArrived(
   if (body.protocolMessage) return readProtocol(frame, body.protocolMessage);
   const read = readContent(body, (jid) => people.isMe(jid), nameOf(message.key));
   if (!read) return undefined;
-  const content = await withKnownPeople(read, people);
+  const content = await withKnownPeople(read, frame);
   const { chat, id, from_me, sender, at } = frame;
   const offline = stanza.offline !== undefined;
   return {
@@ -43,12 +43,13 @@ export async function readArrived(
 }
 
 /** Groups and replies name people by their LIDs; whose number is known is named by it. */
-async function withKnownPeople(content: Content, people: People): Promise<Content> {
+async function withKnownPeople(content: Content, { chat, people }: Frame): Promise<Content> {
   const { mentions, quoted } = content;
   if (!mentions && !quoted?.sender) return content;
-  const named = await people.identifyAll((mentions ?? []).map((address) => ({ address })));
+  const named = await people.identifyIn(chat, mentions ?? []);
   const known = named.flatMap((one) => (one ? [{ jid: one.jid, lid: one.lid, phone: one.phone }] : []));
-  const sender = quoted?.sender && ((await people.identify(quoted.sender))?.jid ?? quoted.sender);
+  const [author] = quoted?.sender ? await people.identifyIn(chat, [quoted.sender]) : [];
+  const sender = quoted?.sender && (author?.jid ?? quoted.sender);
   return {
     ...content,
     ...(mentions && { mentions: known.map(({ jid }) => jid), mentioned: known }),

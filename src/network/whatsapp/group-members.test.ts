@@ -115,6 +115,27 @@ describe.each(["lid", "pn"] as const)("in a group that names its members by %s",
     });
   });
 
+  it("an edit names the mentioned members so, in the text too", async () => {
+    const mentions = [ana.jid as Jid];
+    const id = await send(group, { kind: "text", text: `@${ana.phone}, come`, mentions });
+    const edit = { id: newMessageId(), mentions };
+    const target = { chat: group, id, from_me: true };
+    expect(await listener.session.edit?.(target, `@${ana.phone}, stay`, edit)).toMatchObject({
+      outcome: "accepted",
+    });
+    const name = nameOf(ana);
+    expect(await received(edit.id)).toMatchObject({
+      protocolMessage: {
+        editedMessage: {
+          extendedTextMessage: {
+            text: `@${name.split("@")[0]}, stay`,
+            contextInfo: { mentionedJid: [name] },
+          },
+        },
+      },
+    });
+  });
+
   it("receipts tell which member has received and read a message, also when the network puts several together", async () => {
     const id = await send(group, { kind: "text", text: "Lunch?" });
     const member = { jid: ana.jid, lid: ana.lid, phone: ana.phone };
@@ -152,5 +173,22 @@ describe.each(["lid", "pn"] as const)("in a group that names its members by %s",
       );
       expect(texts).toEqual(["one", "two"]);
     });
+  });
+});
+
+it("a mention of a member whom the session has never met is told with the phone from the group's members", async () => {
+  const bia = await stage.control.addPerson({ name: "Bia" });
+  const { jid } = await stage.control.addGroup("Team", [ana.phone, me.phone, bia.phone], {
+    addressing: "lid",
+  });
+  const text = `@${bia.lid.split("@")[0]} comes`;
+  const say = async () => {
+    const id = await stage.control.say(ana.phone, jid, { kind: "text", text, mentions: [bia.lid] });
+    return (await listener.message(id as MessageId)).content;
+  };
+  await listener.session.groups?.get(jid as Jid);
+  expect(await say()).toMatchObject({
+    mentions: [bia.jid],
+    mentioned: [{ jid: bia.jid, lid: bia.lid, phone: bia.phone }],
   });
 });

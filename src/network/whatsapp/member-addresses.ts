@@ -82,7 +82,7 @@ export class MemberAddresses {
 }
 
 /** The other address of each member who has two. */
-function membersByAddress({ participants }: GroupMetadata): Addresses {
+export function membersByAddress({ participants }: GroupMetadata): Addresses {
   return new Map(
     participants.flatMap(({ id, phoneNumber, lid }) => {
       const jid = plainJid(id);

@@ -2,13 +2,15 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import type { proto, WASocket } from "baileys";
 import type {
   Content,
+  ContentContext,
+  EditOptions,
   Jid,
   MediaContent,
-  MediaType,
   MessageId,
   MessageRef,
   Presence,
   SendResult,
+  TextContent,
 } from "../driver.ts";
 import { isGroupJid } from "../ids.ts";
 import { type Acks, failureOf } from "./acks.ts";
@@ -77,8 +79,19 @@ export class Outbox {
     }
   }
 
-  edit(target: MessageRef, text: string, id: MessageId, type?: MediaType): Promise<SendResult> {
-    return this.#act(target, id, (key) => writeEdit(key, text, type), EDIT);
+  async edit(
+    target: MessageRef,
+    text: string,
+    { id, media_type, mentions }: EditOptions,
+  ): Promise<SendResult> {
+    const content = { kind: "text", text, ...(mentions && { mentions }) } as const;
+    const named = await this.#options.members.inChat(target.chat, content);
+    return this.#act(
+      target,
+      id,
+      (key) => writeEdit(key, named.content as TextContent & ContentContext, media_type),
+      EDIT,
+    );
   }
 
   delete(target: MessageRef, id: MessageId): Promise<SendResult> {

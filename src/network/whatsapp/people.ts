@@ -1,6 +1,6 @@
 import type { SignalKeyStore } from "baileys";
 import type { Identity, Jid } from "../driver.ts";
-import { isLidJid, lidJid, phoneJid, phoneOfJid } from "../ids.ts";
+import { isGroupJid, isLidJid, lidJid, phoneJid, phoneOfJid } from "../ids.ts";
 import { plainJid, userOf } from "./jids.ts";
 import type { ItemCache } from "./key-cache.ts";
 
@@ -9,6 +9,8 @@ export interface PeopleOptions {
   me(): { id: string; lid?: string; name?: string };
   /** How a chat was addressed last. */
   addressing: ItemCache<string>;
+  /** The other address of each member of a group, as far as the network has told them; without a question. */
+  membersOf(group: Jid): ReadonlyMap<Jid, Jid> | undefined;
 }
 
 /** One identity for the two addresses that everybody has: the phone's and the LID. */
@@ -60,6 +62,14 @@ export class People {
     });
     if (ids.length > 0) await this.#options.keys.get("lid-mapping", ids);
     return Promise.all(asked.map(({ address, other }) => this.identify(address, other)));
+  }
+
+  /** As `identifyAll`, of people who are named in a chat: a group tells the other address of its members. */
+  identifyIn(chat: Jid, addresses: readonly string[]): Promise<(Identity | undefined)[]> {
+    const members = isGroupJid(chat) ? this.#options.membersOf(chat) : undefined;
+    return this.identifyAll(
+      addresses.map((address) => ({ address, other: members?.get(plainJid(address) ?? ("" as Jid)) })),
+    );
   }
 
   /** The one address under which a chat is kept: by phone when that is known. */

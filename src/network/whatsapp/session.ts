@@ -1,8 +1,8 @@
 import type { PasskeyCalls } from "../calls.ts";
 import type {
   Content,
+  EditOptions,
   Jid,
-  MediaType,
   MessageId,
   MessageRef,
   NetworkEvent,
@@ -85,12 +85,8 @@ export class WhatsAppSession implements Session {
     return this.#out((outbox) => outbox.send(to, content, id));
   }
 
-  edit(
-    target: MessageRef,
-    text: string,
-    { id, media_type }: ActOptions & { media_type?: MediaType },
-  ): Promise<SendResult> {
-    return this.#out((outbox) => outbox.edit(target, text, id, media_type));
+  edit(target: MessageRef, text: string, options: EditOptions): Promise<SendResult> {
+    return this.#out((outbox) => outbox.edit(target, text, options));
   }
 
   deleteForEveryone(target: MessageRef, { id }: ActOptions): Promise<SendResult> {

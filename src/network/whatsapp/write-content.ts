@@ -2,6 +2,7 @@ import { proto } from "baileys";
 import type {
   ContactContent,
   Content,
+  ContentContext,
   Jid,
   LinkPreview,
   LocationContent,
@@ -165,28 +166,38 @@ function describe({ size, sha256 }: QuotedContent & { kind: "media" }): MediaPro
 }
 
 /** A change to a message that was sent: its key as we see it. With a media type the text is the caption of its file. */
-export function writeEdit(key: proto.IMessageKey, text: string, type?: MediaType): Message {
+export function writeEdit(
+  key: proto.IMessageKey,
+  { text, mentions }: TextContent & ContentContext,
+  type?: MediaType,
+): Message {
+  const contextInfo = mentions?.length ? { mentionedJid: mentions } : undefined;
   return {
     protocolMessage: {
       key,
       type: proto.Message.ProtocolMessage.Type.MESSAGE_EDIT,
-      editedMessage: writeEdited(text, type),
+      editedMessage: writeEdited(text, type, contextInfo),
       timestampMs: Date.now(),
     },
   };
 }
 
 /** The file itself is not named again. */
-function writeEdited(text: string, type: MediaType | undefined): Message {
+function writeEdited(
+  text: string,
+  type: MediaType | undefined,
+  contextInfo: proto.IContextInfo | undefined,
+): Message {
+  const caption = { caption: text, ...(contextInfo && { contextInfo }) };
   switch (type) {
     case "image":
-      return { imageMessage: { caption: text } };
+      return { imageMessage: caption };
     case "video":
-      return { videoMessage: { caption: text } };
+      return { videoMessage: caption };
     case "document":
-      return { documentWithCaptionMessage: { message: { documentMessage: { caption: text } } } };
+      return { documentWithCaptionMessage: { message: { documentMessage: caption } } };
     default:
-      return { conversation: text };
+      return contextInfo ? { extendedTextMessage: { text, contextInfo } } : { conversation: text };
   }
 }
 
