@@ -59,7 +59,16 @@ async function removeCampaignLanes(trx: Trx, id: number): Promise<number[]> {
 export const ACCOUNT_TABLES = [
   ...["campaign_recipient", "campaign", "lead_note", "lead", "custom_field", "quick_reply"],
   ...["consent", "suppression", "integration_link", "integration_chat", "integration_inbound", "integration"],
-  ...["media", "action", "idempotency", "message_search", "message", "conversation", "contact"],
+  ...[
+    "media",
+    "action",
+    "idempotency",
+    "message_search",
+    "message_receipt",
+    "message",
+    "conversation",
+    "contact",
+  ],
   ...["number_check", "group_chat", "group_list", "instance_link", "api_key", "webhook"],
   ...["delivery", "attempt", "event", "connection_log", "api_log", "account_idempotency"],
   ...["message_usage", "message_tally", "tally_open", "data_request", "stored_file", "storage_usage"],
