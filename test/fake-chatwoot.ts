@@ -3,18 +3,42 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import { readMultipart } from "../src/platform/multipart.ts";
+import { renderLiquid } from "./liquid.ts";
 
 type Fields = Record<string, unknown>;
 type MessageType = "incoming" | "outgoing" | "activity" | "template";
 const MESSAGE_TYPES: readonly MessageType[] = ["incoming", "outgoing", "activity", "template"];
-const REFUSED = { 401: "Invalid Access Token", 403: "Forbidden", 500: "Internal Server Error" };
+const REFUSED = { 401: "Invalid Access Token", 403: "Forbidden" };
+/** What Rails says of an exception that nothing rescues, to who accepts JSON. */
+const UNRESCUED: Answer = { status: 500, body: { status: 500, error: "Internal Server Error" } };
+/** `app/models/message.rb`, validation of `content`. */
+const LONGEST_CONTENT = 150_000;
+/** `app/controllers/api/v1/accounts/contacts_controller.rb`, RESULTS_PER_PAGE. */
+const CONTACTS_PER_PAGE = 15;
+/** `app/actions/contact_merge_action.rb`, merge_and_remove_mergee_contact. */
+const MERGED = [
+  "identifier",
+  "name",
+  "email",
+  "phone_number",
+  "additional_attributes",
+  "custom_attributes",
+] as const;
+
+interface Clause {
+  attribute_key: "phone_number" | "identifier" | "name" | "email";
+  values: string[];
+  query_operator?: string | null;
+}
 
 export interface FakeContact {
   id: number;
   name: string;
   identifier: string | null;
+  email?: string | null;
   phone_number: string | null;
   avatar_url?: string | null;
+  additional_attributes?: Fields;
   custom_attributes: Fields;
 }
 
@@ -152,7 +176,11 @@ export interface AgentMessage {
   attachments?: { bytes: Buffer; type: string; file_name: string }[];
 }
 
-/** A Chatwoot with one account, as far as a gateway sees it: its API channel, its webhooks, its manners. */
+/**
+ * A Chatwoot with one account, as far as a gateway sees it: its API channel, its webhooks, its manners. It was written by
+ * the source of Chatwoot 4.16.2; each behaviour names the file and the method that it follows. `test/golden/chatwoot`
+ * holds what that source answers, and `test/fake-chatwoot.test.ts` compares.
+ */
 export class FakeChatwoot {
   readonly account_id = 2;
   readonly token = "agent-token-1";
@@ -263,6 +291,18 @@ export class FakeChatwoot {
       ...fields,
     });
     return message;
+  }
+
+  /**
+   * An agent records and sends a voice message: the composer makes MP3 for an API inbox and names it by a UUID, and nothing
+   * in the webhook tells that it was recorded. `ReplyBox.vue` audioRecordFormat, `AudioRecorder.vue` record-end,
+   * `app/models/attachment.rb` push_event_data.
+   */
+  record(conversation_id: number, bytes: Buffer, extension: "mp3" | "wav" = "mp3"): FakeMessage {
+    const type = extension === "mp3" ? "audio/mpeg" : "audio/wav";
+    return this.write(conversation_id, {
+      attachments: [{ bytes, type, file_name: `${randomUUID()}.${extension}` }],
+    });
   }
 
   /** An agent starts a conversation in the panel, whose `source_id` nobody chose. */
@@ -389,7 +429,8 @@ export class FakeChatwoot {
     if (this.faults.status === 404) return { status: 404, body: { error: "Resource could not be found" } };
     if (this.faults.status === 422) return { status: 422, body: { error: "Too many messages" } };
     if (this.faults.status) {
-      return { status: this.faults.status, body: { error: REFUSED[this.faults.status] } };
+      const { status } = this.faults;
+      return status === 500 ? UNRESCUED : { status, body: { error: REFUSED[status] } };
     }
     if (path.startsWith("/public/")) return this.#publicCall(request);
     if (!request.role) return { status: 401, body: { error: "Invalid Access Token" } };
@@ -420,7 +461,7 @@ export class FakeChatwoot {
       case "POST contacts/:id":
         return id === "filter" ? this.#filterContacts(request) : notFound();
       case "POST contacts":
-        return this.#createContact(request.fields, text(request.fields.source_id));
+        return this.#createContact(request.fields);
       case "PUT contacts/:id":
       case "PATCH contacts/:id":
         return this.#updateContact(number, request.fields);
@@ -453,6 +494,7 @@ export class FakeChatwoot {
 
   // --- inboxes ------------------------------------------------------------------------------------------------------
 
+  /** `app/views/api/v1/models/_inbox.json.jbuilder`: at the top, secrets for administrators only. */
   #showInbox(id: number, { role }: Request): Answer {
     const inbox = [this.inbox, this.widget].find((one) => one.id === id);
     if (!inbox) return notFound();
@@ -464,19 +506,26 @@ export class FakeChatwoot {
     });
   }
 
+  /** `app/controllers/api/v1/accounts/inboxes_controller.rb` create; an inbox is not locked unless that is asked for. */
   #createInbox({ role, fields }: Request): Answer {
     if (role !== "administrator") return notAuthorised();
     const channel = fields.channel as Fields;
     this.inbox.name = String(fields.name);
     this.inbox.webhook_url = String(channel.webhook_url ?? "");
+    this.inbox.lock_to_single_conversation = fields.lock_to_single_conversation === true;
     return ok({ ...this.inbox });
   }
 
+  /** `inboxes_controller.rb` update: fields of the inbox at the top, those of `Channel::Api` EDITABLE_ATTRS in `channel`. */
   #updateInbox(id: number, request: Request): Answer {
     if (request.role !== "administrator") return notAuthorised();
-    const channel = (request.fields.channel ?? {}) as Fields;
+    const { fields } = request;
+    const channel = (fields.channel ?? {}) as Fields;
     if (id !== this.inbox.id) return notFound();
     if ("webhook_url" in channel) this.inbox.webhook_url = String(channel.webhook_url);
+    if ("hmac_mandatory" in channel) this.inbox.hmac_mandatory = channel.hmac_mandatory === true;
+    if ("lock_to_single_conversation" in fields)
+      this.inbox.lock_to_single_conversation = fields.lock_to_single_conversation === true;
     return this.#showInbox(id, request);
   }
 
@@ -512,32 +561,44 @@ export class FakeChatwoot {
     return notFound();
   }
 
-  /** Contact inbox by source id, then contact by identifier, then by phone, else a new one. */
+  /**
+   * `app/controllers/public/api/v1/inboxes/contacts_controller.rb` create, after process_hmac: a signature that is there must
+   * be right, and where it is demanded it must be there; else a StandardError that nothing rescues.
+   */
   #upsertContact(fields: Fields): Answer {
     if (this.faults.takenPhones > 0) {
       this.faults.takenPhones -= 1;
       return taken("phone_number");
     }
-    const source_id = text(fields.source_id) ?? randomUUID();
     const identifier = text(fields.identifier);
-    if (this.inbox.hmac_mandatory && identifier) {
-      const right = createHmac("sha256", this.inbox.hmac_token).update(identifier).digest("hex");
-      if (fields.identifier_hash !== right) {
-        return { status: 401, body: { error: "HMAC failed: Invalid Identifier Hash Provided" } };
-      }
-    }
-    const known = this.contactInboxes.find(
-      (one) => one.source_id === source_id && one.inbox_id === this.inbox.id,
-    );
-    const phone = text(fields.phone_number);
-    const found = known
+    const hash = text(fields.identifier_hash);
+    const right = createHmac("sha256", this.inbox.hmac_token)
+      .update(identifier ?? "")
+      .digest("hex");
+    if ((hash !== null || this.inbox.hmac_mandatory) && hash !== right) return UNRESCUED;
+    const source_id = text(fields.source_id) ?? randomUUID();
+    const known = this.#contactInbox(source_id);
+    const contact = known
       ? this.contacts.find(({ id }) => id === known.contact_id)
-      : (this.contacts.find((one) => identifier !== null && one.identifier === identifier) ??
-        this.contacts.find((one) => phone !== null && one.phone_number === phone));
-    const contact = found ?? this.#newContact(fields);
+      : (this.#findContact(fields) ?? this.#newContact(fields));
+    if (!contact) return notFound();
     if (!known) this.contactInboxes.push({ contact_id: contact.id, inbox_id: this.inbox.id, source_id });
-    const { id, name, phone_number } = contact;
-    return ok({ source_id, pubsub_token: "pub", id, name, email: null, phone_number });
+    const { id, name, email = null, phone_number } = contact;
+    return ok({ source_id, pubsub_token: "pub", id, name, email, phone_number });
+  }
+
+  #contactInbox(source_id: string): ContactInbox | undefined {
+    return this.contactInboxes.find((one) => one.source_id === source_id && one.inbox_id === this.inbox.id);
+  }
+
+  /** `app/builders/contact_inbox_with_contact_builder.rb` find_contact: by identifier, else by e-mail, else by phone. */
+  #findContact(fields: Fields): FakeContact | undefined {
+    for (const attribute of ["identifier", "email", "phone_number"] as const) {
+      const value = text(fields[attribute]);
+      const found = this.contacts.find((one) => value !== null && one[attribute] === value);
+      if (found) return found;
+    }
+    return undefined;
   }
 
   #newContact(fields: Fields): FakeContact {
@@ -545,6 +606,7 @@ export class FakeChatwoot {
       id: this.#nextId(),
       name: text(fields.name) ?? "",
       identifier: text(fields.identifier),
+      email: text(fields.email),
       phone_number: text(fields.phone_number),
       avatar_url: text(fields.avatar_url),
       custom_attributes: (fields.custom_attributes ?? {}) as Fields,
@@ -563,15 +625,14 @@ export class FakeChatwoot {
     return null;
   }
 
-  #createContact(fields: Fields, source_id: string | null): Answer {
+  /** `contacts_controller.rb` create, build_contact_inbox: in an inbox only where one is named. */
+  #createContact(fields: Fields): Answer {
     const taken = this.#taken(fields);
     if (taken) return taken;
     const contact = this.#newContact(fields);
-    const contact_inbox = {
-      contact_id: contact.id,
-      inbox_id: this.inbox.id,
-      source_id: source_id ?? randomUUID(),
-    };
+    if (!fields.inbox_id) return ok({ payload: { contact, contact_inbox: null } });
+    const source_id = text(fields.source_id) ?? randomUUID();
+    const contact_inbox = { contact_id: contact.id, inbox_id: this.inbox.id, source_id };
     this.contactInboxes.push(contact_inbox);
     return ok({ payload: { contact, contact_inbox } });
   }
@@ -594,41 +655,58 @@ export class FakeChatwoot {
     return contact ? ok({ payload: contact }) : notFound();
   }
 
+  /**
+   * `app/services/contacts/filter_service.rb` and `app/services/filter_service.rb` query_builder: of each clause the first
+   * value only, clauses joined as each says of the next. A clause that joins nothing, or one that is not joined, is no SQL.
+   */
   #filterContacts({ fields }: Request): Answer {
-    const clauses = fields.payload as { attribute_key: keyof FakeContact; values: string[] }[];
+    const clauses = fields.payload as Clause[];
+    const operators = clauses.map(({ query_operator }) => query_operator?.toUpperCase() ?? "");
+    if (operators.some((one) => one !== "" && one !== "AND" && one !== "OR"))
+      return { status: 422, body: { error: "Query operator must be either AND or OR" } };
+    if (clauses.some(({ values }) => values.length === 0))
+      return { status: 422, body: { error: "Invalid value. The values provided are invalid" } };
+    if (operators.at(-1) !== "" || operators.slice(0, -1).includes("")) return UNRESCUED;
     const isWanted = (contact: FakeContact) =>
-      clauses.some(({ attribute_key, values }) => {
-        const value = String(contact[attribute_key] ?? "").replace(/^\+/, "");
-        return values.some((wanted) => wanted.replace(/^\+/, "") === value);
-      });
-    const payload = this.contacts.filter(isWanted).map((contact) => ({
+      // AND binds tighter than OR, as in SQL.
+      alternatives(clauses).some((group) => group.every((clause) => applies(clause, contact)));
+    const found = this.contacts.filter((contact) => isResolved(contact) && isWanted(contact));
+    const payload = found.slice(0, CONTACTS_PER_PAGE).map((contact) => ({
       ...contact,
       contact_inboxes: this.contactInboxes
         .filter((one) => one.contact_id === contact.id)
         .map(({ source_id, inbox_id }) => ({ source_id, inbox: { id: inbox_id } })),
     }));
-    return ok({ meta: { count: payload.length }, payload });
+    return ok({ meta: { count: found.length, current_page: "1" }, payload });
   }
 
+  /**
+   * `app/builders/contact_inbox_builder.rb` create_contact_inbox: the same again is the same; a source id of another contact
+   * is a RecordNotUnique, which is not rescued for API inboxes.
+   */
   #addContactInbox(contact_id: number, fields: Fields): Answer {
     const source_id = text(fields.source_id) ?? randomUUID();
-    if (this.contactInboxes.some((one) => one.source_id === source_id)) {
-      return { status: 422, body: { error: "source_id should be unique" } };
-    }
-    this.contactInboxes.push({ contact_id, inbox_id: this.inbox.id, source_id });
+    const known = this.#contactInbox(source_id);
+    if (known && known.contact_id !== contact_id) return UNRESCUED;
+    if (!known) this.contactInboxes.push({ contact_id, inbox_id: this.inbox.id, source_id });
     return ok({ source_id });
   }
 
+  /** `app/actions/contact_merge_action.rb`: what both have stays as the base has it; the other contact is gone. */
   #merge({ base_contact_id, mergee_contact_id }: Fields): Answer {
     const base = this.contacts.find((one) => one.id === base_contact_id);
     const mergee = this.contacts.find((one) => one.id === mergee_contact_id);
     if (!base || !mergee) return notFound();
+    if (base === mergee) return ok(base);
     for (const one of [...this.contactInboxes, ...this.conversations]) {
       if (one.contact_id === mergee.id) one.contact_id = base.id;
     }
     this.contacts = this.contacts.filter((one) => one !== mergee);
-    base.identifier ??= mergee.identifier;
-    base.phone_number ??= mergee.phone_number;
+    for (const name of MERGED) {
+      const [theirs, ours] = [mergee[name], base[name]];
+      const both = isFields(theirs) && isFields(ours) ? { ...theirs, ...ours } : undefined;
+      Object.assign(base, { [name]: both ?? (text(ours) === null ? theirs : ours) });
+    }
     return ok(base);
   }
 
@@ -642,14 +720,18 @@ export class FakeChatwoot {
     return ok({ payload });
   }
 
+  /**
+   * `app/controllers/api/v1/accounts/conversations_controller.rb` contact_inbox, then `app/builders/conversation_builder.rb`
+   * look_up_exising_conversation: in a locked inbox the last one of the contact inbox, whatever its status.
+   */
   #createConversation(fields: Fields): Answer {
     const source_id = text(fields.source_id) ?? "";
-    const inbox = this.contactInboxes.find((one) => one.source_id === source_id);
+    const inbox = this.#contactInbox(source_id);
     if (!inbox) return notFound();
     if (inbox.contact_id !== Number(fields.contact_id)) {
       return { status: 422, body: { error: "source_id should be unique" } };
     }
-    const last = this.conversations.findLast((one) => one.contact_id === inbox.contact_id);
+    const last = this.conversations.findLast((one) => one.source_id === source_id);
     if (this.inbox.lock_to_single_conversation && last) return ok({ ...last, meta: {} });
     const status = (text(fields.status) ?? "open") as FakeConversation["status"];
     return ok({ ...this.#addConversation({ ...inbox, status }), meta: {} });
@@ -671,6 +753,7 @@ export class FakeChatwoot {
 
   // --- messages -----------------------------------------------------------------------------------------------------
 
+  /** `app/finders/message_finder.rb`: the last 20, or 100 after an id. */
   #listMessages(id: number, query: URLSearchParams): Answer {
     if (!this.conversations.some((one) => one.id === id)) return notFound();
     const [after, before] = [Number(query.get("after") ?? 0), Number(query.get("before") ?? Infinity)];
@@ -687,6 +770,12 @@ export class FakeChatwoot {
     const lately = this.of(id).filter(({ created_at }) => Date.now() - created_at.getTime() < 60_000);
     if (lately.length >= this.messagesPerMinute) return { status: 422, body: { error: "Too many messages" } };
     const message_type = (text(fields.message_type) ?? "outgoing") as MessageType;
+    // `messages_controller.rb` create makes a 422 of every exception; the length is that before Liquid has rendered.
+    if ((text(fields.content) ?? "").length > LONGEST_CONTENT)
+      return {
+        status: 422,
+        body: { error: "Validation failed: Content is too long (maximum is 150000 characters)" },
+      };
     const given = fields.content_attributes ?? {};
     // A form carries JSON as text, and Rails does not take an object there.
     if (files.length > 0 && typeof given !== "string" && fields.content_attributes !== undefined) {
@@ -713,6 +802,7 @@ export class FakeChatwoot {
       is_voice_message: String(fields.is_voice_message) === "true",
       sender: message_type === "incoming" ? { id: conversation.contact_id, name: "" } : this.#agent(),
     });
+    // `app/models/message.rb` reopen_conversation.
     if (message_type === "incoming" && ["resolved", "snoozed"].includes(conversation.status)) {
       conversation.status = "open";
       this.#tell({ event: "conversation_status_changed", ...this.#conversationData(conversation) }, null);
@@ -724,7 +814,7 @@ export class FakeChatwoot {
     return { id: 1, name: "Ana", type: "user" as const };
   }
 
-  /** The server finds one of the two names of the target by the other, in this conversation only. */
+  /** `app/models/message.rb` ensure_in_reply_to: the server finds one of the two names of the target by the other, in this conversation only. */
   #resolveReply(conversation: number, attributes: Fields): Fields {
     const { in_reply_to, in_reply_to_external_id: external, ...rest } = attributes;
     if (in_reply_to === undefined && external === undefined) return rest;
@@ -739,12 +829,38 @@ export class FakeChatwoot {
   }
 
   #addMessage(fields: Omit<FakeMessage, "id" | "created_at">): FakeMessage {
-    const message = { ...fields, id: this.#nextId(), created_at: new Date() };
+    const content = this.#rendered(fields);
+    const message = { ...fields, content, id: this.#nextId(), created_at: new Date() };
     this.messages.push(message);
     this.#tellMessage("message_created", message);
     return message;
   }
 
+  /**
+   * `app/models/concerns/liquidable.rb` process_liquid_in_content, before an outgoing message or a template is stored, whoever
+   * posted it and private notes too: code in backticks is put into raw blocks first, and what is no Liquid stays as it is.
+   */
+  #rendered(message: Omit<FakeMessage, "id" | "created_at">): string | null {
+    const { content, message_type, conversation_id } = message;
+    if (content === null || (message_type !== "outgoing" && message_type !== "template")) return content;
+    const conversation = this.conversations.find((one) => one.id === conversation_id);
+    const contact = this.contacts.find((one) => one.id === conversation?.contact_id);
+    const drops = {
+      contact: { ...contact },
+      agent: { name: this.#agent().name },
+      conversation: { display_id: conversation_id },
+      inbox: { name: this.inbox.name },
+      account: { name: "Shop" },
+    };
+    try {
+      return renderLiquid(content.replace(/`(.*?)`/gs, "{% raw %}`$1`{% endraw %}"), drops);
+    } catch (error) {
+      if (error instanceof SyntaxError) return content;
+      throw error;
+    }
+  }
+
+  /** `app/services/messages/status_update_service.rb`: read does not become delivered, an error stands with failed only. */
   #updateMessage(id: number, fields: Fields): Answer {
     const message = this.messages.find((one) => one.id === id);
     if (!message) return notFound();
@@ -781,6 +897,7 @@ export class FakeChatwoot {
     };
   }
 
+  /** `app/models/attachment.rb` push_event_data. */
   #attachmentView(message: FakeMessage, { id, file_type, content_type, bytes, file_name }: FakeAttachment) {
     const data_url = `${this.faults.frontend ?? this.url}/files/redirect/${message.id}/${id}/${encodeURIComponent(file_name)}`;
     const file_size = bytes.length;
@@ -812,6 +929,7 @@ export class FakeChatwoot {
 
   // --- webhooks -----------------------------------------------------------------------------------------------------
 
+  /** `app/presenters/conversations/event_data_presenter.rb` push_data. */
   #conversationData(conversation: FakeConversation): Fields {
     const contact = this.contacts.find((one) => one.id === conversation.contact_id);
     const { id, inbox_id, contact_id, source_id, status } = conversation;
@@ -827,6 +945,7 @@ export class FakeChatwoot {
     };
   }
 
+  /** `app/models/message.rb` webhook_data: no status, and a type in words. */
   #messageData(event: string, message: FakeMessage): Fields {
     const conversation = this.conversations.find((one) => one.id === message.conversation_id);
     const attachments = message.attachments.map((one) => this.#attachmentView(message, one));
@@ -863,7 +982,7 @@ export class FakeChatwoot {
     void sending.finally(() => this.#sending.delete(sending));
   }
 
-  /** Once, without a retry; what is not taken makes a message failed. */
+  /** `lib/webhooks/trigger.rb`: once, without a retry; what is not taken makes a message failed. */
   async #deliver({ event, message }: Queued): Promise<void> {
     const { webhook_url, secret } = this.inbox;
     if (!webhook_url) return;
@@ -915,6 +1034,33 @@ function notFound(): Answer {
 function taken(attribute: "phone_number" | "identifier"): Answer {
   const word = attribute === "phone_number" ? "Phone number" : "Identifier";
   return { status: 422, body: { message: `${word} has already been taken`, attributes: [attribute] } };
+}
+
+/** `app/models/contact.rb` resolved_contacts. */
+function isResolved({ email, phone_number, identifier }: FakeContact): boolean {
+  return [email, phone_number, identifier].some((value) => text(value) !== null);
+}
+
+function alternatives(clauses: readonly Clause[]): Clause[][] {
+  const groups: Clause[][] = [[]];
+  for (const clause of clauses) {
+    groups.at(-1)?.push(clause);
+    if (clause.query_operator?.toUpperCase() === "OR") groups.push([]);
+  }
+  return groups;
+}
+
+/** `filter_service.rb` filter_values: a phone gets its plus back, other texts are compared in lower case. */
+function applies({ attribute_key, values }: Clause, contact: FakeContact): boolean {
+  const [wanted = ""] = values;
+  const value = text(contact[attribute_key]);
+  return attribute_key === "phone_number"
+    ? value === `+${wanted.replaceAll("+", "")}`
+    : value?.toLowerCase() === wanted.toLowerCase();
+}
+
+function isFields(value: unknown): value is Fields {
+  return typeof value === "object" && value !== null;
 }
 
 function notAuthorised(): Answer {
