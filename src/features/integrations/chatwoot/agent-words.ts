@@ -8,6 +8,14 @@ interface Item {
   description?: unknown;
   link?: unknown;
   label?: unknown;
+  media_url?: unknown;
+  actions?: unknown;
+}
+
+/** A button of a card. */
+interface Action {
+  text?: unknown;
+  uri?: unknown;
 }
 
 const PLAIN = new Set(["text", "input_csat", ""]);
@@ -25,11 +33,29 @@ export function agentWords(config: ChatwootConfig, message: AgentMessage): strin
 function itemsOf({ content_attributes }: AgentMessage): string[] {
   const items = content_attributes?.items;
   if (!Array.isArray(items)) return [];
-  return (items as Item[]).map((item, at) => {
+  return items.filter(isObject<Item>).map((item, at) => {
     const words = [item.title ?? item.label ?? item.value, item.description, item.link];
-    const shown = words.filter((one): one is string => typeof one === "string" && one !== "");
-    return `${at + 1}. ${shown.join(" – ")}`;
+    const shown = `${at + 1}. ${words.filter(isText).join(" – ")}`;
+    return [shown, ...[item.media_url].filter(isText), ...actionsOf(item)].join("\n");
   });
+}
+
+/** The buttons of a card, which WhatsApp Web has no others for: what they say and where they lead. */
+function actionsOf({ actions }: Item): string[] {
+  if (!Array.isArray(actions)) return [];
+  return actions
+    .filter(isObject<Action>)
+    .map(({ text, uri }) => [text, uri].filter(isText).join(": "))
+    .filter(isText)
+    .map((shown) => `• ${shown}`);
+}
+
+function isObject<T extends object>(value: unknown): value is T {
+  return typeof value === "object" && value !== null;
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === "string" && value !== "";
 }
 
 /** What Chatwoot sends by itself has no author. */

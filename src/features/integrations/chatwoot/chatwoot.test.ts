@@ -301,6 +301,31 @@ describe("from the inbox to WhatsApp", () => {
     ]);
   });
 
+  test("a list of cards goes out with its pictures, buttons and links", async () => {
+    const { conversation } = await open();
+    const items = [
+      {
+        ...{ title: "Shirt", description: "Cotton", media_url: "https://shop.example/shirt.jpg" },
+        actions: [
+          { type: "link", text: "Buy", uri: "https://shop.example/shirt" },
+          { type: "postback", text: "More", payload: "MORE" },
+        ],
+      },
+      { title: "Cap", actions: [{ type: "link", uri: "https://shop.example/cap" }, null, "odd"] },
+      "odd",
+    ];
+    chatwoot.write(conversation.id, {
+      content: "Look",
+      content_type: "cards",
+      content_attributes: { items },
+    });
+    const [sent] = await story.waitForSent(1);
+    expect(sent?.content.text.split("\n")).toEqual([
+      ...["Look", "1. Shirt – Cotton", "https://shop.example/shirt.jpg"],
+      ...["• Buy: https://shop.example/shirt", "• More", "2. Cap", "• https://shop.example/cap"],
+    ]);
+  });
+
   test("a reply quotes what it answers, and a deletion takes it back for everyone", async () => {
     const { conversation, first, id } = await open();
     const answer = chatwoot.write(conversation.id, {
