@@ -39,7 +39,7 @@ export interface SentMessage {
 }
 
 /** A story with its own Chatwoot, which is empty before each test. */
-export function tellChatwootStory(): ChatwootStory {
+export function tellChatwootStory(settings: Record<string, string> = {}): ChatwootStory {
   let gateway: TestGateway;
   let shop: TestInstance;
   const chatwoot = new FakeChatwoot();
@@ -47,7 +47,8 @@ export function tellChatwootStory(): ChatwootStory {
   beforeAll(async () => {
     await chatwoot.start();
     const port = String((await freePortsFor(`chatwoot story ${process.pid}`).next()).value);
-    gateway = await startTestGateway({ WAYGATE_PORT: port, WAYGATE_BASE_URL: `http://127.0.0.1:${port}` });
+    const own = { WAYGATE_PORT: port, WAYGATE_BASE_URL: `http://127.0.0.1:${port}` };
+    gateway = await startTestGateway({ ...own, ...settings });
   });
   afterAll(async () => {
     await chatwoot.stop();

@@ -19,6 +19,8 @@ export class AgentFileError extends Error {
 const PICTURE = /^image\/(jpeg|png)$/;
 /** Recorded in a browser; some servers call the container a video. */
 const VOICE = /^\w+\/(ogg|opus|webm)\b/;
+/** Chatwoot's recorder calls a file by a UUID, and makes MP3 for API inboxes, or WAV where the browser cannot. */
+const RECORDED = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\.(?:mp3|wav|webm|ogg)$/i;
 const SOUND = /^(audio\/|video\/mp4$)/;
 
 /** Fetches a file that an agent has attached, to where it waits for its send. Throws AgentFileError. */
@@ -34,22 +36,43 @@ export async function takeAgentFile(
   const { account_id } = desk.integration;
   const options = { db, outgoing, maxBytes, converter, account_id };
   const read = (type: MediaType | MediaTypeRule) => readMedia({ ...input, type }, options);
+  const isVoice = isRecording(desk, attachment, file_name);
   try {
-    // A sound that cannot become a voice note here can still be handed over.
-    return await read((mimeType) => kindOf(attachment, mimeType)).catch((error: unknown) => {
-      if (!isAboutKind(error)) throw error;
-      return read("document");
-    });
+    return await read((mimeType) => kindOf(attachment, mimeType, isVoice)).catch((error: unknown) =>
+      readAsOther(desk, error, read),
+    );
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error;
     throw new AgentFileError(error.message, error.code === "MEDIA_DOWNLOAD_FAILED");
   }
 }
 
-function isAboutKind(error: unknown): boolean {
-  return (
-    error instanceof GatewayError && (error.code === "VALIDATION_ERROR" || error.code === "NOT_SUPPORTED")
-  );
+/** What cannot go as what it is can still be handed over: a voice note as a sound, anything as a document. */
+async function readAsOther(
+  desk: Desk,
+  error: unknown,
+  read: (type: MediaType) => Promise<StoredMedia>,
+): Promise<StoredMedia> {
+  if (isCode(error, "VALIDATION_ERROR")) return read("document");
+  if (!isCode(error, "NOT_SUPPORTED")) throw error;
+  await desk.health.warn(desk.integration, WITHOUT_FFMPEG);
+  return read("audio").catch((refused: unknown) => {
+    if (!isCode(refused, "VALIDATION_ERROR")) throw refused;
+    return read("document");
+  });
+}
+
+const WITHOUT_FFMPEG =
+  "A recording of an agent went out as an audio file, not as a voice note: ffmpeg, which converts it, is not installed on " +
+  "the gateway (WAYGATE_FFMPEG).";
+
+function isCode(error: unknown, code: GatewayError["code"]): boolean {
+  return error instanceof GatewayError && error.code === code;
+}
+
+function isRecording({ integration }: Desk, { file_type }: Attachment, name: string | undefined): boolean {
+  if (file_type !== "audio") return false;
+  return configOf(integration).all_audio_as_voice || (name !== undefined && RECORDED.test(name));
 }
 
 /** Some installations name themselves by an address that only browsers reach. */
@@ -62,8 +85,8 @@ function addressOf({ integration }: Desk, { data_url }: Attachment): string {
 }
 
 /** What phones show goes as what it is, the rest as a document. Versions before 4.14 tell nothing but the kind. */
-function kindOf({ file_type }: Attachment, mimeType: string): MediaType {
-  if (file_type === "audio" && VOICE.test(mimeType)) return "ptt";
+function kindOf({ file_type }: Attachment, mimeType: string, isVoice: boolean): MediaType {
+  if (file_type === "audio" && (VOICE.test(mimeType) || (isVoice && SOUND.test(mimeType)))) return "ptt";
   if (file_type === "audio" && SOUND.test(mimeType)) return "audio";
   if (file_type === "image" && PICTURE.test(mimeType)) return "image";
   return file_type === "video" && mimeType === "video/mp4" ? "video" : "document";

@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import { describe, expect, test } from "vitest";
 import { tellChatwootStory } from "../../../../test/chatwoot-story.ts";
 import { FakeChatwoot, type FakeConversation } from "../../../../test/fake-chatwoot.ts";
@@ -9,7 +10,15 @@ const story = tellChatwootStory();
 const { chatwoot, receive, save } = story;
 const BIA = "5521977770031";
 const BIA_JID = `${BIA}@s.whatsapp.net`;
+const hasFfmpeg = spawnSync("ffmpeg", ["-version"]).status === 0;
+const OTHER = "+552177770031";
 const GROUP = "120363041234567891";
+/** A tenth of a second of silence. */
+const WAV = Buffer.concat([
+  Buffer.from("RIFF\x64\x06\0\0WAVEfmt \x10\0\0\0\x01\0\x01\0\x40\x1f\0\0\x80\x3e\0\0\x02\0\x10\0", "latin1"),
+  Buffer.from("data\x40\x06\0\0", "latin1"),
+  Buffer.alloc(1600),
+]);
 
 const query = async (text: string, ...values: unknown[]) =>
   (await story.gateway.database.pool.query(text, values)).rows;
@@ -83,6 +92,23 @@ describe("kinds of messages", () => {
     const kinds = ["ptt", "audio", "image", "video", "document"];
     expect(sent.map(({ content }) => content.media_type)).toEqual(kinds);
   });
+
+  test.skipIf(!hasFfmpeg)(
+    "a recording of an agent goes as a voice note, a song as a sound, unless all audio is to be voice",
+    async () => {
+      const { conversation } = await open();
+      chatwoot.record(conversation.id, WAV, "wav");
+      const song = { bytes: WAV, type: "audio/wav", file_name: "song.wav" };
+      chatwoot.write(conversation.id, { attachments: [song] });
+      await story.waitForSent(2);
+      await save({ all_audio_as_voice: true });
+      chatwoot.write(conversation.id, { attachments: [song] });
+      const sent = await story.waitForSent(3);
+      const voice = { media_type: "ptt", mime_type: "audio/ogg; codecs=opus" };
+      expect(sent.map(({ content }) => content)).toMatchObject([voice, { media_type: "audio" }, voice]);
+      expect((await read()).last_error).toBeNull();
+    },
+  );
 
   test("a file that is too large for the proxy before Chatwoot is named in words", async () => {
     await save();

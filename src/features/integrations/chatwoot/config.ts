@@ -34,6 +34,7 @@ export const chatwootConfig = z
     typing: z.boolean().default(false),
     keep_deleted: z.boolean().default(false),
     merge_brazil_contacts: z.boolean().default(false),
+    all_audio_as_voice: z.boolean().default(false),
     files_from_url: z.boolean().default(false),
   })
   .refine(({ inbox_id, auto_create }) => inbox_id !== undefined || auto_create, {

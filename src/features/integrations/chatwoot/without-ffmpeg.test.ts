@@ -1,0 +1,27 @@
+import { expect, test } from "vitest";
+import { tellChatwootStory } from "../../../../test/chatwoot-story.ts";
+import { SAMPLE } from "../../../../test/sample-files.ts";
+
+const story = tellChatwootStory({ WAYGATE_FFMPEG: "/nowhere/ffmpeg" });
+const { chatwoot } = story;
+
+test("a recording of an agent goes as a sound where there is no ffmpeg, and the integration says why", async () => {
+  await story.save();
+  const bia = { name: "Bia", identifier: null, phone_number: "+5521977770041" };
+  const { id } = chatwoot.startConversation(bia);
+  chatwoot.record(id, SAMPLE.mp3);
+  const [sent] = await story.waitForSent(1);
+  expect(sent?.content).toMatchObject({ media_type: "audio", mime_type: "audio/mpeg" });
+  const { data } = await story.shop.client.getIntegration({ id: story.shop.id, provider: "chatwoot" });
+  expect(data.last_error).toMatch(/as an audio file, not as a voice note: ffmpeg.*WAYGATE_FFMPEG/);
+});
+
+test("one that needs no conversion goes as a voice note all the same", async () => {
+  await story.save();
+  const bia = { name: "Bia", identifier: null, phone_number: "+5521977770042" };
+  const { id } = chatwoot.startConversation(bia);
+  const attachments = [{ bytes: SAMPLE.opus, type: "audio/ogg", file_name: "note.ogg" }];
+  chatwoot.write(id, { attachments });
+  const [sent] = await story.waitForSent(1);
+  expect(sent?.content).toMatchObject({ media_type: "ptt" });
+});
