@@ -28,7 +28,12 @@ const inbox = z.object({
   hmac_token: z.string().nullish(),
   secret: z.string().nullish(),
 });
-const contact = z.object({ id, name: z.string().nullish(), phone_number: z.string().nullish() });
+const contact = z.object({
+  id,
+  name: z.string().nullish(),
+  phone_number: z.string().nullish(),
+  identifier: z.string().nullish(),
+});
 const conversation = z.object({ id, inbox_id: id.nullish(), status: z.string() });
 const message = z.object({
   id,
@@ -39,6 +44,7 @@ const message = z.object({
 
 export type Inbox = z.output<typeof inbox>;
 export type PostedMessage = z.output<typeof message>;
+export type Contact = z.output<typeof contact>;
 export type ChatwootConversation = z.output<typeof conversation>;
 
 /** A message as we post it. */
@@ -52,7 +58,7 @@ export interface NewPost {
 }
 
 /** Who a contact is, as far as it is known. */
-interface NewContact {
+export interface NewContact {
   source_id: string;
   identifier: string;
   name: string;
@@ -61,6 +67,12 @@ interface NewContact {
 }
 
 /** Where to, and on whose behalf. */
+/** What a contact is looked for by. */
+export interface ContactClause {
+  attribute_key: "phone_number" | "identifier";
+  value: string;
+}
+
 export interface Access {
   url: string;
   access_token: string;
@@ -143,11 +155,12 @@ function contactCalls({ account_id, inbox_id, inbox_identifier, hmac_token }: Ac
         body: { ...given, ...sign(given.identifier) },
         answer: contact,
       }),
-    findContacts: (attribute_key: "phone_number" | "identifier", values: string[]) =>
+    /** Those to whom one of the clauses applies. */
+    findContacts: (clauses: readonly ContactClause[]) =>
       call({
         method: "POST",
         path: `${contacts}/filter`,
-        body: { payload: [{ attribute_key, filter_operator: "equal_to", values, query_operator: null }] },
+        body: { payload: toFilter(clauses) },
         answer: z.object({ payload: z.array(contact) }),
       }),
     addToInbox: (contactId: number, source_id: string) =>
@@ -174,6 +187,14 @@ function contactCalls({ account_id, inbox_id, inbox_identifier, hmac_token }: Ac
       }),
     conversationsOf: (contactId: number) =>
       call({
+/** Chatwoot reads one value of each clause, and the last clause joins nothing. */
+function toFilter(clauses: readonly ContactClause[]) {
+  return clauses.map(({ attribute_key, value }, at) => ({
+    ...{ attribute_key, filter_operator: "equal_to", values: [value] },
+    query_operator: at < clauses.length - 1 ? "OR" : null,
+  }));
+}
+
         method: "GET",
         path: `${contacts}/${contactId}/conversations`,
         answer: z.object({ payload: z.array(conversation) }),

@@ -191,18 +191,62 @@ describe("contacts", () => {
     expect(chatwoot.contacts.map(({ name }) => name)).toEqual(["Beatriz"]);
   });
 
-  test("two contacts under both spellings of a number become one where that is wanted", async () => {
-    await save({ merge_brazil_contacts: true });
-    chatwoot.startConversation({ name: "old", identifier: null, phone_number: "+552177770031" });
-    chatwoot.startConversation({ name: "new", identifier: null, phone_number: `+${BIA}` });
-    await receive({ from: BIA, text: "Hello" });
-    await story.waitForMessage(({ content }) => content === "Hello");
-    await waitUntil(() => chatwoot.contacts.length === 1);
-    expect(chatwoot.contacts[0]?.phone_number).toBe(`+${BIA}`);
+  test("a contact under the other spelling is used, and what agents have typed stays", async () => {
+    await save();
+    const old = chatwoot.startConversation({ name: "Bia, VIP", identifier: null, phone_number: OTHER });
+    await receive({ from: BIA, push_name: "Bia", text: "Hello" });
+    const hello = await story.waitForMessage(({ content }) => content === "Hello");
+    expect(hello.conversation_id).toBe(old.id);
+    expect(chatwoot.contacts).toMatchObject([{ name: "Bia, VIP", phone_number: OTHER }]);
   });
 
-  test("an inbox that keeps one conversation for each contact is left to do so", async () => {
-    chatwoot.inbox.lock_to_single_conversation = true;
+  test("two contacts under both spellings of a number become one where that is wanted, as the older one is", async () => {
+    await save({ merge_brazil_contacts: true });
+    const old = chatwoot.startConversation({ name: "Bia, VIP", identifier: null, phone_number: OTHER });
+    const [older] = chatwoot.contacts;
+    Object.assign(older ?? {}, { custom_attributes: { plan: "gold" } });
+    const recent = chatwoot.startConversation({ name: "Bia", identifier: null, phone_number: `+${BIA}` });
+    const newer = chatwoot.contacts[1];
+    Object.assign(newer ?? {}, { custom_attributes: { plan: "none", city: "Rio" } });
+    await receive({ from: BIA, push_name: "Bia", text: "Hello" });
+    await story.waitForMessage(({ content }) => content === "Hello");
+    await story.quiet();
+    expect(chatwoot.contacts).toMatchObject([
+      { id: older?.id, name: "Bia, VIP", custom_attributes: { plan: "gold", city: "Rio" } },
+    ]);
+    expect(new Set([old, recent].map(({ contact_id }) => contact_id))).toEqual(new Set([older?.id]));
+    await receive({ from: BIA, push_name: "Bia", text: "again" });
+    const again = await story.waitForMessage(({ content }) => content === "again");
+    expect([old.id, recent.id]).toContain(again.conversation_id);
+  });
+
+  test("a merged contact that nobody has named gets the name of the other one", async () => {
+    await save({ merge_brazil_contacts: true });
+    chatwoot.startConversation({ name: OTHER, identifier: null, phone_number: OTHER });
+    chatwoot.startConversation({ name: "Beatriz", identifier: null, phone_number: `+${BIA}` });
+    await receive({ from: BIA, push_name: "Bia", text: "Hello" });
+    await story.waitForMessage(({ content }) => content === "Hello");
+    await story.quiet();
+    expect(chatwoot.contacts).toMatchObject([{ name: "Beatriz" }]);
+  });
+
+  test("somebody whose address another contact of the inbox has comes in under that contact", async () => {
+    await save();
+    const { contact_id, id } = chatwoot.startConversation({
+      name: "Rui",
+      identifier: null,
+      phone_number: null,
+    });
+    const inbox_id = chatwoot.inbox.id;
+    chatwoot.contactInboxes.push({ contact_id, inbox_id, source_id: BIA_JID });
+    chatwoot.startConversation({ name: "Bia", identifier: null, phone_number: OTHER });
+    await receive({ from: BIA, push_name: "Bia", text: "Hello" });
+    const hello = await story.waitForMessage(({ content }) => content === "Hello");
+    expect(hello.conversation_id).toBe(id);
+  });
+
+  test("an inbox that is locked to one conversation after the save opens it again, and the test says so", async () => {
+    chatwoot.version = "4.13.0";
     const { conversation } = await open({ reopen_conversation: false });
     chatwoot.resolve(conversation);
     await story.quiet();

@@ -1,5 +1,5 @@
 import { otherSpelling } from "../../contacts/contacts.ts";
-import type { Answer, Chatwoot } from "./api.ts";
+import type { Answer, Chatwoot, Contact, ContactClause, NewContact } from "./api.ts";
 import type { Refusal } from "./refusal.ts";
 
 /** Somebody, or a group, as WhatsApp knows them. */
@@ -33,7 +33,9 @@ interface PeopleOptions {
 export async function makeContact(options: PeopleOptions, person: Person): Promise<Answer<KnownContact>> {
   const { chatwoot, mergeBrazil, pictureOf } = options;
   const source_id = person.jid;
-  const adopted = await adoptOtherSpelling(options, person);
+  const known = await findSpellings(chatwoot, person);
+  if (!known.ok) return known;
+  const adopted = await adoptOtherSpelling(chatwoot, person, known.value);
   if (!adopted.ok) return adopted;
   const name = nameOf(person);
   const avatar_url = await pictureOf(person);
@@ -42,12 +44,19 @@ export async function makeContact(options: PeopleOptions, person: Person): Promi
     ...(person.phone && { phone_number: `+${person.phone}` }),
     ...(avatar_url && { avatar_url }),
   };
-  const made = await chatwoot.upsertContact(given);
-  const found =
-    made.ok || made.refusal.reason !== "taken" ? made : await adopt(chatwoot, person, made.refusal);
+  const found = await upsert(options, person, given);
   if (!found.ok) return found;
-  if (mergeBrazil) await mergeSpellings(chatwoot, person, found.value.id);
-  return { ok: true, value: { contact_id: found.value.id, source_id, name, phone: person.phone } };
+  const contact_id = mergeBrazil ? await mergeSpellings(chatwoot, found.value, known.value) : found.value.id;
+  return { ok: true, value: { contact_id, source_id, name, phone: person.phone } };
+}
+
+async function upsert(
+  { chatwoot }: PeopleOptions,
+  person: Person,
+  given: NewContact,
+): Promise<Answer<Contact>> {
+  const made = await chatwoot.upsertContact(given);
+  return made.ok || made.refusal.reason !== "taken" ? made : adopt(chatwoot, person, made.refusal);
 }
 
 /** A phone, never a LID: those are as long, and Chatwoot would take one for a number. */
@@ -56,38 +65,87 @@ function nameOf({ name, phone, jid, is_group }: Person): string {
   return name ?? (phone === null ? "WhatsApp" : `+${phone}`);
 }
 
-/** Somebody who is there under the other spelling of the number is the same person. */
-async function adoptOtherSpelling({ chatwoot }: PeopleOptions, person: Person): Promise<Answer<null>> {
+/** Who is there under either spelling of a number that has two, or under the name that we give. */
+async function findSpellings(chatwoot: Chatwoot, person: Person): Promise<Answer<Contact[]>> {
   const other = person.phone === null ? undefined : otherSpelling(person.phone);
-  if (other === undefined) return { ok: true, value: null };
-  const found = await chatwoot.findContacts("phone_number", [`+${person.phone}`, `+${other}`]);
-  if (!found.ok) return isPassing(found.refusal) ? found : { ok: true, value: null };
-  const [first] = found.value.payload;
-  const isExact = found.value.payload.some((one) => one.phone_number === `+${person.phone}`);
-  if (!first || isExact) return { ok: true, value: null };
-  const added = await chatwoot.addToInbox(first.id, person.jid);
-  return added.ok || !isPassing(added.refusal) ? { ok: true, value: null } : added;
+  if (other === undefined) return { ok: true, value: [] };
+  const found = await chatwoot.findContacts([
+    { attribute_key: "phone_number", value: `+${person.phone}` },
+    { attribute_key: "phone_number", value: `+${other}` },
+    { attribute_key: "identifier", value: person.jid },
+  ]);
+  if (found.ok) return { ok: true, value: found.value.payload };
+  return isPassing(found.refusal) ? found : { ok: true, value: [] };
 }
 
-async function mergeSpellings(chatwoot: Chatwoot, { phone }: Person, base: number): Promise<void> {
-  const other = phone === null ? undefined : otherSpelling(phone);
-  if (other === undefined) return;
-  const found = await chatwoot.findContacts("phone_number", [`+${other}`]);
-  const twin = found.ok ? found.value.payload.find(({ id }) => id !== base) : undefined;
-  if (twin) await chatwoot.mergeContacts(base, twin.id);
+/** Somebody who is there under the other spelling of the number only is the same person. */
+async function adoptOtherSpelling(
+  chatwoot: Chatwoot,
+  { jid, phone }: Person,
+  known: readonly Contact[],
+): Promise<Answer<null>> {
+  const oldest = oldestOf(known);
+  const isThere = known.some(
+    ({ phone_number, identifier }) => phone_number === `+${phone}` || identifier === jid,
+  );
+  if (!oldest || isThere) return { ok: true, value: null };
+  return addToInbox(chatwoot, oldest.id, jid);
+}
+
+/** That it is there already is an answer too. */
+async function addToInbox(chatwoot: Chatwoot, contactId: number, jid: string): Promise<Answer<null>> {
+  const added = await chatwoot.addToInbox(contactId, jid);
+  // A `source_id` of another contact is a 500, and stays one: the upsert finds that contact.
+  if (added.ok || added.refusal.status_code === 500 || !isPassing(added.refusal))
+    return { ok: true, value: null };
+  return added;
+}
+
+/** Answers the contact that stays: the oldest, whose values Chatwoot prefers, as agents have worked with it longest. */
+async function mergeSpellings(
+  chatwoot: Chatwoot,
+  found: Contact,
+  known: readonly Contact[],
+): Promise<number> {
+  const others = known.filter(({ id }) => id !== found.id);
+  const base = oldestOf([found, ...others]) ?? found;
+  let contactId = found.id;
+  for (const twin of [found, ...others]) {
+    if (twin.id === base.id) continue;
+    const merged = await chatwoot.mergeContacts(base.id, twin.id);
+    if (merged.ok && twin.id === found.id) contactId = base.id;
+    if (merged.ok && isBareName(base) && !isBareName(twin))
+      await chatwoot.updateContact(base.id, { name: twin.name ?? "" });
+  }
+  return contactId;
+}
+
+function oldestOf(contacts: readonly Contact[]): Contact | undefined {
+  return contacts.toSorted((one, other) => one.id - other.id)[0];
+}
+
+/** One that nobody has typed. */
+function isBareName({ name }: Contact): boolean {
+  return /^(\+?\d*|WhatsApp)$/.test(name ?? "");
 }
 
 /** The phone or the identifier is somebody's whom the inbox does not know yet. */
-async function adopt(chatwoot: Chatwoot, person: Person, refusal: Refusal) {
-  const byPhone =
-    person.phone === null ? undefined : await chatwoot.findContacts("phone_number", [`+${person.phone}`]);
-  const owner = byPhone?.ok ? byPhone.value.payload[0] : undefined;
-  const byName = owner ? undefined : await chatwoot.findContacts("identifier", [person.jid]);
-  const found = owner ?? (byName?.ok ? byName.value.payload[0] : undefined);
-  if (!found) return { ok: false as const, refusal };
-  const added = await chatwoot.addToInbox(found.id, person.jid);
-  if (!added.ok && isPassing(added.refusal)) return added;
-  return { ok: true as const, value: found };
+async function adopt(chatwoot: Chatwoot, person: Person, refusal: Refusal): Promise<Answer<Contact>> {
+  const { phone, jid } = person;
+  const byPhone = phone === null ? undefined : await findBy(chatwoot, "phone_number", `+${phone}`);
+  const found = byPhone ?? (await findBy(chatwoot, "identifier", jid));
+  if (!found) return { ok: false, refusal };
+  const added = await addToInbox(chatwoot, found.id, jid);
+  return added.ok ? { ok: true, value: found } : added;
+}
+
+async function findBy(
+  chatwoot: Chatwoot,
+  attribute_key: ContactClause["attribute_key"],
+  value: string,
+): Promise<Contact | undefined> {
+  const found = await chatwoot.findContacts([{ attribute_key, value }]);
+  return found.ok ? found.value.payload[0] : undefined;
 }
 
 /**
@@ -116,8 +174,7 @@ async function addPhone(chatwoot: Chatwoot, known: KnownContact, phone: string):
   const updated = await chatwoot.updateContact(known.contact_id, { phone_number });
   if (updated.ok) return { ...known, phone };
   if (updated.refusal.reason !== "taken") return known;
-  const found = await chatwoot.findContacts("phone_number", [phone_number]);
-  const owner = found.ok ? found.value.payload[0] : undefined;
+  const owner = await findBy(chatwoot, "phone_number", phone_number);
   if (!owner || owner.id === known.contact_id) return known;
   const merged = await chatwoot.mergeContacts(owner.id, known.contact_id);
   return merged.ok ? { ...known, contact_id: owner.id, phone } : known;
