@@ -24,7 +24,7 @@ const inbox = z.object({
   channel_type: z.string(),
   webhook_url: z.string().nullish(),
   inbox_identifier: z.string().nullish(),
-  hmac_mandatory: z.boolean().nullish(),
+  lock_to_single_conversation: z.boolean().nullish(),
   hmac_token: z.string().nullish(),
   secret: z.string().nullish(),
 });
@@ -125,20 +125,13 @@ function inboxCalls({ account_id, inbox_id }: Access, call: MakeCall) {
     version: () => call({ method: "GET", path: "/api", answer: version }),
     profile: () => call({ method: "GET", path: "/api/v1/profile", answer: profile }),
     inbox: () => call({ method: "GET", path: `${inboxes}/${inbox_id}`, answer: inbox }),
-    createInbox: (name: string, webhook_url: string) =>
-      call({
-        method: "POST",
-        path: inboxes,
-        body: { name, channel: { type: "api", webhook_url }, lock_to_single_conversation: true },
-        answer: inbox,
-      }),
-    setWebhook: (webhook_url: string) =>
-      call({
-        method: "PATCH",
-        path: `${inboxes}/${inbox_id}`,
-        body: { channel: { webhook_url } },
-        answer: inbox,
-      }),
+    createInbox: (body: { name: string; webhook_url: string; lock_to_single_conversation: boolean }) => {
+      const { webhook_url, ...fields } = body;
+      const channel = { type: "api", webhook_url };
+      return call({ method: "POST", path: inboxes, body: { ...fields, channel }, answer: inbox });
+    },
+    updateInbox: (body: { channel?: { webhook_url: string }; lock_to_single_conversation?: boolean }) =>
+      call({ method: "PATCH", path: `${inboxes}/${inbox_id}`, body, answer: inbox }),
   };
 }
 

@@ -3,7 +3,7 @@ import { GatewayError, invalidField } from "../../../platform/errors.ts";
 import { originOf } from "../../../platform/url-origin.ts";
 import type { Integration } from "../integration-row.ts";
 import type { Draft, IntegrationDeps, Prepared } from "../provider.ts";
-import { type Access, type Answer, type Chatwoot, callChatwoot, type Inbox } from "./api.ts";
+import { type Access, type Answer, type Chatwoot, callChatwoot, type Inbox, type Line } from "./api.ts";
 import { type ChatwootConfig, type ChatwootState, configOf, webhookUrlOf } from "./config.ts";
 import { privateNetworkWarning } from "./network-trap.ts";
 import type { Refusal } from "./refusal.ts";
@@ -29,7 +29,7 @@ export async function register(deps: IntegrationDeps, draft: Draft): Promise<Pre
     version,
     webhook_base,
   };
-  const warning = privateNetworkWarning(version, deps.baseUrl);
+  const lock = await unlock({ outgoing: deps.outgoing, instance_id }, now, inbox);
   const now = { ...config, inbox_id: id, auto_create: false, force: false };
   await leaveOldInbox(deps, draft.before, now);
   return {
@@ -40,7 +40,7 @@ export async function register(deps: IntegrationDeps, draft: Draft): Promise<Pre
       ...(hmac_token && { hmac_token }),
     },
     config: now,
-    warnings: warning ? [warning] : [],
+    warnings: [lock, privateNetworkWarning(version, deps.baseUrl)].filter((one) => one !== undefined),
     isElsewhere: draft.before !== undefined && configOf(draft.before).url !== now.url,
   };
 }
@@ -104,7 +104,9 @@ interface Opening {
 async function openInbox(deps: IntegrationDeps, draft: Draft, opening: Opening): Promise<Inbox> {
   const { config, chatwoot, webhook_url } = opening;
   if (config.inbox_id === undefined) {
-    const { id } = take(await chatwoot.createInbox(config.inbox_name, webhook_url), "inbox_name");
+    const { inbox_name: name, reopen_conversation: lock_to_single_conversation } = config;
+    const asked = await chatwoot.createInbox({ name, webhook_url, lock_to_single_conversation });
+    const { id } = take(asked, "inbox_name");
     const line = { outgoing: deps.outgoing, instance_id: draft.instance_id };
     const created = callChatwoot(line, accessTo({ ...config, inbox_id: id }));
     return take(await created.inbox(), "inbox_id");
@@ -113,9 +115,21 @@ async function openInbox(deps: IntegrationDeps, draft: Draft, opening: Opening):
   if (inbox.channel_type !== "Channel::Api") throw invalidField("inbox_id", wrongChannel(inbox));
   if (inbox.webhook_url === webhook_url) return inbox;
   if (inbox.webhook_url && !config.force) requireOurs(deps, draft, inbox.webhook_url);
-  take(await chatwoot.setWebhook(webhook_url), "inbox_id");
+  take(await chatwoot.updateInbox({ channel: { webhook_url } }), "inbox_id");
   return take(await chatwoot.inbox(), "inbox_id");
 }
+/** An inbox that keeps one conversation for each contact would open a resolved one again, whatever is configured here. */
+async function unlock(
+  line: Line,
+  config: ChatwootConfig,
+  { name, lock_to_single_conversation }: Inbox,
+): Promise<string | undefined> {
+  if (config.reopen_conversation || !lock_to_single_conversation) return undefined;
+  const chatwoot = callChatwoot(line, accessTo(config));
+  take(await chatwoot.updateInbox({ lock_to_single_conversation: false }), "reopen_conversation");
+  return `The inbox "${name}" kept a single conversation for each contact. That was switched off in Chatwoot, because \`reopen_conversation\` is false.`;
+}
+
 
 export function wrongChannel({ name, channel_type }: Inbox): string {
   return `is the inbox "${name}" of the kind ${channel_type}; it must be of the kind API (Channel::Api)`;
@@ -154,7 +168,7 @@ export async function unregister(
   const chatwoot = callChatwoot({ outgoing: deps.outgoing, instance_id }, accessTo(configOf(integration)));
   const inbox = await chatwoot.inbox();
   if (inbox.ok && inbox.value.webhook_url !== webhookUrlOf(integration)) return;
-  const removed = inbox.ok ? await chatwoot.setWebhook("") : inbox;
+  const removed = inbox.ok ? await chatwoot.updateInbox({ channel: { webhook_url: "" } }) : inbox;
   if (removed.ok) return;
   deps.log.warn(
     { instance_id, reason: removed.refusal.words },

@@ -182,8 +182,26 @@ test("what is of another account or inbox, is an echo or comes twice, is taken a
   expect(await story.sent()).toHaveLength(1);
 });
 
-test("contacts are signed where the inbox demands it", async () => {
-  chatwoot.inbox.hmac_mandatory = true;
+test("an inbox that is made keeps one conversation for each contact only if resolved ones are reopened", async () => {
+  for (const reopen_conversation of [true, false]) {
+    await save({ inbox_id: undefined, auto_create: true, reopen_conversation });
+    expect(chatwoot.inbox.lock_to_single_conversation).toBe(reopen_conversation);
+    await story.remove();
+  }
+});
+
+test("an inbox that is there is unlocked, with a word, where resolved conversations are not reopened", async () => {
+  chatwoot.inbox.lock_to_single_conversation = true;
+  expect((await save()).data.warnings.join()).not.toMatch(/single conversation/);
+  expect(chatwoot.inbox.lock_to_single_conversation).toBe(true);
+  const { data } = await save({ reopen_conversation: false });
+  expect(data.warnings).toContainEqual(
+    expect.stringMatching(/kept a single conversation.*reopen_conversation/),
+  );
+  expect(chatwoot.inbox.lock_to_single_conversation).toBe(false);
+});
+
+test("contacts are signed, so that an inbox may demand it also after the save", async () => {
   await save();
   await story.receive({ from: BIA, text: "Hello" });
   await story.waitForMessage(({ content }) => content === "Hello");
