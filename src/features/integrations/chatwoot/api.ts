@@ -4,6 +4,7 @@ import type { FetchOutcome, OutgoingRequest, SafeFetch } from "../../../platform
 import type { Integration } from "../integration-row.ts";
 import { configOf, stateOf } from "./config.ts";
 import { type FormFile, writeForm } from "./form.ts";
+import { withoutLiquid } from "./liquid.ts";
 import { type Refusal, refusalOf, strangeAnswer } from "./refusal.ts";
 
 /** What came of a call: their no is a value. */
@@ -210,7 +211,7 @@ function conversationCalls({ account_id, inbox_id }: Access, call: MakeCall) {
       call({
         method: "POST",
         path: messages(conversationId),
-        ...(file ? { form: { fields: toFields(post), file } } : { body: post }),
+        ...(file ? { form: { fields: toFields(literal(post)), file } } : { body: literal(post) }),
         answer: message,
       }),
     listMessages: (conversationId: number, before?: number) =>
@@ -228,6 +229,11 @@ function conversationCalls({ account_id, inbox_id }: Access, call: MakeCall) {
       call({ method: "DELETE", path: `${messages(conversationId)}/${messageId}`, answer: nothing }),
   };
 }
+/** What is incoming is not rendered. */
+function literal(post: NewPost): NewPost {
+  return post.message_type === "outgoing" ? { ...post, content: withoutLiquid(post.content) } : post;
+}
+
 
 /** A form has only texts: attributes go as JSON. */
 function toFields({ content_attributes, content, ...post }: NewPost): Record<string, string> {

@@ -248,11 +248,45 @@ describe("contacts", () => {
   test("an inbox that is locked to one conversation after the save opens it again, and the test says so", async () => {
     chatwoot.version = "4.13.0";
     const { conversation } = await open({ reopen_conversation: false });
+    chatwoot.inbox.lock_to_single_conversation = true;
     chatwoot.resolve(conversation);
     await story.quiet();
     await receive({ from: BIA, text: "again" });
     const again = await story.waitForMessage(({ content }) => content === "again");
     expect(again.conversation_id).toBe(conversation.id);
+    const { data } = await story.shop.client.testIntegration({ id: story.shop.id, provider: "chatwoot" });
+    expect(data).toMatchObject({ success: false, message: expect.stringContaining("single conversation") });
+  });
+});
+
+describe("Liquid, with which Chatwoot renders what is outgoing", () => {
+  const TEXTS = [
+    "Hi {{contact.name}}, {{ contact.email }}",
+    "{% raw %}{{contact.name}}{% endraw %} and {% endraw %}",
+    "see `{{contact.name}}` and ```{% if x %}`{{y}}```, {{contact.name}}",
+    "{{{contact.name}}} {%{{% } {{ never closed `",
+    "{% unknown %} 100%7B + `code`",
+    "plain `code` {one} %{two}",
+  ];
+
+  test.each(TEXTS)(
+    "leaves a text from the phone as it was, and changes none that came in: %s",
+    async (text) => {
+      await open();
+      await receive({ from: BIA, text });
+      await receive({ from: BIA, from_me: true, text });
+      await receive({ from: BIA, text: "after" });
+      const { conversation_id } = await story.waitForMessage(({ content }) => content === "after");
+      expect(contents({ id: conversation_id } as FakeConversation)).toEqual(["Hello", text, text, "after"]);
+    },
+  );
+
+  test("leaves a private note and the caption of a file as they were", async () => {
+    await open({ sent_from_phone: "private_note" });
+    const media = { base64: inBase64(SAMPLE.jpeg), type: "image" as const, caption: "for {{contact.name}}" };
+    await receive({ from: BIA, from_me: true, media });
+    const note = await story.waitForMessage(({ private: isPrivate }) => isPrivate);
+    expect(note.content).toBe("for {{contact.name}}");
   });
 });
 
