@@ -17,7 +17,7 @@ export interface Health {
     said?: { status?: IntegrationStatus; error?: string },
   ): Promise<{ verdict: CallVerdict; pauseLaneMs: number | undefined }>;
   /** Something went wrong that no call tells of. */
-  warn(integration: Pick<Integration, "id">, error: string): Promise<void>;
+  warn(integration: Pick<Integration, "id">, error: string, status?: IntegrationStatus): Promise<void>;
 }
 
 const MINUTE_MS = 60_000;
@@ -52,7 +52,7 @@ export function createHealth(db: Db): Health {
       }
       return { verdict, pauseLaneMs };
     },
-    warn: ({ id }, error) => noteFailure(db, id, { error, pauseMs: null }),
+    warn: ({ id }, error, status) => noteFailure(db, id, { error, pauseMs: null, ...(status && { status }) }),
   };
 }
 

@@ -44,8 +44,8 @@ const message = z.object({
 });
 
 export type Inbox = z.output<typeof inbox>;
-export type PostedMessage = z.output<typeof message>;
 export type Contact = z.output<typeof contact>;
+export type PostedMessage = z.output<typeof message>;
 export type ChatwootConversation = z.output<typeof conversation>;
 
 /** A message as we post it. */
@@ -67,29 +67,28 @@ export interface NewContact {
   avatar_url?: string;
 }
 
-/** Where to, and on whose behalf. */
 /** What a contact is looked for by. */
 export interface ContactClause {
   attribute_key: "phone_number" | "identifier";
   value: string;
 }
 
+/** Where to, and on whose behalf. */
 export interface Access {
   url: string;
   access_token: string;
   account_id: number;
   inbox_id: number;
   inbox_identifier: string;
-  /** Set where contacts must be signed. */
+  /** Signs the identifiers of contacts; an inbox takes a signature also where it demands none. */
   hmac_token: string | undefined;
 }
 
 export function accessOf(integration: Integration): Access {
   const { url, access_token, account_id, inbox_id } = configOf(integration);
-  const { inbox_identifier, hmac_mandatory } = stateOf(integration);
+  const { inbox_identifier } = stateOf(integration);
   const { hmac_token } = integration.secrets;
-  const signing = hmac_mandatory ? hmac_token : undefined;
-  return { url, access_token, account_id, inbox_id, inbox_identifier, hmac_token: signing };
+  return { url, access_token, account_id, inbox_id, inbox_identifier, hmac_token };
 }
 
 interface Call<T> {
@@ -181,19 +180,19 @@ function contactCalls({ account_id, inbox_id, inbox_identifier, hmac_token }: Ac
       }),
     conversationsOf: (contactId: number) =>
       call({
+        method: "GET",
+        path: `${contacts}/${contactId}/conversations`,
+        answer: z.object({ payload: z.array(conversation) }),
+      }),
+  };
+}
+
 /** Chatwoot reads one value of each clause, and the last clause joins nothing. */
 function toFilter(clauses: readonly ContactClause[]) {
   return clauses.map(({ attribute_key, value }, at) => ({
     ...{ attribute_key, filter_operator: "equal_to", values: [value] },
     query_operator: at < clauses.length - 1 ? "OR" : null,
   }));
-}
-
-        method: "GET",
-        path: `${contacts}/${contactId}/conversations`,
-        answer: z.object({ payload: z.array(conversation) }),
-      }),
-  };
 }
 
 function conversationCalls({ account_id, inbox_id }: Access, call: MakeCall) {
@@ -229,11 +228,11 @@ function conversationCalls({ account_id, inbox_id }: Access, call: MakeCall) {
       call({ method: "DELETE", path: `${messages(conversationId)}/${messageId}`, answer: nothing }),
   };
 }
+
 /** What is incoming is not rendered. */
 function literal(post: NewPost): NewPost {
   return post.message_type === "outgoing" ? { ...post, content: withoutLiquid(post.content) } : post;
 }
-
 
 /** A form has only texts: attributes go as JSON. */
 function toFields({ content_attributes, content, ...post }: NewPost): Record<string, string> {

@@ -61,7 +61,6 @@ export const CHATWOOT_ALIASES = {
 /** What Chatwoot told when the configuration was saved; its secrets are kept apart. */
 export interface ChatwootState {
   inbox_identifier: string;
-  hmac_mandatory: boolean;
   version: string;
   /** The address that we have given to the inbox, without the token at its end. */
   webhook_base: string;

@@ -81,7 +81,7 @@ function make(options: ConversationOptions, person: Person): Promise<Answer<Know
 function peopleOptions({ deps, chatwoot, integration }: ConversationOptions) {
   const { merge_brazil_contacts: mergeBrazil } = configOf(integration);
   const pictureOf = (person: Person) => findPicture(deps, integration.instance_id, person);
-  return { chatwoot, mergeBrazil, pictureOf };
+  return { chatwoot, mergeBrazil, hmacToken: integration.secrets.hmac_token, pictureOf };
 }
 
 export async function keep(

@@ -49,11 +49,12 @@ export function isPassingForChange(refusal: Refusal): boolean {
 
 /** How a job ends that Chatwoot has refused: tried again for three days, or given up with a word to the owner. */
 export async function endRefused(desk: Desk, job: Job, refusal: Refusal, since: Date): Promise<JobEnd> {
-  const { verdict, words } = refusal;
+  const { reason, verdict, words } = refusal;
   if (!isPassing(refusal) || Date.now() - since.getTime() > LONGEST_WAIT_MS) {
     await desk.health.warn(desk.integration, words);
     return { end: "done" };
   }
+  if (reason === "identity") await desk.health.warn(desk.integration, words, "failing");
   const ms =
     verdict.verdict === "retry" ? retryDelayMs(job.attempts + 1, verdict.retryAfterMs) : UNTIL_SAVED_MS;
   const pauseLaneMs = desk.pauseLaneMs();

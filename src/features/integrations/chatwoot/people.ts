@@ -1,5 +1,6 @@
 import { otherSpelling } from "../../contacts/contacts.ts";
 import type { Answer, Chatwoot, Contact, ContactClause, NewContact } from "./api.ts";
+import { explainIdentity } from "./explain-identity.ts";
 import type { Refusal } from "./refusal.ts";
 
 /** Somebody, or a group, as WhatsApp knows them. */
@@ -26,6 +27,8 @@ export interface KnownContact {
 interface PeopleOptions {
   chatwoot: Chatwoot;
   mergeBrazil: boolean;
+  /** Signs the identifiers of contacts. */
+  hmacToken: string | undefined;
   pictureOf(person: Person): Promise<string | undefined>;
 }
 
@@ -51,12 +54,14 @@ export async function makeContact(options: PeopleOptions, person: Person): Promi
 }
 
 async function upsert(
-  { chatwoot }: PeopleOptions,
+  { chatwoot, hmacToken }: PeopleOptions,
   person: Person,
   given: NewContact,
 ): Promise<Answer<Contact>> {
   const made = await chatwoot.upsertContact(given);
-  return made.ok || made.refusal.reason !== "taken" ? made : adopt(chatwoot, person, made.refusal);
+  if (made.ok) return made;
+  if (made.refusal.reason === "taken") return adopt(chatwoot, person, made.refusal);
+  return { ok: false, refusal: await explainIdentity(chatwoot, hmacToken, made.refusal) };
 }
 
 /** A phone, never a LID: those are as long, and Chatwoot would take one for a number. */

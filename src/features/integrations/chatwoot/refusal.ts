@@ -11,6 +11,7 @@ export interface Refusal {
     | "not_found"
     | "inbox_gone"
     | "taken"
+    | "identity"
     | "too_many"
     | "too_large"
     | "blocked"

@@ -22,15 +22,14 @@ export async function register(deps: IntegrationDeps, draft: Draft): Promise<Pre
   const webhook_base = `${deps.baseUrl}/webhooks/chatwoot/${instance_id}/`;
   const webhook_url = `${webhook_base}${our_webhook_token}`;
   const inbox = await openInbox(deps, draft, { config, chatwoot, webhook_url });
-  const { id, inbox_identifier, hmac_mandatory, hmac_token, secret } = inbox;
+  const { id, inbox_identifier, hmac_token, secret } = inbox;
   const state: ChatwootState = {
     inbox_identifier: inbox_identifier ?? "",
-    hmac_mandatory: hmac_mandatory ?? false,
     version,
     webhook_base,
   };
-  const lock = await unlock({ outgoing: deps.outgoing, instance_id }, now, inbox);
   const now = { ...config, inbox_id: id, auto_create: false, force: false };
+  const lock = await unlock({ outgoing: deps.outgoing, instance_id }, now, inbox);
   await leaveOldInbox(deps, draft.before, now);
   return {
     state: { ...state },
@@ -118,6 +117,7 @@ async function openInbox(deps: IntegrationDeps, draft: Draft, opening: Opening):
   take(await chatwoot.updateInbox({ channel: { webhook_url } }), "inbox_id");
   return take(await chatwoot.inbox(), "inbox_id");
 }
+
 /** An inbox that keeps one conversation for each contact would open a resolved one again, whatever is configured here. */
 async function unlock(
   line: Line,
@@ -129,7 +129,6 @@ async function unlock(
   take(await chatwoot.updateInbox({ lock_to_single_conversation: false }), "reopen_conversation");
   return `The inbox "${name}" kept a single conversation for each contact. That was switched off in Chatwoot, because \`reopen_conversation\` is false.`;
 }
-
 
 export function wrongChannel({ name, channel_type }: Inbox): string {
   return `is the inbox "${name}" of the kind ${channel_type}; it must be of the kind API (Channel::Api)`;

@@ -203,8 +203,27 @@ test("an inbox that is there is unlocked, with a word, where resolved conversati
 
 test("contacts are signed, so that an inbox may demand it also after the save", async () => {
   await save();
+  chatwoot.inbox.hmac_mandatory = true;
   await story.receive({ from: BIA, text: "Hello" });
   await story.waitForMessage(({ content }) => content === "Hello");
+});
+
+test("a token for signing contacts that has changed is named, and what waits comes in after the next save", async () => {
+  chatwoot.version = "4.13.0";
+  await save();
+  const before = chatwoot.inbox.hmac_token;
+  chatwoot.inbox.hmac_token = "another-token";
+  try {
+    await story.receive({ from: BIA, text: "signed" });
+    await expect
+      .poll(async () => (await read()).data)
+      .toMatchObject({ status: "failing", last_error: expect.stringContaining("HMAC"), waiting: 1 });
+    expect(await tryOut()).toMatchObject({ success: false, message: expect.stringContaining("HMAC") });
+    await save();
+    await story.waitForMessage(({ content }) => content === "signed");
+  } finally {
+    chatwoot.inbox.hmac_token = before;
+  }
 });
 
 test("a token that was withdrawn loses nothing: what waits comes in after the next save", async () => {

@@ -3,6 +3,7 @@ import type { Integration } from "../integration-row.ts";
 import type { IntegrationDeps } from "../provider.ts";
 import { type Answer, accessOf, callChatwoot, type Inbox } from "./api.ts";
 import { configOf, stateOf, webhookUrlOf } from "./config.ts";
+import { IDENTITY_CHANGED } from "./explain-identity.ts";
 import { privateNetworkWarning } from "./network-trap.ts";
 import type { Refusal } from "./refusal.ts";
 import { wrongChannel } from "./register.ts";
@@ -70,6 +71,11 @@ function faultOfInbox(
   if ((inbox.secret || undefined) !== integration.secrets.webhook_secret)
     return said(
       "The secret of the inbox was changed, so its webhooks are refused. Save the integration again.",
+    );
+  if ((inbox.hmac_token || undefined) !== integration.secrets.hmac_token) return said(IDENTITY_CHANGED);
+  if (inbox.lock_to_single_conversation && !configOf(integration).reopen_conversation)
+    return said(
+      "The inbox keeps a single conversation for each contact, but `reopen_conversation` is false. Save the integration again.",
     );
   const trap = privateNetworkWarning(version, baseUrl);
   return trap === undefined ? undefined : said(trap);
