@@ -8,7 +8,7 @@ import { type Cidr, inCidr, parseCidr, parseIp, reachedIps } from "../../platfor
 import type { Access, Route } from "../../platform/route.ts";
 import type { Secret } from "../../platform/secret.ts";
 import { type Credentials, createCredentials } from "./credentials.ts";
-import type { PlanRates, RateLimits } from "./rate-limits.ts";
+import { type PlanRates, type RateLimits, withInstanceRate } from "./rate-limits.ts";
 import { invalidToken, type Tokens } from "./tokens.ts";
 
 export interface AuthoriseOptions {
@@ -83,8 +83,8 @@ export function createAuthorise(options: AuthoriseOptions): AccessControl {
         throw refusal;
       });
       if (caller.kind === "user") requireStanding(route, caller);
-      if (route.access === "instance") await requireInstance(known, caller, request.instanceId ?? 0);
-      limits?.admit(route, request, caller, rates);
+      const own = route.access === "instance" ? await findRate(known, caller, request.instanceId ?? 0) : null;
+      limits?.admit(route, request, caller, withInstanceRate(rates, own));
       return caller;
     },
   };
@@ -213,16 +213,20 @@ function requireFeature({ feature }: Route, features: Readonly<Record<string, un
   });
 }
 
-/** A key learns nothing about other instances, not even whether they exist; a user nothing about other accounts. */
-async function requireInstance(known: Credentials, caller: Caller, instanceId: number): Promise<void> {
+/**
+ * The rate that the settings of the instance add to those of the caller; a key has it already. A key learns nothing about
+ * other instances, not even whether they exist; a user nothing about other accounts.
+ */
+async function findRate(known: Credentials, caller: Caller, instanceId: number): Promise<number | null> {
   if (instanceId === 0)
     throw invalidField("id", "must be the number of an instance in the path, such as /api/v1/instances/1");
   if (caller.kind === "key" && caller.instance_id !== instanceId) {
     throw new GatewayError("INSTANCE_FORBIDDEN", "The API key is not the key of this instance.");
   }
-  if (caller.kind === "user" && (await known.findAccountOf(instanceId)) !== caller.account_id) {
-    throw new GatewayError("NOT_FOUND", "There is no such instance.");
-  }
+  if (caller.kind !== "user") return null;
+  const instance = await known.findInstance(instanceId);
+  if (instance?.account_id === caller.account_id) return instance.messages_per_minute;
+  throw new GatewayError("NOT_FOUND", "There is no such instance.");
 }
 
 /** Whether the user's account and role are what the route asks for. */

@@ -5,7 +5,7 @@ import type { Db } from "../../platform/db.ts";
 import { createShortCache } from "../../platform/short-cache.ts";
 import type { AccountTable, AccountUserTable } from "../../tables.ts";
 import { accountState } from "./account-state.ts";
-import type { PlanRates } from "./rate-limits.ts";
+import { type PlanRates, withInstanceRate } from "./rate-limits.ts";
 
 const TTL_MS = 5_000;
 const MOST_KEYS = 20_000;
@@ -41,12 +41,17 @@ export interface KnownSignIn {
   rates: PlanRates;
 }
 
+export interface KnownInstance {
+  account_id: number;
+  /** What its settings say. */
+  messages_per_minute: number | null;
+}
+
 /** Keys, sign-ins and instances as the database has them, at most 5 s ago; a key with an end is taken until then. */
 export interface Credentials {
   findApiKey(digest: Buffer): Promise<KnownApiKey | undefined>;
   findSignIn(id: string): Promise<KnownSignIn | undefined>;
-  /** The account of an instance. */
-  findAccountOf(instanceId: number): Promise<number | undefined>;
+  findInstance(id: number): Promise<KnownInstance | undefined>;
   forgetApiKeys(digests: readonly Buffer[]): void;
   forgetSignIns(ids: readonly string[]): void;
 }
@@ -57,10 +62,10 @@ type Kind = "key" | "sign_in";
 export function createCredentials(db: Db, engine?: Pick<Engine, "tell" | "hear">): Credentials {
   const keys = createShortCache({ max: MOST_KEYS, ttlMs: TTL_MS, load: (hex) => loadApiKey(db, hex) });
   const signIns = createShortCache({ max: MOST_SIGN_INS, ttlMs: TTL_MS, load: (id) => loadSignIn(db, id) });
-  const owners = createShortCache({
+  const instances = createShortCache({
     max: MOST_INSTANCES,
     ttlMs: TTL_MS,
-    load: (id) => loadAccountOf(db, id),
+    load: (id) => loadInstance(db, id),
   });
 
   function forget(kind: Kind, id: string): void {
@@ -84,7 +89,7 @@ export function createCredentials(db: Db, engine?: Pick<Engine, "tell" | "hear">
       return found && found.good_until > performance.now() ? found : undefined;
     },
     findSignIn: (id) => signIns.get(id),
-    findAccountOf: (instanceId) => owners.get(String(instanceId)),
+    findInstance: (id) => instances.get(String(id)),
     forgetApiKeys: (digests) =>
       forgetEverywhere(
         "key",
@@ -104,20 +109,23 @@ async function loadApiKey(db: Db, hex: string): Promise<LoadedApiKey | undefined
     .innerJoin("plan", "plan.id", "account.plan_id")
     .select(["api_key.id", "api_key.account_id", "api_key.instance_id", "api_key.scope"])
     .select(mayManage.as("may_manage"))
-    .select([accountState.as("account_status"), "plan.features", ratesOfPlan.as("rates")])
+    .select([accountState.as("account_status"), "plan.features", ratesOfPlan.as("plan_rates")])
+    .select([messagesPerMinute.as("messages_per_minute")])
     .select(["api_key.digest", isUseStale.as("is_use_stale"), msLeft.as("ms_left")])
     .where("api_key.digest", "=", digest)
     .where(({ eb, or }) => or([eb("api_key.expires_at", "is", null), eb("api_key.expires_at", ">", now)]))
     .where("instance.removed_at", "is", null)
     .executeTakeFirst();
   if (!found || !timingSafeEqual(found.digest, digest)) return undefined;
-  const { digest: _, is_use_stale, ms_left, ...key } = found;
+  const { digest: _, is_use_stale, ms_left, plan_rates, messages_per_minute, ...key } = found;
   if (is_use_stale) void noteUse(db, key.id);
-  return { ...key, good_until: askedAt + (ms_left ?? Number.POSITIVE_INFINITY) };
+  const rates = withInstanceRate(plan_rates, messages_per_minute);
+  return { ...key, rates, good_until: askedAt + (ms_left ?? Number.POSITIVE_INFINITY) };
 }
 
 const now = sql<Date>`now()`;
 const msLeft = sql<number | null>`(extract(epoch from api_key.expires_at - now()) * 1000)::float8`;
+const messagesPerMinute = sql<number | null>`(instance.settings ->> 'messages_per_minute')::int`;
 const ratesOfPlan = sql<PlanRates>`json_build_object(
   'api_rate_limit_per_minute', plan.api_rate_limit_per_minute,
   'instance_rate_limit_per_minute', plan.instance_rate_limit_per_minute,
@@ -151,12 +159,11 @@ async function loadSignIn(db: Db, id: string): Promise<KnownSignIn | undefined> 
     .executeTakeFirst();
 }
 
-async function loadAccountOf(db: Db, id: string): Promise<number | undefined> {
-  const found = await db
+async function loadInstance(db: Db, id: string): Promise<KnownInstance | undefined> {
+  return db
     .selectFrom("instance")
-    .select("account_id")
+    .select(["account_id", messagesPerMinute.as("messages_per_minute")])
     .where("id", "=", Number(id))
     .where("removed_at", "is", null)
     .executeTakeFirst();
-  return found?.account_id;
 }

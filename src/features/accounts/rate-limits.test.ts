@@ -127,6 +127,32 @@ describe("a plan with a limit", () => {
     expect(Number(answers[3]?.headers.get("retry-after"))).toBeLessThanOrEqual(20);
   });
 
+  test("bounds the rate of an instance, which refuses what is more by key and by sign-in", async () => {
+    const shop = await openShop({ message_rate_limit_per_minute: 5 });
+    const path = `/api/v1/instances/${shop.id}`;
+    const set = (messages_per_minute: number | null) =>
+      call(`PATCH ${path}`, { settings: { messages_per_minute } }, shop.user);
+    const above = await set(6);
+    expect(above.status).toBe(400);
+    expect(JSON.stringify(above.body)).toContain("is more than the plan allows (5)");
+    const { body } = await set(2);
+    expect(body.data.settings.messages_per_minute).toBe(2);
+    expect(body.data.limits).toMatchObject({ message_rate_limit_per_minute: 5, messages_per_minute: 2 });
+    for (const caller of [shop.key, shop.user]) {
+      await expect
+        .poll(
+          async () => {
+            const message = { number: "5511900000007", text: "Hi" };
+            const { status, headers } = await call(`POST ${path}/send-text`, message, caller);
+            return [status, headers.get("ratelimit-policy")];
+          },
+          { timeout: 20_000 },
+        )
+        .toEqual([429, '"messages";q=2;w=60']);
+    }
+    expect((await set(null)).body.data.limits.messages_per_minute).toBe(5);
+  });
+
   test("that changes is acted upon within seconds", async () => {
     const shop = await openShop({ api_rate_limit_per_minute: 100 });
     await call("GET /api/auth/me", undefined, shop.user);

@@ -12,6 +12,14 @@ export interface PlanRates {
   message_rate_limit_per_minute: number | null;
 }
 
+/** An instance may have a smaller rate of messages than the plan, and no larger one. */
+export function withInstanceRate(rates: PlanRates, messagesPerMinute: number | null): PlanRates {
+  const most = rates.message_rate_limit_per_minute ?? Number.POSITIVE_INFINITY;
+  return messagesPerMinute === null || messagesPerMinute >= most
+    ? rates
+    : { ...rates, message_rate_limit_per_minute: messagesPerMinute };
+}
+
 export interface RateLimits {
   /** Throws RATE_LIMITED; puts the headers that tell how the allowances stand. */
   admit(route: Route, request: AuthoriseRequest, caller: Caller, rates: PlanRates): void;

@@ -36,6 +36,7 @@ export const DEFAULT_SETTINGS = {
   read_messages: false,
   send_delay_min_ms: 0,
   send_delay_max_ms: 0,
+  messages_per_minute: null,
   media_retention_days: null,
   on_unknown: "resend",
   device_name: null,
@@ -51,6 +52,15 @@ export const settings = z.object({
   read_messages: z.boolean(),
   send_delay_min_ms: delayMs.describe("Pause between two sends, at least."),
   send_delay_max_ms: delayMs.describe("Pause between two sends, at most."),
+  messages_per_minute: z
+    .number()
+    .int()
+    .min(1)
+    .max(100_000)
+    .nullable()
+    .describe(
+      "Sends a minute of this instance, whatever asks for them; not above the plan's. null: as the plan says.",
+    ),
   media_retention_days: z
     .number()
     .int()
@@ -106,6 +116,9 @@ const instance = z.object({
     api_rate_limit_per_minute: limit,
     instance_rate_limit_per_minute: limit,
     message_rate_limit_per_minute: limit,
+    messages_per_minute: limit.describe(
+      "What holds for this instance: the smaller one of its setting and the plan's `message_rate_limit_per_minute`; null: no limit.",
+    ),
     messages_used: z
       .number()
       .int()

@@ -11,7 +11,7 @@ import { claimAnswer, keepAnswer } from "./answer-once.ts";
 import { issueApiKey } from "./api-keys.ts";
 import type { instancesContract } from "./contract.ts";
 import type { InstanceRow } from "./instance-row.ts";
-import { readSettings } from "./instance-settings.ts";
+import { readSettings, requireWithinPlan } from "./instance-settings.ts";
 import { toWebhookPackage } from "./instance-view.ts";
 import { type OutgoingPolicy, requireAllowedProxy, requireAllowedWebhook } from "./outgoing-policy.ts";
 import { requireSandbox, type SandboxUse } from "./require-sandbox.ts";
@@ -61,6 +61,7 @@ export async function createInstance(
     const once = key && { account_id, ...key, fingerprint: fingerprint(input) };
     const earlier = once && (await claimAnswer(trx, deps.box, once));
     if (earlier) return { created: earlier.answer as CreatedInstance, lanes: [], isReplayed: true };
+    await requireWithinPlan(trx, account_id, input.settings);
     const count = () => countInstances(trx, account_id);
     await requireRoom(trx, { account_id, limit: "max_instances", count });
     const { created, lanes } = await make(deps, trx, { ...columns, account_id }, webhook);

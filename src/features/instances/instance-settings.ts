@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import type { Trx } from "../../platform/db.ts";
 import { invalidField } from "../../platform/errors.ts";
 import { DEFAULT_SETTINGS, flatSettings, type settings } from "./contract.ts";
 
@@ -15,4 +16,21 @@ export function readSettings(
   const { send_delay_min_ms: min, send_delay_max_ms: max } = { ...DEFAULT_SETTINGS, ...merged };
   if (min > max) throw invalidField("settings.send_delay_min_ms", `is more than send_delay_max_ms (${max})`);
   return merged;
+}
+
+/** Throws VALIDATION_ERROR for settings of a request that want more than the plan of the account allows. */
+export async function requireWithinPlan(
+  trx: Trx,
+  account_id: number,
+  { messages_per_minute: wanted }: Partial<InstanceSettings> = {},
+): Promise<void> {
+  if (typeof wanted !== "number") return;
+  const plan = await trx
+    .selectFrom("account")
+    .innerJoin("plan", "plan.id", "account.plan_id")
+    .select("plan.message_rate_limit_per_minute as most")
+    .where("account.id", "=", account_id)
+    .executeTakeFirst();
+  if (plan?.most == null || wanted <= plan.most) return;
+  throw invalidField("settings.messages_per_minute", `is more than the plan allows (${plan.most})`);
 }

@@ -5,6 +5,7 @@ import type { OutputOf } from "../../platform/route.ts";
 import type { PlanTable } from "../../tables.ts";
 import { DEFAULT_SETTINGS, type instancesContract } from "./contract.ts";
 import type { InstanceRow } from "./instance-row.ts";
+import type { InstanceSettings } from "./instance-settings.ts";
 import { toDataUrl } from "./qr-image.ts";
 import { attentionOf } from "./record-attention.ts";
 
@@ -21,16 +22,27 @@ export function toInstance(
   used: number | null,
   baseUrl: string,
 ): ShownInstance {
+  const settings: InstanceSettings = { ...DEFAULT_SETTINGS, ...row.settings };
   return {
     ...row,
     connection_status: row.status,
     phone_connected: row.phone,
     webhook: toWebhookPackage(row.id, baseUrl),
-    settings: { ...DEFAULT_SETTINGS, ...row.settings },
+    settings,
     attention: attentionOf(row),
-    limits: { ...limits, messages_used: used, messages_reset_at: nextMonth() },
+    limits: {
+      ...limits,
+      messages_per_minute: smaller(settings.messages_per_minute, limits.message_rate_limit_per_minute),
+      messages_used: used,
+      messages_reset_at: nextMonth(),
+    },
     new_chats_locked_until: lockOf(row),
   };
+}
+
+function smaller(one: number | null | undefined, other: number | null): number | null {
+  const least = Math.min(one ?? Infinity, other ?? Infinity);
+  return least === Infinity ? null : least;
 }
 
 /** Null as soon as it is over. */

@@ -241,6 +241,7 @@ describe("reading instances", () => {
           read_messages: false,
         },
         ...{ send_delay_min_ms: 0, send_delay_max_ms: 0, media_retention_days: null, on_unknown: "resend" },
+        messages_per_minute: null,
         device_name: null,
       },
       limits: {
@@ -256,6 +257,7 @@ describe("reading instances", () => {
           api_rate_limit_per_minute: 600,
           instance_rate_limit_per_minute: 300,
           message_rate_limit_per_minute: 120,
+          messages_per_minute: 120,
         },
         messages_used: null,
         messages_reset_at: stamp,

@@ -8,7 +8,7 @@ import type { instancesContract } from "./contract.ts";
 import { addControlJob } from "./control-jobs.ts";
 import { entryOf } from "./instance-audit.ts";
 import { type InstanceRow, lockInstance } from "./instance-row.ts";
-import { readSettings } from "./instance-settings.ts";
+import { readSettings, requireWithinPlan } from "./instance-settings.ts";
 import { type OutgoingPolicy, requireAllowedProxy } from "./outgoing-policy.ts";
 
 type UpdateInput = InputOf<typeof instancesContract.updateInstance>;
@@ -24,6 +24,7 @@ export async function updateInstance(
   await requireAllowedProxy(outgoing, proxy?.url);
   return db.transaction().execute(async (trx) => {
     const row = await lockInstance(trx, id);
+    await requireWithinPlan(trx, row.account_id, input.settings);
     await trx
       .updateTable("instance")
       .set({

@@ -107,7 +107,7 @@ class SendRunner {
     if (!session) return later(TRY_AGAIN_MS);
     if (!this.#breakers.admits(job, send.held_ms)) return NOT_YET;
     if (send.delay_ms !== null) return later(await showDelay(this.#options.db, session, send, send.delay_ms));
-    const range = { min: send.pace_min, max: send.pace_max };
+    const range = { min: send.pace_min, max: send.pace_max, perMinute: send.per_minute };
     const isNow = await turn.wait(range, () => showTyping(session, send.jid));
     return isNow ? this.#begin(job, send, session, turn) : NOT_YET;
   }
@@ -121,7 +121,7 @@ class SendRunner {
 
   /** It was submitted as it was read. */
   async #goOn(job: Job, send: SendRow, turn: Turn): Promise<JobEnd> {
-    await turn.wait({ min: 0, max: 0 }, () => {});
+    await turn.wait({ min: 0, max: 0, perMinute: null }, () => {});
     const session = this.#sessionFor(send);
     const { content } = send;
     if (!session || content.kind === "media") return this.#takeBack(job, send);

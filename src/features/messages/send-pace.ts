@@ -1,11 +1,16 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { isDeepStrictEqual } from "node:util";
 import type { Engine } from "../../engine/engine.ts";
 
 /** The pause between two sends of an instance, in milliseconds; a random one from the range. */
 export interface PaceRange {
   min: number;
   max: number;
+  /** Sends a minute, of which so many can go at once; null: no limit. */
+  perMinute: number | null;
 }
+
+const MINUTE_MS = 60_000;
 
 /** Typing is shown for so long before a send that had to wait. */
 const TYPING_MS = 3_000;
@@ -20,6 +25,8 @@ interface LanePace {
   freeAt: number;
   /** A send is about to begin. */
   isTaken: boolean;
+  /** When a whole minute's sends could go at once again. */
+  fullAt: number;
 }
 
 /** Keeps the pauses between the sends of each lane, which this process owns: whatever their priority, one at a time. */
@@ -52,14 +59,14 @@ export class SendPaces {
   /** The range as it stands now; undefined: there is none. */
   learn(lane: number, range: PaceRange): LanePace | undefined {
     const known = this.#lanes.get(lane);
-    if (range.max <= 0) {
+    if (range.max <= 0 && range.perMinute === null) {
       if (this.#lanes.delete(lane)) this.#engine.pauseLane(lane, 0);
       return undefined;
     }
-    const pace = known ?? { range, lastAt: -range.max, freeAt: 0, isTaken: false };
-    if (pace.range?.min !== range.min || pace.range.max !== range.max) {
+    const pace = known ?? { range, lastAt: -range.max, freeAt: 0, isTaken: false, fullAt: 0 };
+    if (!isDeepStrictEqual(pace.range, range)) {
       pace.range = range;
-      pace.freeAt = known ? known.lastAt + pauseOf(range) : 0;
+      pace.freeAt = known ? freeAfter(pace, range) : 0;
     }
     this.#lanes.set(lane, pace);
     return pace;
@@ -84,7 +91,9 @@ export class SendPaces {
     pace.isTaken = false;
     if (hasSent) {
       pace.lastAt = performance.now();
-      pace.freeAt = pace.lastAt + pauseOf(pace.range ?? { min: 0, max: 0 });
+      const range = pace.range ?? { min: 0, max: 0, perMinute: null };
+      pace.fullAt = Math.max(pace.lastAt, pace.fullAt) + intervalOf(range);
+      pace.freeAt = freeAfter(pace, range);
     }
     this.#engine.pauseLane(lane, 0);
     this.#engine.pauseLane(lane, Math.max(0, pace.freeAt - TYPING_MS - performance.now()));
@@ -135,6 +144,17 @@ export class Turn {
     if (this.#isTaken) this.#paces.release(this.#lane, hasSent);
     this.#isTaken = false;
   }
+}
+
+/** The end of the pause, and of the wait for the minute's sends. */
+function freeAfter({ lastAt, fullAt }: LanePace, range: PaceRange): number {
+  const rateFreeAt = range.perMinute === null ? 0 : fullAt + intervalOf(range) - MINUTE_MS;
+  return Math.max(lastAt + pauseOf(range), rateFreeAt);
+}
+
+/** In which one of the minute's sends comes back. */
+function intervalOf({ perMinute }: PaceRange): number {
+  return perMinute === null ? 0 : MINUTE_MS / Math.max(1, perMinute);
 }
 
 function pauseOf({ min, max }: PaceRange): number {

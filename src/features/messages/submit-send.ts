@@ -39,6 +39,8 @@ export interface SendRow
   /** The pause between two sends of the instance, in milliseconds. */
   pace_min: number;
   pace_max: number;
+  /** Sends a minute that the instance has set, within those of the plan; null: none are set. */
+  per_minute: number | null;
   /** While sends of its instance do not reach the network: for how long none is tried; not above 0: one at a time. */
   held_ms: number | null;
   /** It has waited for as long as an async send may. */
@@ -88,7 +90,10 @@ export async function pickSends(
           then (extract(epoch from i.sends_held_until - now()) * 1000)::float8 end as held_ms,
         m.origin <> 'campaign' and m.created_at < now() - ${holdMs} * interval '1 millisecond' as is_stale,
         coalesce((i.settings ->> 'send_delay_min_ms')::int, 0) as pace_min,
-        coalesce((i.settings ->> 'send_delay_max_ms')::int, 0) as pace_max
+        coalesce((i.settings ->> 'send_delay_max_ms')::int, 0) as pace_max,
+        case when i.settings ->> 'messages_per_minute' is not null
+          then least((i.settings ->> 'messages_per_minute')::int,
+            (select message_rate_limit_per_minute from plan where id = a.plan_id)) end as per_minute
       from message m join instance i on i.id = m.instance_id join account a on a.id = i.account_id
       where m.id = any(${ids}::bigint[])
     ), begun as (
@@ -97,6 +102,7 @@ export async function pickSends(
       where m.id = x.id and x.may_go and m.submitted_at is null and ${isOpen}
         and m.origin <> 'campaign' and m.delay_ms is null and m.content ->> 'kind' <> 'media'
         and not p.is_restricted and p.locked_until is null and p.held_ms is null and p.pace_max <= 0
+        and p.per_minute is null
       returning m.id
     )
     select p.*, b.id is not null as has_begun from picked p left join begun b on b.id = p.id`.execute(db);
