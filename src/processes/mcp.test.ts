@@ -185,6 +185,13 @@ describe("what the server offers", () => {
       ["contact_research", ["instanceId"]],
     ]);
   });
+
+  test("name the languages that the prompt of customer support speaks", async () => {
+    const { prompts } = await assistant.listPrompts();
+    const support = prompts.find(({ name }) => name === "customer_support_agent");
+    const language = support?.arguments?.find(({ name }) => name === "language");
+    expect(language?.description).toContain("pt-BR or en");
+  });
 });
 
 describe("sending", () => {

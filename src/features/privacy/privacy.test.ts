@@ -146,6 +146,22 @@ describe("an export whose process was killed", () => {
   });
 });
 
+/** Those of the tables whose files have the word, as they are on the disk. */
+async function tablesWith(word: string, tables: readonly string[]): Promise<string[]> {
+  const { pool } = test.database;
+  await pool.query("checkpoint");
+  const found = await Promise.all(
+    tables.map(async (table) => {
+      const { rows } = await pool.query<{ has: boolean }>(
+        "select lower(encode(pg_read_binary_file(pg_relation_filepath($1)), 'escape')) like $2 as has",
+        [table, `%${word}%`],
+      );
+      return rows[0]?.has === true ? [table] : [];
+    }),
+  );
+  return found.flat();
+}
+
 describe("anonymising", () => {
   it("removes the old versions of the rows from every table that it changed, however small", async () => {
     const tenant = await makeTenant();
@@ -171,6 +187,18 @@ describe("anonymising", () => {
       return rows.map(({ relname }) => relname);
     };
     await waitUntil(async () => (await vacuumed()).length === tables.length);
+  });
+
+  it("leaves no erased word in the files of the tables after a full vacuum, as the page says", async () => {
+    const tenant = await makeTenant();
+    const instance = await connect(tenant);
+    await receive(instance, "5511987651098", "Zq65inword");
+    await tenant.client.saveQuickReply({ shortcut: "zq65", content: "Zq65inreply" });
+    const tables = ["message", "message_search", "contact", "quick_reply"];
+    expect(await tablesWith("zq65in", tables)).toEqual(["message", "message_search", "quick_reply"]);
+    await anonymise(tenant, "all");
+    for (const table of tables) await test.database.pool.query(`vacuum full ${table}`);
+    expect(await tablesWith("zq65in", tables)).toEqual([]);
   });
 
   it("needs one of its scopes, and changes nothing without", async () => {
