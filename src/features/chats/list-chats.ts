@@ -8,6 +8,7 @@ import {
   toPage,
   toTimeCursor,
 } from "../../platform/paging.ts";
+import { spellingsOf } from "../contacts/contacts.ts";
 import { selectMessages } from "../messages/messages.ts";
 import { toListedMessage } from "./listed-message.ts";
 
@@ -105,7 +106,8 @@ function isCalled(q: string): RawBuilder<unknown> {
   const digits = q.replace(/[\s().+-]/g, "");
   const isNumber = /^\d{2,}$/.test(digits);
   const byName = sql`coalesce(p.name, p.push_name, p.verified_name, g.subject, c.title) ilike ${part}`;
-  return isNumber ? sql`(${byName} or coalesce(p.phone, c.phone) like ${`%${digits}%`})` : byName;
+  const numbers = spellingsOf(digits).map((number) => `%${number}%`);
+  return isNumber ? sql`(${byName} or coalesce(p.phone, c.phone) like any(${numbers}::text[]))` : byName;
 }
 
 async function readLastMessages(db: Db, chats: ChatRow[]) {

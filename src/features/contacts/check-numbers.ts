@@ -1,12 +1,12 @@
 import type { Jid } from "../../network/driver.ts";
-import { isGroupJid, phoneOfJid } from "../../network/ids.ts";
+import { isGroupJid, lidJid, phoneOfJid } from "../../network/ids.ts";
 import type { Db } from "../../platform/db.ts";
 import { invalidField } from "../../platform/errors.ts";
 import type { CallSession } from "../calls/calls.ts";
 import type { Conversations } from "./conversations.ts";
 import { otherSpelling } from "./number-candidates.ts";
 import type { KnownNumber, NumberOwner, Numbers } from "./numbers.ts";
-import { type Recipient, readAddress } from "./target.ts";
+import { isNoPhone, type Recipient, readAddress } from "./target.ts";
 
 export interface CheckDeps {
   db: Db;
@@ -26,7 +26,12 @@ export interface CheckInput {
 export async function checkNumbers(deps: CheckDeps, instance: NumberOwner, input: CheckInput) {
   const queries = input.numbers ?? (input.number === undefined ? [] : [input.number]);
   if (queries.length === 0) throw invalidField("numbers", "is required: numbers[] or number");
-  const asked = queries.map((query) => ({ query, who: readQuery(deps, query) }));
+  const asked = await Promise.all(
+    queries.map(async (query) => ({
+      query,
+      who: await findKnownLid(deps, instance, readQuery(deps, query)),
+    })),
+  );
   if (!input.numbers && !asked[0]?.who) throw invalidField("number", "must be a number of 7 to 15 digits");
   const wanted = [...new Set(asked.flatMap(({ who }) => spellings(who)))];
   const answers = await answer(deps, instance, wanted, input.refresh);
@@ -41,6 +46,18 @@ function readQuery({ defaultCountry }: CheckDeps, query: string): Recipient | un
   } catch {
     return undefined;
   }
+}
+
+/** Digits that no country has as a phone are the person with that LID, where one is known. */
+async function findKnownLid(
+  { conversations }: CheckDeps,
+  { id }: NumberOwner,
+  who: Recipient | undefined,
+): Promise<Recipient | undefined> {
+  if (!who?.phone || !isNoPhone(who.phone)) return who;
+  const told = { jid: lidJid(who.phone), lid: null, phone: null, push_name: null };
+  const { jid, lid, phone } = await conversations.identify(id, told);
+  return lid === null ? who : { jid, lid, phone, type: "contact" };
 }
 
 function spellings(who: Recipient | undefined): string[] {

@@ -2,6 +2,7 @@ import type { Db } from "../../platform/db.ts";
 import { readCursor, toPage } from "../../platform/paging.ts";
 import type { InputOf } from "../../platform/route.ts";
 import type { contactsContract } from "./contract.ts";
+import { spellingsOf } from "./number-candidates.ts";
 
 /** The newest first. */
 export async function listContacts(db: Db, input: InputOf<typeof contactsContract.listContacts>) {
@@ -27,6 +28,6 @@ function conditions(q: string): Condition[] {
   const isNumber = /^\d{2,}$/.test(digits);
   return [
     ...names.map((name): Condition => [name, "ilike", part]),
-    ...(isNumber ? ([["phone", "like", `%${digits}%`]] satisfies Condition[]) : []),
+    ...(isNumber ? spellingsOf(digits).map((number): Condition => ["phone", "like", `%${number}%`]) : []),
   ];
 }

@@ -127,14 +127,26 @@ async function findLid(
   return person.lid === null ? jid : person.jid;
 }
 
-async function settleTogether(deps: NumberDeps, instance: NumberOwner, jids: readonly Jid[]): Promise<Jid[]> {
+async function settleTogether(
+  deps: NumberDeps,
+  instance: NumberOwner,
+  given: readonly Jid[],
+): Promise<Jid[]> {
+  const jids = await Promise.all(
+    given.map((jid) => {
+      const number = phoneOfJid(jid);
+      return number !== null && isNoPhone(number)
+        ? findLid(deps.conversations, instance.id, jid, number)
+        : deps.conversations.addressOf(instance.id, jid);
+    }),
+  );
   const spellings = new Map<Jid, [string, string]>();
   for (const jid of jids) {
     const number = phoneOfJid(jid);
     const other = number === null ? undefined : otherSpelling(number);
     if (number !== null && other !== undefined) spellings.set(jid, [number, other]);
   }
-  if (spellings.size === 0) return [...jids];
+  if (spellings.size === 0) return jids;
   const known = await recallPeople(deps.db, instance.id, [...spellings.values()].flat());
   const open = [...spellings.values()].filter((pair) => !choose(known, ...pair)).flat();
   const contacts = open.length > 0 ? deps.connectedSession(instance.id)?.contacts : undefined;

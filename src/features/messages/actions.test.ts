@@ -445,7 +445,7 @@ test("an action on an instance that is not connected answers 409 with its status
 
 describe("presence", () => {
   test("with a duration is paused by itself before the answer", async () => {
-    const number = "5511977770007";
+    const number = "5511977770123";
     await story.sales.client.setPresence({ ...sales(), number, presence: "recording", duration_ms: 100 });
     const seen = await story.ledger({ action: "presence", chat: jidOf(number) });
     expect(seen.map(({ kind }) => kind)).toEqual(["recording", "paused"]);

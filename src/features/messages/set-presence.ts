@@ -2,7 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { Jid, Presence, SendResult, SessionCalls } from "../../network/driver.ts";
 import { GatewayError } from "../../platform/errors.ts";
 import { withinTime } from "../../platform/within-time.ts";
-import { resolveTarget, type Target } from "../contacts/contacts.ts";
+import { type Conversations, type Numbers, resolveTarget, type Target } from "../contacts/contacts.ts";
 import { SEND_ERROR } from "./send-error.ts";
 import { type ReadInstance, requireConnected } from "./sending-instance.ts";
 
@@ -11,6 +11,8 @@ export interface PresenceDeps {
   /** The live session of an instance, on this node or another, while it is connected. */
   reachSession: (instanceId: number) => Promise<SessionCalls | undefined>;
   ackTimeoutMs: number;
+  conversations: Conversations;
+  numbers: Numbers;
   defaultCountry?: string;
 }
 
@@ -30,8 +32,9 @@ export async function setPresence(
 ): Promise<{ presence: Presence; jid: Jid | null }> {
   const presence = isSpelling(given) ? SPELLINGS[given] : given;
   const isOfChat = presence !== "available" && presence !== "unavailable";
-  const jid = isOfChat ? resolveTarget(target, deps.defaultCountry).jid : undefined;
-  await requireConnected(deps.readInstance, id);
+  const named = isOfChat ? resolveTarget(target, deps.defaultCountry).jid : undefined;
+  const instance = await requireConnected(deps.readInstance, id);
+  const jid = named && (await deps.numbers.settle(instance, await deps.conversations.addressOf(id, named)));
   const show = await presenter(deps, id);
   await show(presence, jid);
   if (jid && duration_ms && presence !== "paused") {
