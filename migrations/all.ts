@@ -40,6 +40,7 @@ import * as replyLimit from "./0050-reply-limit.ts";
 import * as messageReceipts from "./0054-message-receipts.ts";
 import * as campaignArchive from "./0057-campaign-archive.ts";
 import * as figures from "./0058-figures.ts";
+import * as integrationRefusals from "./0061-integration-refusals.ts";
 
 /** Every migration in order; forward only. */
 export const migrations: Record<string, Migration> = {
@@ -84,4 +85,5 @@ export const migrations: Record<string, Migration> = {
   "0050-reply-limit": replyLimit,
   "0046-account-removal": accountRemoval,
   "0054-message-receipts": messageReceipts,
+  "0061-integration-refusals": integrationRefusals,
 };

@@ -771,7 +771,7 @@ export interface CampaignRecipientTable {
   created_at: Generated<Date>;
 }
 
-export type IntegrationStatus = "unknown" | "ok" | "failing" | "auth_error" | "inactive";
+export type IntegrationStatus = "unknown" | "ok" | "warning" | "failing" | "auth_error" | "inactive";
 
 export interface IntegrationTable {
   id: Generated<number>;
@@ -796,6 +796,8 @@ export interface IntegrationTable {
   last_error_at: Date | null;
   last_success_at: Date | null;
   paused_until: Date | null;
+  /** Since when every call is refused, for a reason that a person has to correct. */
+  refused_since: Date | null;
   created_at: Generated<Date>;
   updated_at: Generated<Date>;
 }

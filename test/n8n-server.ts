@@ -1,6 +1,7 @@
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { buffer } from "node:stream/consumers";
+import { setTimeout as delay } from "node:timers/promises";
 
 /** How a workflow's Webhook node is set up. */
 export interface Workflow {
@@ -11,7 +12,12 @@ export interface Workflow {
   respond?: "onReceived" | "lastNode" | "responseNode" | "fail";
   /** What it says. */
   says?: unknown;
+  /** The Content-Type of what it says, where it is no JSON. */
+  type?: string;
 }
+
+/** What n8n answers to everything while it starts: before, during and after its migrations. */
+export type BootPhase = "no_database" | "migrating" | "no_workflows";
 
 /** One start of a workflow. */
 export interface Execution {
@@ -26,6 +32,8 @@ export interface Execution {
 export interface N8nServer {
   readonly url: string;
   readonly executions: Execution[];
+  /** Calls that it has not answered yet. */
+  readonly pending: number;
   /** Activates a workflow at `/webhook/<path>`. */
   activate(path: string, workflow?: Workflow): void;
   deactivate(path: string): void;
@@ -37,6 +45,10 @@ export interface N8nServer {
     times?: number,
     takes?: (body: Execution["body"]) => boolean,
   ): void;
+  /** From now on it is starting; undefined: it serves. */
+  boot(phase: BootPhase | undefined): void;
+  /** The next answers take so long. */
+  slow(ms: number): void;
   forget(): void;
   shut(): Promise<void>;
   open(): Promise<void>;
@@ -49,6 +61,9 @@ export async function startN8n(): Promise<N8nServer> {
   const listening = new Set<string>();
   const executions: Execution[] = [];
   type Troubles = Parameters<N8nServer["trouble"]>;
+  let phase: BootPhase | undefined;
+  let slowMs = 0;
+  let pending = 0;
   let troubles: { what: Troubles[0]; left: number; takes: (body: Execution["body"]) => boolean }[] = [];
 
   function find(request: IncomingMessage, path: string): Workflow | undefined {
@@ -84,16 +99,20 @@ export async function startN8n(): Promise<N8nServer> {
     const raw = await buffer(request).catch(() => undefined);
     if (!raw) return;
     const path = new URL(request.url ?? "", "http://n8n").pathname;
-    const answered = respond(request, path, raw);
-    if (answered === "drop") return void response.destroy();
-    if (!answered) return;
-    const { status, said, headers } = answered;
-    const isText = typeof said === "string";
-    response.writeHead(status, { "content-type": isText ? "text/html" : "application/json", ...headers });
-    response.end(isText ? said : JSON.stringify(said));
+    const waitMs = slowMs;
+    const answered = phase ? bootAnswer(phase, request.method ?? "", path) : respond(request, path, raw);
+    if (waitMs > 0) await delay(waitMs);
+    if (answered === "drop") response.destroy();
+    else if (answered) write(response, answered);
   }
 
-  const server = createServer((request, response) => void answer(request, response));
+  const server = createServer((request, response) => {
+    pending += 1;
+    response.on("close", () => {
+      pending -= 1;
+    });
+    void answer(request, response);
+  });
   let port = 0;
   const open = () => new Promise<void>((resolve) => server.listen(port, "127.0.0.1", () => resolve()));
   await open();
@@ -101,13 +120,24 @@ export async function startN8n(): Promise<N8nServer> {
   return {
     url: `http://127.0.0.1:${port}`,
     executions,
+    get pending() {
+      return pending;
+    },
     activate: (path, workflow = {}) => void workflows.set(path, workflow),
     deactivate: (path) => void workflows.delete(path),
     listenOnce: (path) => void listening.add(path),
     trouble: (what, times = 1, takes = () => true) => void troubles.push({ what, left: times, takes }),
+    boot: (next) => {
+      phase = next;
+    },
+    slow: (ms) => {
+      slowMs = ms;
+    },
     forget: () => {
       executions.length = 0;
       troubles = [];
+      phase = undefined;
+      slowMs = 0;
     },
     shut: () =>
       new Promise<void>((resolve) => {
@@ -116,6 +146,13 @@ export async function startN8n(): Promise<N8nServer> {
       }),
     open,
   };
+}
+
+function write(response: ServerResponse, { status, said, headers }: Said): void {
+  const isRaw = typeof said === "string" || Buffer.isBuffer(said);
+  const type = isRaw ? "text/html; charset=utf-8" : "application/json; charset=utf-8";
+  response.writeHead(status, { "content-type": type, ...headers });
+  response.end(isRaw ? said : JSON.stringify(said));
 }
 
 interface Said {
@@ -136,10 +173,19 @@ function isLetIn({ auth }: Workflow, { headers }: IncomingMessage): boolean {
   return auth === undefined || headers[auth.name.toLowerCase()] === auth.value;
 }
 
-function saidBy({ respond, says }: Workflow): Said {
+/** Source: n8n 2.8.4, `abstract-server`, and the pages of Express for a route that is not there. */
+function bootAnswer(phase: BootPhase, method: string, path: string): Said {
+  if (phase === "migrating") return { status: 200, said: "n8n is starting up. Please wait" };
+  if (phase === "no_database") return { status: 503, said: { code: 503, message: "Database is not ready!" } };
+  const page = `<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<title>Error</title>\n</head>\n<body>\n<pre>Cannot ${method} ${path}</pre>\n</body>\n</html>\n`;
+  return { status: 404, said: page };
+}
+
+function saidBy({ respond, says, type }: Workflow): Said {
   if (respond === "fail") return { status: 500, said: { message: "Error in workflow" } };
   const waits = respond === "lastNode" || respond === "responseNode";
-  return { status: 200, said: waits ? says : { message: "Workflow was started" } };
+  const headers = type === undefined ? {} : { headers: { "content-type": type } };
+  return { status: 200, said: waits ? says : { message: "Workflow was started" }, ...headers };
 }
 
 function notRegistered(method: string, path: string) {

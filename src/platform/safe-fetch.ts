@@ -1,5 +1,4 @@
 import type { LookupFunction } from "node:net";
-import { networkInterfaces } from "node:os";
 import type { Readable } from "node:stream";
 import { type Dispatcher, request as send } from "undici";
 import { createAddressPolicy, type Listener } from "./address-policy.ts";
@@ -13,6 +12,7 @@ import { createOriginPools, type OriginPools } from "./origin-pools.ts";
 import { BlockedError, checkedLookup } from "./outgoing-connector.ts";
 import { type Deadline, startDeadline } from "./outgoing-deadline.ts";
 import { type OutgoingTarget, readTarget, type TargetRules } from "./outgoing-target.ts";
+import { addressesOfThisMachine } from "./own-addresses.ts";
 
 const SAVE_LOOKUP_MS = 3000;
 
@@ -30,6 +30,8 @@ export interface OutgoingRequest {
   totalMs: number;
   /** Keeps this much of the answer's body and cuts the connection when there is more. */
   maxBytes: number;
+  /** Another limit for an answer with these headers; only for `fetch`. */
+  maxBytesFor?(headers: Readonly<Record<string, string>>): number;
   whose?: Whose;
   /** Named in the log when the call is blocked. */
   tenant?: Tenant;
@@ -118,7 +120,10 @@ export function createSafeFetch(options: SafeFetchOptions): SafeFetch {
     noteBlocked: createBlockedNote(options),
   };
   return {
-    fetch: (request) => call(tools, request, ({ body }) => readAtMost(body, request.maxBytes)),
+    fetch: (request) =>
+      call(tools, request, ({ headers, body }) =>
+        readAtMost(body, request.maxBytesFor?.(flat(headers)) ?? request.maxBytes),
+      ),
     download: (request) => followRedirects(request, (hop) => download(tools, hop)),
     refusal: (url, whose) => refusalOf(tools, url, whose),
     lookup: (url, whose) => {
@@ -291,8 +296,4 @@ function flat(headers: Readonly<Record<string, string | string[] | undefined>>):
 
 function msSince(began: number): number {
   return Math.round(performance.now() - began);
-}
-
-function addressesOfThisMachine(): string[] {
-  return Object.values(networkInterfaces()).flatMap((list) => list?.map(({ address }) => address) ?? []);
 }

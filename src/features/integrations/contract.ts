@@ -14,12 +14,21 @@ export const integration = z.object({
   config: z.record(z.string(), z.unknown()).describe("Secrets are masked; sent back masked they stay."),
   has_token: z.boolean(),
   status: z
-    .enum(["unknown", "ok", "failing", "auth_error", "inactive"])
-    .describe("How the last call went; `inactive`: the other side is there and does not listen."),
+    .enum(["unknown", "ok", "warning", "failing", "auth_error", "inactive"])
+    .describe(
+      "How the last call went. `warning`: it worked, but for what `last_error` says; `inactive`: the other side is there and does not listen.",
+    ),
   last_error: z.string().nullable(),
+  last_error_is_past: z
+    .boolean()
+    .describe("Whether a call has succeeded since, so that `last_error` is no longer the present state."),
   last_error_at: time.nullable(),
   last_success_at: time.nullable(),
-  paused_until: time.nullable().describe("Until then it is left alone, because it mostly failed."),
+  paused_until: time
+    .nullable()
+    .describe(
+      "Until then it is left alone, because it mostly failed or refuses everything; null: it is not paused.",
+    ),
   paused_chats: z
     .array(z.object({ chat: z.string(), paused_until: time, pauses: z.number() }))
     .describe("Chats in which it answers nobody for now, because it answered too often; the latest 50."),

@@ -3,88 +3,255 @@ import { cleanText } from "../../platform/clean-text.ts";
 import type { Db } from "../../platform/db.ts";
 import type { FetchOutcome } from "../../platform/safe-fetch.ts";
 import type { IntegrationStatus } from "../../tables.ts";
-import { Breaker } from "../webhooks/webhooks.ts";
+import { Breaker, type Sample } from "../webhooks/webhooks.ts";
 import { type CallVerdict, describeOutcome, judgeCall } from "./error-policy.ts";
 import type { Integration } from "./integration-row.ts";
 
+/** What a provider knows better of an outcome than the rules for all of them. */
+export interface CallReading {
+  verdict?: CallVerdict;
+  status?: IntegrationStatus;
+  error?: string;
+  /** The other side refuses every call until a person changes something. */
+  isRefusal?: boolean;
+}
+
+export interface CallNote {
+  verdict: CallVerdict;
+  /** How long to pause the lane; 0 ends a pause. */
+  pauseLaneMs: number | undefined;
+  /** No wait for the next try has to be longer, while the other side is away for a short time. */
+  longestWaitMs: number;
+  /** How long a refused call waits for its next try. */
+  refusedWaitMs: number;
+  /** The integration was saved after the call began, so the call says nothing about it. */
+  isStale: boolean;
+}
+
 /** Keeps how the calls to the other sides go: shown to their owners, and a side that mostly fails is left alone. */
 export interface Health {
-  /** After each call; `said`: what it means, in better words than ours. Answers how long to pause its lane, if at all. */
+  /** After each call. */
   note(
     integration: Integration,
     outcome: FetchOutcome,
     beganAt: number,
-    said?: { status?: IntegrationStatus; error?: string },
-  ): Promise<{ verdict: CallVerdict; pauseLaneMs: number | undefined }>;
-  /** Something went wrong that no call tells of. */
+    reading?: CallReading,
+  ): Promise<CallNote>;
+  /** The other side was reached, and something went wrong all the same; without a status it is a warning. */
   warn(integration: Pick<Integration, "id">, error: string, status?: IntegrationStatus): Promise<void>;
 }
 
 const MINUTE_MS = 60_000;
 const LONGEST_ERROR = 1_000;
+/** A restart of the other side takes less; until then it is looked at every few seconds. */
+const SHORT_OUTAGE_MS = 10 * MINUTE_MS;
+const SHORT_OUTAGE_WAIT_MS = 12_000;
+const FIRST_REFUSED_WAIT_MS = 5_000;
+const LONGEST_REFUSED_WAIT_MS = 10 * MINUTE_MS;
+/** Until then only the refused event waits, and the other chats are tried. */
+const REFUSED_PAUSE_AFTER_MS = MINUTE_MS;
+
+interface HealthState {
+  /** Which configuration this is about. */
+  savedAt: number;
+  breaker: Breaker;
+  awaySince: number | undefined;
+  /** A failure or warning was written that no success has followed yet. */
+  isTroubled: boolean;
+}
+
+const STALE = {
+  isStale: true,
+  pauseLaneMs: undefined,
+  longestWaitMs: Number.POSITIVE_INFINITY,
+  refusedWaitMs: FIRST_REFUSED_WAIT_MS,
+};
+
+type CallSample = Pick<Sample, "success" | "beganAt" | "at">;
+
+interface FailedCall extends Required<CallReading> {
+  sample: CallSample;
+}
 
 export function createHealth(db: Db): Health {
-  const breakers = new Map<number, Breaker>();
-  /** Integrations whose row says that they fail; jobs may have read it before. */
-  const failing = new Set<number>();
-
-  function breakerOf(id: number): Breaker {
-    const breaker = breakers.get(id) ?? new Breaker();
-    breakers.set(id, breaker);
-    return breaker;
-  }
-
+  const states = new HealthStates();
   return {
-    async note(integration, outcome, beganAt, said = {}) {
-      const verdict = judgeCall(outcome);
-      const success = verdict.verdict === "ok";
-      const sample = { success, weight: 1, beganAt, at: performance.now() } as const;
-      // What is refused for good says nothing about the next one.
-      const pauseLaneMs = verdict.verdict === "stop" ? undefined : breakerOf(integration.id).record(sample);
-      if (verdict.verdict === "ok") {
-        const isKnown = isNotedAsWell(integration) && !failing.delete(integration.id);
-        if (!isKnown) await noteSuccess(db, integration);
-      } else {
-        failing.add(integration.id);
-        const status = said.status ?? verdict.status;
-        const error = said.error ?? describeOutcome(outcome);
-        await noteFailure(db, integration.id, { status, error, pauseMs: pauseLaneMs ?? null });
-      }
-      return { verdict, pauseLaneMs };
+    async note(integration, outcome, beganAt, reading = {}) {
+      const verdict = reading.verdict ?? judgeCall(outcome);
+      const state = states.of(integration);
+      const sample = { success: verdict.verdict === "ok", beganAt, at: performance.now() };
+      if (!state) return { verdict, ...STALE };
+      if (verdict.verdict === "ok")
+        return { verdict, ...(await noteSucceeded(db, state, integration, sample)) };
+      const { status = verdict.status, error = describeOutcome(outcome), isRefusal = false } = reading;
+      const failed = { verdict, status, error, isRefusal, sample };
+      const note = { verdict, ...(await noteFailed(db, state, integration, failed)) };
+      if (note.isStale) states.forget(integration.id, state);
+      return note;
     },
-    warn: ({ id }, error, status) => noteFailure(db, id, { error, pauseMs: null, ...(status && { status }) }),
+
+    async warn({ id }, error, status) {
+      states.trouble(id);
+      await noteWarning(db, id, error, status);
+    },
   };
 }
 
-/** While all is well a success is noted only once a minute. */
-function isNotedAsWell({ status, last_success_at, paused_until }: Integration): boolean {
-  const isFresh = last_success_at !== null && Date.now() - last_success_at.getTime() < MINUTE_MS;
-  return status === "ok" && isFresh && paused_until === null;
+/** What this process knows of each integration, of the configuration that was saved last. */
+class HealthStates {
+  readonly #states = new Map<number, HealthState>();
+
+  /** Undefined for a call under a configuration that was saved over since. */
+  of({ id, updated_at }: Integration): HealthState | undefined {
+    const savedAt = updated_at.getTime();
+    const known = this.#states.get(id);
+    if (known && known.savedAt >= savedAt) return known.savedAt === savedAt ? known : undefined;
+    const state = { savedAt, breaker: new Breaker(), awaySince: undefined, isTroubled: false };
+    this.#states.set(id, state);
+    return state;
+  }
+
+  trouble(id: number): void {
+    const state = this.#states.get(id);
+    if (state) state.isTroubled = true;
+  }
+
+  forget(id: number, state: HealthState): void {
+    if (this.#states.get(id) === state) this.#states.delete(id);
+  }
 }
 
-async function noteSuccess(db: Db, { id }: Integration): Promise<void> {
+type NoteOfCall = Omit<CallNote, "verdict">;
+
+async function noteSucceeded(
+  db: Db,
+  state: HealthState,
+  integration: Integration,
+  sample: CallSample,
+): Promise<NoteOfCall> {
+  state.breaker.record({ ...sample, weight: 1 });
+  state.awaySince = undefined;
+  const wasPaused = integration.paused_until !== null || state.isTroubled;
+  await noteSuccess(db, integration, state);
+  return { ...STALE, isStale: false, pauseLaneMs: wasPaused ? 0 : undefined };
+}
+
+async function noteFailed(
+  db: Db,
+  state: HealthState,
+  integration: Integration,
+  { verdict, error, status, isRefusal, sample }: FailedCall,
+): Promise<NoteOfCall> {
+  state.isTroubled = true;
+  const now = Date.now();
+  const refusedSince = integration.refused_since?.getTime() ?? now;
+  const waits = waitsOf(state, verdict, now - refusedSince);
+  const pauseLaneMs = isRefusal
+    ? pauseForRefusal(now - refusedSince, waits.refusedWaitMs)
+    : pauseForFailure(state, verdict, sample, waits.longestWaitMs);
+  const isCurrent = await noteFailure(db, integration, {
+    ...{ status, error, pauseMs: pauseLaneMs ?? null },
+    refusedSince: isRefusal ? new Date(refusedSince) : null,
+  });
+  return isCurrent ? { ...waits, isStale: false, pauseLaneMs } : STALE;
+}
+
+/** How long the next tries wait, after noting since when the other side is away. */
+function waitsOf(state: HealthState, verdict: CallVerdict, refusedMs: number) {
+  const isAway = verdict.verdict === "retry" && verdict.isDown;
+  const now = performance.now();
+  const awaySince = isAway ? (state.awaySince ?? now) : undefined;
+  state.awaySince = awaySince;
+  const isShort = awaySince !== undefined && now - awaySince < SHORT_OUTAGE_MS;
+  return {
+    longestWaitMs: isShort ? SHORT_OUTAGE_WAIT_MS : Number.POSITIVE_INFINITY,
+    refusedWaitMs: Math.min(Math.max(refusedMs / 2, FIRST_REFUSED_WAIT_MS), LONGEST_REFUSED_WAIT_MS),
+  };
+}
+
+function pauseForRefusal(refusedMs: number, waitMs: number): number | undefined {
+  return refusedMs >= REFUSED_PAUSE_AFTER_MS ? waitMs : undefined;
+}
+
+/** What is refused for good says nothing about the next call. */
+function pauseForFailure(
+  { breaker }: HealthState,
+  { verdict }: CallVerdict,
+  sample: CallSample,
+  longestPauseMs: number,
+): number | undefined {
+  return verdict === "stop" ? undefined : breaker.record({ ...sample, weight: 1, longestPauseMs });
+}
+
+/** While all is well only once a minute. */
+async function noteSuccess(
+  db: Db,
+  { id, status, last_success_at, last_error_at, paused_until, refused_since, updated_at }: Integration,
+  state: HealthState,
+): Promise<void> {
+  const succeededAt = last_success_at?.getTime() ?? 0;
+  const isFresh = Date.now() - succeededAt < MINUTE_MS && succeededAt > (last_error_at?.getTime() ?? 0);
+  const isQuiet = status === "ok" && paused_until === null && refused_since === null && !state.isTroubled;
+  if (isFresh && isQuiet) return;
+  state.isTroubled = false;
   await db
     .updateTable("integration")
-    .set({ status: "ok", last_success_at: sql<Date>`now()`, paused_until: null })
+    .set({ status: "ok", last_success_at: sql<Date>`now()`, paused_until: null, refused_since: null })
     .where("id", "=", id)
+    .where(isSavedAt(updated_at))
     .execute();
 }
 
-interface Trouble {
-  status?: IntegrationStatus;
+interface Failure {
+  status: IntegrationStatus;
   error: string;
   pauseMs: number | null;
+  refusedSince: Date | null;
 }
 
-async function noteFailure(db: Db, id: number, { status, error, pauseMs }: Trouble): Promise<void> {
+/** Returns false, and writes nothing, when the integration was saved since it was read. */
+async function noteFailure(
+  db: Db,
+  { id, updated_at }: Pick<Integration, "id" | "updated_at">,
+  { status, error, pauseMs, refusedSince }: Failure,
+): Promise<boolean> {
+  const pausedUntil = sql<Date | null>`now() + ${pauseMs}::float8 * interval '1 millisecond'`;
+  const { numUpdatedRows } = await db
+    .updateTable("integration")
+    .set({
+      ...{ status, refused_since: refusedSince },
+      last_error: shorten(error),
+      last_error_at: sql<Date>`clock_timestamp()`,
+      paused_until: sql<Date | null>`greatest(paused_until, ${pausedUntil})`,
+    })
+    .where("id", "=", id)
+    .where(isSavedAt(updated_at))
+    .executeTakeFirst();
+  return numUpdatedRows > 0n;
+}
+
+/** Whether the row still is as it was read; JavaScript knows milliseconds only. */
+function isSavedAt(updatedAt: Date) {
+  return sql<boolean>`date_trunc('milliseconds', updated_at) = ${updatedAt}`;
+}
+
+async function noteWarning(
+  db: Db,
+  id: number,
+  error: string,
+  status: IntegrationStatus | undefined,
+): Promise<void> {
   await db
     .updateTable("integration")
     .set({
-      ...(status && { status }),
-      last_error: cleanText(error).slice(0, LONGEST_ERROR),
-      last_error_at: sql<Date>`now()`,
-      paused_until: sql<Date | null>`coalesce(now() + ${pauseMs}::float8 * interval '1 millisecond', paused_until)`,
+      status: status ?? sql<IntegrationStatus>`case when status = 'ok' then 'warning' else status end`,
+      last_error: shorten(error),
+      last_error_at: sql<Date>`clock_timestamp()`,
     })
     .where("id", "=", id)
     .execute();
+}
+
+function shorten(error: string): string {
+  return cleanText(error).slice(0, LONGEST_ERROR);
 }

@@ -45,7 +45,17 @@ export function toView(
     ...row,
     config: Object.fromEntries([...shown, ...masked]),
     has_token: row.secrets[provider.secrets[0] ?? ""] !== undefined,
+    last_error_is_past: isPast(row),
+    paused_until: row.paused_until && row.paused_until > new Date() ? row.paused_until : null,
   };
+}
+
+type LastCalls = Pick<IntegrationRow, "status" | "last_error_at" | "last_success_at">;
+
+function isPast({ status, last_error_at, last_success_at }: LastCalls): boolean {
+  return (
+    status === "ok" && last_error_at !== null && last_success_at !== null && last_success_at > last_error_at
+  );
 }
 
 /** Enough to recognise a secret, too little to use it. */

@@ -27,7 +27,12 @@ export interface IntegrationDeps {
   /** The live session of an instance, on this node or another, while it is connected. */
   reachSession(instanceId: number): Promise<SessionCalls | undefined>;
   /** Opens the file of a message, which may have to arrive first; throws the GatewayError that says why it cannot be had. */
-  openFile(mediaId: string): Promise<{ size: number; mime_type: string; read(): Promise<Readable> }>;
+  openFile(mediaId: string): Promise<{
+    size: number;
+    mime_type: string;
+    file_name: string | null;
+    read(): Promise<Readable>;
+  }>;
   /** Addresses of files for the other side. */
   links: MediaLinks;
   converter: MediaOptions["converter"];

@@ -1,7 +1,9 @@
 import type { MediaType } from "../../network/driver.ts";
 import type { Db } from "../../platform/db.ts";
 import { GatewayError } from "../../platform/errors.ts";
+import type { UploadedFile } from "../../platform/route.ts";
 import { dropOutgoing, readMedia, type StoredContent } from "../messages/messages.ts";
+import { openOwnFile } from "./own-file.ts";
 import type { IntegrationDeps } from "./provider.ts";
 import type { Reply } from "./queue-replies.ts";
 
@@ -9,8 +11,11 @@ import type { Reply } from "./queue-replies.ts";
 export type ReplyPart = Pick<Reply, "delay_ms" | "run_at"> &
   (
     | { kind: "text"; text: string }
-    | { kind: "media"; url: string; type?: MediaType; caption?: string; file_name?: string }
+    | (MediaSource & { kind: "media"; type?: MediaType; caption?: string; file_name?: string })
   );
+
+/** Where a file is, or the file itself. */
+type MediaSource = { url: string; file?: undefined } | { url?: undefined; file: UploadedFile };
 
 type MediaPart = Extract<ReplyPart, { kind: "media" }>;
 
@@ -61,12 +66,20 @@ async function fetchPlayable(deps: FileDeps, part: MediaPart, giveUpAt: number):
 }
 
 async function fetchFile(
-  { db, outgoing, maxBytes, converter, account_id }: FileDeps,
-  { url, type, caption, file_name }: MediaPart,
+  deps: FileDeps,
+  { url, file, type, caption, file_name }: MediaPart,
   giveUpAt: number,
 ) {
+  const { db, outgoing, maxBytes, converter, account_id } = deps;
   const leftMs = Math.min(FILE_MS, giveUpAt - performance.now());
-  const named = { url, ...(type && { type }), ...(caption && { caption }), ...(file_name && { file_name }) };
+  const own = url === undefined ? file : await openOwnFile(deps, url, account_id);
+  const source = own ? { file: own } : { url };
+  const named = {
+    ...source,
+    ...(type && { type }),
+    ...(caption && { caption }),
+    ...(file_name && { file_name }),
+  };
   if (leftMs <= 0) throw new GatewayError("MEDIA_DOWNLOAD_FAILED", "The files of the reply took too long.");
   return readMedia(named, { db, outgoing, maxBytes, converter, account_id, downloadMs: leftMs });
 }
@@ -75,7 +88,7 @@ const LONGEST_NAME = 200;
 
 /** The address without what may be secret in it. */
 function nameOf({ url }: MediaPart): string {
-  if (!/^https?:/i.test(url) || !URL.canParse(url)) return "(no web address)";
+  if (url === undefined || !/^https?:/i.test(url) || !URL.canParse(url)) return "(no web address)";
   const { origin, pathname } = new URL(url);
   return `${origin}${pathname}`.slice(0, LONGEST_NAME);
 }

@@ -127,7 +127,13 @@ type Columns = Pick<IntegrationRow, "enabled" | "event_names" | "exclude" | "sec
 async function changeRow(trx: Trx, id: number, columns: Columns): Promise<IntegrationRow> {
   const row = await trx
     .updateTable("integration")
-    .set({ ...columns, status: "unknown", paused_until: null, updated_at: sql<Date>`now()` })
+    .set({
+      ...columns,
+      status: "unknown",
+      paused_until: null,
+      refused_since: null,
+      updated_at: sql<Date>`now()`,
+    })
     .where("id", "=", id)
     .returningAll()
     .executeTakeFirstOrThrow();

@@ -252,7 +252,7 @@ export const PERSONAL_DATA = {
   },
   integration: {
     plain:
-      "id account_id instance_id provider enabled lane inbound_lane event_names exclude status last_error_at last_success_at paused_until created_at updated_at",
+      "id account_id instance_id provider enabled lane inbound_lane event_names exclude status last_error_at last_success_at paused_until refused_since created_at updated_at",
     secret: "secret state",
     personal: {
       config: always(

@@ -6,6 +6,8 @@ export interface Sample {
   /** Begin and end in milliseconds on the monotonic clock. */
   beganAt: number;
   at: number;
+  /** No pause after it is longer; 10 minutes unless said. */
+  longestPauseMs?: number;
 }
 
 const WINDOW_MS = 5 * 60_000;
@@ -34,7 +36,8 @@ export class Breaker {
     // What was under way when the pause began is no probe.
     if (sample.success || !this.#isFailing() || (this.#pauseMs > 0 && sample.beganAt < this.#pausedAt))
       return undefined;
-    this.#pauseMs = this.#pauseMs === 0 ? FIRST_PAUSE_MS : Math.min(this.#pauseMs * 2, LONGEST_PAUSE_MS);
+    const wantedMs = this.#pauseMs === 0 ? FIRST_PAUSE_MS : this.#pauseMs * 2;
+    this.#pauseMs = Math.min(wantedMs, sample.longestPauseMs ?? LONGEST_PAUSE_MS, LONGEST_PAUSE_MS);
     this.#pausedAt = sample.at;
     return this.#pauseMs;
   }

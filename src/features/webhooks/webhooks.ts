@@ -15,8 +15,9 @@ import { bringsSecret, changeWebhook, insertWebhook, requireAllowedUrl } from ".
 import { createWebhookTest, type WebhookTestDeps } from "./test-webhook.ts";
 import { toWebhookRecord, type WebhookRow } from "./webhook-record.ts";
 
-export { Breaker } from "./breaker.ts";
+export { Breaker, type Sample } from "./breaker.ts";
 export { failureAdvice } from "./failure-advice.ts";
+export { readInstanceSecrets } from "./instance-secrets.ts";
 export { signBody, signStandard } from "./signature.ts";
 
 export interface WebhookDeps extends WebhookTestDeps {

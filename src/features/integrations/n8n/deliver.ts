@@ -1,10 +1,11 @@
 import type { FetchOutcome } from "../../../platform/safe-fetch.ts";
-import { placeOf } from "../../../platform/secret-box.ts";
 import { ulid } from "../../../platform/ulid.ts";
-import { signBody } from "../../webhooks/webhooks.ts";
+import { readInstanceSecrets, signBody } from "../../webhooks/webhooks.ts";
 import type { Integration } from "../integration-row.ts";
 import type { IntegrationDeps } from "../provider.ts";
 import { authHeader, type N8nConfig } from "./config.ts";
+import { FileAnswers } from "./file-answers.ts";
+import { isFileType } from "./read-reply.ts";
 
 export interface WorkflowCall {
   event: string;
@@ -13,6 +14,8 @@ export interface WorkflowCall {
   /** From 1. */
   attempt: number;
   body: Buffer;
+  /** Whether a file in the answer may be read. */
+  mayReadFile(): boolean;
 }
 
 const DEFAULT_TIMEOUT_MS = 10_000;
@@ -25,14 +28,9 @@ export async function deliver(
   { db, box, outgoing, version }: IntegrationDeps,
   { instance_id }: Pick<Integration, "instance_id">,
   config: N8nConfig,
-  { event, event_id, attempt, body }: WorkflowCall,
+  { event, event_id, attempt, body, mayReadFile }: WorkflowCall,
 ): Promise<FetchOutcome> {
-  const { webhook_secret } = await db
-    .selectFrom("instance")
-    .select("webhook_secret")
-    .where("id", "=", instance_id)
-    .executeTakeFirstOrThrow();
-  const secret = box.open(webhook_secret, placeOf("instance", "webhook_secret", instance_id));
+  const [secret, previous] = await readInstanceSecrets(db, box, instance_id);
   const at = new Date();
   return outgoing.fetch({
     url: config.webhook_url,
@@ -42,6 +40,7 @@ export async function deliver(
       // A plain one: n8n can be told to refuse those of bots.
       "user-agent": `Waygate-Webhooks/${version}`,
       "x-waygate-signature": signBody(secret, body),
+      ...(previous !== undefined && { "x-waygate-signature-previous": signBody(previous, body) }),
       "x-waygate-event": event,
       "x-waygate-event-id": event_id,
       "x-waygate-delivery": `dlv_${ulid(at)}`,
@@ -53,6 +52,10 @@ export async function deliver(
     body,
     totalMs: config.timeout_ms ?? (config.reply_mode === "response" ? ANSWER_TIMEOUT_MS : DEFAULT_TIMEOUT_MS),
     maxBytes: READ_AT_MOST_BYTES,
+    maxBytesFor: ({ "content-type": type }) =>
+      config.reply_mode === "response" && isFileType(type) && mayReadFile()
+        ? FileAnswers.largestBytes
+        : READ_AT_MOST_BYTES,
     tenant: { instance_id },
     isPaced: true,
   });

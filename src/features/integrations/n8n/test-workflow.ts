@@ -1,48 +1,70 @@
+import type { FetchOutcome } from "../../../platform/safe-fetch.ts";
 import { ulid } from "../../../platform/ulid.ts";
 import type { TestReport } from "../contract.ts";
-import { judgeCall } from "../error-policy.ts";
-import type { Health } from "../health.ts";
 import type { Integration } from "../integration-row.ts";
-import type { IntegrationDeps } from "../provider.ts";
-import { n8nConfig } from "./config.ts";
+import { type N8nConfig, n8nConfig } from "./config.ts";
 import { deliver } from "./deliver.ts";
-import { explain, isNotActive } from "./explain.ts";
+import type { N8nDeps } from "./n8n-deps.ts";
+import { readCall } from "./read-call.ts";
+import { readAnswer } from "./read-reply.ts";
+
+const SHOWN = 300;
 
 /** Starts the workflow once with an event that says it is a test. */
-export async function testWorkflow(
-  deps: IntegrationDeps,
-  health: Health,
-  integration: Integration,
-): Promise<TestReport> {
+export async function testWorkflow(deps: N8nDeps, integration: Integration): Promise<TestReport> {
   const config = n8nConfig.parse(integration.config);
   const event_id = `evt_${ulid()}`;
   const event = "integration.test";
   const body = Buffer.from(JSON.stringify(testBody(integration.instance_id, event, event_id)));
-  const beganAt = performance.now();
-  const outcome = await deliver(deps, integration, config, { event, event_id, attempt: 1, body });
-  const message = explain(outcome, config);
-  const status = isNotActive(outcome) ? "inactive" : undefined;
-  await health.note(integration, outcome, beganAt, { status, error: message });
-  return {
-    success: judgeCall(outcome).verdict === "ok",
-    message,
-    status_code: outcome.outcome === "response" ? outcome.status : null,
-    duration_ms: Math.round(outcome.durationMs),
-    details: { event_id },
-  };
+  return deps.fileAnswers.use(async (mayReadFile) => {
+    const beganAt = performance.now();
+    const outcome = await deliver(deps, integration, config, {
+      event,
+      event_id,
+      attempt: 1,
+      body,
+      mayReadFile,
+    });
+    const reading = readCall(outcome, config);
+    await deps.health.note(integration, outcome, beganAt, reading);
+    const success = reading.verdict.verdict === "ok";
+    const { message = reading.error, ...shown } = success ? readTestAnswer(outcome, config) : {};
+    return {
+      ...{ success, message },
+      status_code: outcome.outcome === "response" ? outcome.status : null,
+      duration_ms: Math.round(outcome.durationMs),
+      details: { event_id, ...shown },
+    };
+  });
 }
 
+/** What came back, and what the gateway would send of it. */
+function readTestAnswer(outcome: FetchOutcome, { reply_mode }: N8nConfig) {
+  if (outcome.outcome !== "response") return {};
+  const type = outcome.headers["content-type"];
+  const { replies, problem } = readAnswer(outcome);
+  const answered = {
+    ...(type !== undefined && { content_type: type.slice(0, 100) }),
+    answer: replies.some(({ file }) => file)
+      ? `${outcome.body.length} bytes`
+      : outcome.body.toString("utf8").slice(0, SHOWN),
+  };
+  if (reply_mode === "none") return answered;
+  const would_send = replies.map(({ file, ...reply }) => ({
+    ...reply,
+    ...(file && { file: { mime_type: file.mime_type, size: file.bytes.length } }),
+  }));
+  const summary = problem ?? `Its answer holds ${replies.length} message(s) for the chat.`;
+  return { ...answered, would_send, message: `The workflow took the event. ${summary}` };
+}
+
+/** A message of nobody: it has every flat field, and names no chat that could be answered. */
 function testBody(instanceId: number, event: string, event_id: string) {
   return {
     ...{ event_id, event, instance_id: `inst_${instanceId}` },
     ...{ timestamp: new Date().toISOString(), source: "Waygate", version: "2", data: { test: true } },
-    ...{
-      chatInput: "",
-      sessionId: `${instanceId}:test`,
-      fromMe: false,
-      isGroup: false,
-      instanceId,
-      test: true,
-    },
+    ...{ chatInput: "This is a test.", sessionId: `${instanceId}:test`, remoteJid: null, number: null },
+    ...{ pushName: null, messageId: null, messageType: "text", origin: null, quotedMessageId: null },
+    ...{ fromMe: false, isGroup: false, instanceId, test: true },
   };
 }

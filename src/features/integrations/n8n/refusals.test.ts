@@ -1,0 +1,142 @@
+import { createHmac } from "node:crypto";
+import { sql } from "kysely";
+import { describe, expect, test } from "vitest";
+import { newPerson, waitUntil } from "../../../../test/integration-story.ts";
+import { tellN8nStory } from "../../../../test/n8n-story.ts";
+
+const BEARER = { name: "Authorization", value: "Bearer right" };
+
+describe("n8n that refuses", () => {
+  const told = tellN8nStory();
+
+  /** As if every call had been refused for so long. */
+  const refusedFor = (interval: string) =>
+    told.story.gateway.database.pool.query(
+      "update integration set refused_since = now() - $1::interval where refused_since is not null",
+      [interval],
+    );
+
+  test("keeps the events while the token is wrong, until the right one is saved", async () => {
+    const { story, n8n } = told;
+    n8n.activate("in", { auth: BEARER });
+    await told.save("in", { token: "wrong" });
+    for (const text of ["one", "two"]) await story.say(newPerson(), text);
+    const refused = await told.status("auth_error");
+    expect(refused.last_error).toMatch(/Bearer.*Events wait for a day/);
+    expect(refused.waiting).toBe(2);
+    await told.save("in", { token: "right" });
+    await told.executed(2);
+    expect(told.inputs().sort()).toEqual(["one", "two"]);
+  });
+
+  test("shows the pause that it causes, and every chat waits until it is over", async () => {
+    const { story, n8n } = told;
+    await told.save("later");
+    await story.say(newPerson(), "first");
+    const inactive = await told.status("inactive");
+    expect(inactive.paused_until).toBeNull();
+    await refusedFor("10 minutes");
+    await story.gateway.advance(600_000);
+    await waitUntil(async () => (await told.read()).paused_until !== null);
+    const until = (await told.read()).paused_until ?? "";
+    expect(Date.parse(until) - Date.now()).toBeGreaterThan(4 * 60_000);
+    n8n.activate("later");
+    await story.say(newPerson(), "second");
+    await told.save("later");
+    await told.executed(2);
+    expect(told.inputs().sort()).toEqual(["first", "second"]);
+    expect((await told.status("ok")).paused_until).toBeNull();
+  });
+
+  test.each([
+    [{ token: "t", auth: "bearer" }, /Name is Authorization.*Bearer, a space/],
+    [
+      { token: "t", auth: "header", header_name: "X-My-Key" },
+      /Name is X-My-Key and whose Value is the token/,
+    ],
+    [{ token: "a:b", auth: "basic" }, /Basic Auth/],
+    [{ token: "a.b.c", auth: "jwt" }, /JWT Auth/],
+    [{ token: "t", auth: "none" }, /asks for authentication/],
+  ])("is explained for the authorisation %j", async (config, words) => {
+    told.n8n.activate("in", { auth: { name: "x-other", value: "secret" } });
+    await told.save("in", config);
+    expect((await told.test()).message).toMatch(words);
+  });
+
+  test("gets a signature with the previous secret, too, while that one holds", async () => {
+    const { story, n8n } = told;
+    const { id, client, webhook_secret } = story.shop;
+    n8n.activate("in");
+    await told.save("in");
+    await client.updateDefaultWebhook({ id, url: "http://127.0.0.1:1/nobody" });
+    const { data } = await client.updateDefaultWebhook({ id, rotate_secret: true });
+    await story.say(newPerson(), "hi");
+    await told.executed(1);
+    const [execution] = n8n.executions;
+    const sign = (secret: string) =>
+      `sha256=${createHmac("sha256", secret)
+        .update(execution?.raw ?? "")
+        .digest("hex")}`;
+    expect(execution?.headers).toMatchObject({
+      "x-waygate-signature": sign(data.secret),
+      "x-waygate-signature-previous": sign(webhook_secret),
+    });
+  });
+
+  test("starts with a clean record when it is saved, also while a call is under way", async () => {
+    const { story, n8n } = told;
+    n8n.activate("in");
+    await told.save("in");
+    n8n.trouble({ status: 500 }, 100);
+    for (let person = 0; person < 12; person++) await story.say(newPerson(), `m${person}`);
+    await waitUntil(async () => (await told.read()).paused_until !== null);
+    n8n.slow(1_500);
+    await told.save("in");
+    // Eight calls have begun, and fail after the next save; those after them succeed.
+    await waitUntil(() => n8n.pending === 8);
+    n8n.forget();
+    await told.save("in");
+    await waitUntil(() => n8n.pending === 0);
+    expect((await told.read()).paused_until).toBeNull();
+    await told.executed(12);
+    expect(new Set(told.inputs()).size).toBe(12);
+  });
+
+  test("runs a workflow twice at most when its answer comes too late", async () => {
+    const { story, n8n } = told;
+    n8n.activate("in", { respond: "responseNode", says: { output: "late" } });
+    await told.save("in", { reply_mode: "response", timeout_ms: 1_000 });
+    n8n.trouble("never_answer", 100, (body) => body.chatInput === "slow");
+    const ana = newPerson();
+    await story.say(ana, "slow");
+    await waitUntil(async () => {
+      await story.gateway.advance(60_000);
+      return (await told.read()).waiting === 0;
+    });
+    expect(told.inputs()).toEqual(["slow", "slow"]);
+    const failing = await told.read();
+    expect(failing.last_error).toMatch(/run twice at most.*timeout_ms/);
+    expect(failing.last_error_is_past).toBe(false);
+    await story.say(ana, "quick");
+    expect(await story.heard(ana, 1)).toEqual(["late"]);
+    await waitUntil(async () => (await told.read()).last_error_is_past);
+    expect(await told.read()).toMatchObject({ status: "ok", last_error: failing.last_error });
+  });
+
+  test("does not use up the tries of an event by an outage", async () => {
+    const { story, n8n } = told;
+    n8n.activate("in");
+    await told.save("in");
+    n8n.trouble({ status: 503 }, 12);
+    n8n.trouble({ status: 500 }, 2);
+    await story.say(newPerson(), "hi");
+    await waitUntil(async () => {
+      await story.gateway.advance(600_000);
+      return n8n.executions.length > 0;
+    });
+    expect(told.inputs()).toEqual(["hi"]);
+    const { rows } = await sql<{ n: number }>`select count(*)::int as n from job
+      join lane on lane.id = job.lane where lane.kind = 'integration'`.execute(story.gateway.database.db);
+    expect(rows[0]?.n).toBe(0);
+  });
+});

@@ -1,0 +1,83 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { describe, expect, test } from "vitest";
+import { newPerson, waitUntil } from "../../../../test/integration-story.ts";
+import type { BootPhase } from "../../../../test/n8n-server.ts";
+import { tellN8nStory } from "../../../../test/n8n-story.ts";
+
+const WRITERS = 30;
+const SOON_MS = 30_000;
+
+describe("n8n that restarts", () => {
+  const told = tellN8nStory();
+
+  test("is waited for: 30 people who write meanwhile are all answered within 30 s of its return, and once", async () => {
+    const { story, n8n } = told;
+    n8n.activate("in", { respond: "responseNode", says: { output: "here I am" } });
+    await told.save("in", { reply_mode: "response" });
+    const people = Array.from({ length: WRITERS }, () => newPerson());
+    const writing = (async () => {
+      for (const person of people) {
+        await story.say(person, "are you there?");
+        await delay(400);
+      }
+    })();
+    await n8n.shut();
+    await delay(3_000);
+    n8n.boot("no_database");
+    await n8n.open();
+    for (const phase of ["migrating", "no_workflows"] satisfies BootPhase[]) {
+      n8n.boot(phase);
+      await delay(4_000);
+    }
+    await writing;
+    n8n.boot(undefined);
+    await waitUntil(async () => {
+      const heard = await Promise.all(people.map((person) => story.heardSoFar(person)));
+      return heard.every((texts) => texts.length > 0);
+    }, SOON_MS);
+    await story.settled();
+    for (const person of people) expect(await story.heardSoFar(person)).toEqual(["here I am"]);
+    expect(n8n.executions).toHaveLength(WRITERS);
+    expect(await told.read()).toMatchObject({ status: "ok", last_error_is_past: true, paused_until: null });
+  });
+
+  test.each([
+    ["migrating", /n8n is starting/],
+    ["no_workflows", /n8n is starting.*compare webhook_url.*Cannot POST/],
+    ["no_database", /Database is not ready/],
+  ] as const)("has taken nothing while it answers as in the phase %s", async (phase, words) => {
+    const { story, n8n } = told;
+    n8n.activate("in");
+    await told.save("in");
+    n8n.boot(phase);
+    await story.say(newPerson(), "hi");
+    expect((await told.status("failing")).last_error).toMatch(words);
+    expect(await told.test()).toMatchObject({ success: false, message: expect.stringMatching(words) });
+    expect((await told.read()).waiting).toBe(1);
+    n8n.boot(undefined);
+    await told.executed(1);
+    expect(told.inputs()).toEqual(["hi"]);
+  });
+
+  test("is not taken for an inactive workflow after many other failures", async () => {
+    const { story, n8n } = told;
+    n8n.activate("in");
+    await told.save("in");
+    await n8n.shut();
+    await story.say(newPerson(), "first");
+    await told.status("failing");
+    for (let tries = 0; tries < 5; tries++) {
+      const { last_error_at } = await told.read();
+      await story.gateway.advance(600_000);
+      await waitUntil(async () => (await told.read()).last_error_at !== last_error_at);
+    }
+    n8n.deactivate("in");
+    await n8n.open();
+    await story.gateway.advance(600_000);
+    await told.status("inactive");
+    expect((await told.read()).paused_until).toBeNull();
+    n8n.activate("in");
+    await told.executed(1);
+    expect(told.inputs()).toEqual(["first"]);
+  });
+});

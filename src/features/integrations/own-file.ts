@@ -1,0 +1,47 @@
+import type { Db } from "../../platform/db.ts";
+import { GatewayError } from "../../platform/errors.ts";
+import type { ArrivedFile } from "../../platform/route.ts";
+import type { IntegrationDeps } from "./provider.ts";
+
+const LINK = /\/media\/(med_\w{1,60})\/(\d{1,12})\/([\w-]{1,100})$/;
+const LONGEST_LINK = 2_000;
+
+/** The file behind a link that this gateway has signed; undefined for every other address. */
+export async function openOwnFile(
+  { db, links, openFile }: Pick<IntegrationDeps, "db" | "links" | "openFile">,
+  url: string,
+  account_id: number,
+): Promise<ArrivedFile | undefined> {
+  const named = readLink(url);
+  if (!named || !links.isGood(...named)) return undefined;
+  const [mediaId] = named;
+  if (!(await belongsTo(db, mediaId, account_id)))
+    throw new GatewayError("NOT_FOUND", "There is no such file.");
+  const { size, mime_type, file_name, read } = await openFile(mediaId);
+  return {
+    ...{ size, mime_type, sha256: "" },
+    ...(file_name !== null && { file_name }),
+    async *read() {
+      yield* await read();
+    },
+  };
+}
+
+/** A proxy may have given the gateway another name, so only the path and its signature count. */
+function readLink(url: string): [string, string, string] | undefined {
+  if (url.length > LONGEST_LINK || !URL.canParse(url)) return undefined;
+  const [, mediaId, expires, signature] = LINK.exec(new URL(url).pathname) ?? [];
+  return mediaId && expires && signature ? [mediaId, expires, signature] : undefined;
+}
+
+async function belongsTo(db: Db, mediaId: string, account_id: number): Promise<boolean> {
+  const found = await db
+    .selectFrom("media as f")
+    .innerJoin("message as m", "m.id", "f.message")
+    .innerJoin("instance as i", "i.id", "m.instance_id")
+    .select("f.id")
+    .where("f.id", "=", mediaId)
+    .where("i.account_id", "=", account_id)
+    .executeTakeFirst();
+  return found !== undefined;
+}
