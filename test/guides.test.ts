@@ -10,7 +10,7 @@ import { OWNER, startTestGateway, type TestGateway } from "./gateway.ts";
 import { makeScratchDir } from "./scratch-dir.ts";
 import { ROOT } from "./source-files.ts";
 
-const PAGES = GUIDE.map(({ slug }) => `docs/${slug}.md`)
+const PAGES = GUIDE.map((page) => `docs/${"file" in page ? page.file : `${page.slug}.md`}`)
   .map((path) => ({ path, blocks: shellBlocksWithCurl(path) }))
   .filter(({ blocks }) => blocks.length > 0);
 
