@@ -3,12 +3,14 @@ import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Serv
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 
+import { retryWords, type TypebotInput, takesReply } from "./typebot-inputs.ts";
+
 type Json = Record<string, unknown>;
 
-/** One step of a flow: a bubble, an input that checks its answer, or something for the client to do. */
+/** One step of a flow: a bubble, an input, or something for the client to do. */
 export type FlowStep =
   | { bubble: { id: string; type: string; content: Json } }
-  | { input: Json & { id: string; type: string }; accepts?: (text: string) => string | undefined }
+  | { input: TypebotInput }
   | { action: Json & { type: string; expectsDedicatedReply?: boolean } };
 
 /** One call that the viewer got. */
@@ -52,8 +54,6 @@ interface Session {
   restarts: boolean;
 }
 
-const INVALID = "Invalid message. Please, try again.";
-
 /** A bubble of plain words. */
 export function bubble(id: string, text: string): FlowStep {
   const richText = [{ type: "p", children: [{ text }] }];
@@ -65,13 +65,7 @@ export function choice(
   items: { id: string; content: string; value?: string }[],
   options: Json = {},
 ): FlowStep {
-  return {
-    input: { id, type: "choice input", items, options },
-    accepts: (text) =>
-      options.isMultipleChoice
-        ? text
-        : items.find((item) => [item.content, item.value, item.id].includes(text.trim()))?.content,
-  };
+  return { input: { id, type: "choice input", items, options } };
 }
 
 export function ask(id: string, type = "text input", options: Json = {}): FlowStep {
@@ -106,8 +100,7 @@ export async function startTypebot(): Promise<TypebotServer> {
   function start(bot: string, body: Json): [number, Json] {
     const published = bots.get(bot);
     if (!published) return notFound("Typebot not found");
-    if (published.isClosed)
-      return [400, { defined: true, code: "BAD_REQUEST", status: 400, message: "This bot is now closed" }];
+    if (published.isClosed) return refusal("This bot is now closed");
     const sessionId = randomBytes(12).toString("hex");
     const head = {
       sessionId,
@@ -118,7 +111,10 @@ export async function startTypebot(): Promise<TypebotServer> {
         settings: { typingEmulation: { enabled: false } },
       },
     };
-    if (body.isOnlyRegistering) return [200, { ...head, messages: [] }];
+    if (body.isOnlyRegistering) {
+      sessions.set(sessionId, { bot, at: 0, restarts: true });
+      return [200, { ...head, messages: [] }];
+    }
     const step = published.flow[0];
     const text = textOf(body.message);
     // The first words answer an input that nothing was said before.
@@ -132,7 +128,11 @@ export async function startTypebot(): Promise<TypebotServer> {
   function goOn(id: string, body: Json): [number, Json] {
     const session = sessions.get(id);
     if (!session) return notFound("Session not found.");
-    if (session.restarts) return [200, run(session.bot, 0).answer];
+    if (session.restarts) {
+      const { answer, at, isOver } = run(session.bot, 0);
+      sessions.set(id, { ...session, at, restarts: isOver });
+      return [200, answer];
+    }
     const step = bots.get(session.bot)?.flow[session.at];
     const isInput = step !== undefined && "input" in step;
     if (isInput && !isTaken(step, body)) return [200, retry(step)];
@@ -167,8 +167,9 @@ export async function startTypebot(): Promise<TypebotServer> {
   function respond(request: IncomingMessage, path: string, body: Json | undefined): [number, Json] {
     if (request.headers.origin)
       return [403, { defined: true, code: "FORBIDDEN", status: 403, message: "Origin not allowed" }];
-    if (!body)
-      return [400, { defined: false, code: "BAD_REQUEST", status: 400, message: "Malformed request." }];
+    if (!body) return [400, { defined: false, code: "BAD_REQUEST", status: 400, message: MALFORMED }];
+    if (!isMessage(body.message)) return refusal("Input validation failed");
+    if ((body.message as Json | undefined)?.type === "command") return refusal("Command event not found");
     const bot = /^\/api\/v1\/typebots\/([^/]+)\/startChat$/.exec(path)?.[1];
     if (bot !== undefined) return start(decodeURIComponent(bot), body);
     const id = /^\/api\/v1\/sessions\/([^/]+)\/continueChat$/.exec(path)?.[1];
@@ -207,15 +208,31 @@ export async function startTypebot(): Promise<TypebotServer> {
 
 type InputStep = Extract<FlowStep, { input: unknown }>;
 
-function isTaken({ input, accepts }: InputStep, { message }: Json): boolean {
+function isTaken({ input }: InputStep, { message }: Json): boolean {
   const text = textOf(message);
-  if (text === undefined) return (input.options as Json | undefined)?.isRequired === false;
-  return accepts === undefined || accepts(text) !== undefined;
+  if (text === undefined) return input.options?.isRequired === false;
+  const { replyId } = ((message as Json).metadata ?? {}) as { replyId?: string };
+  return input.items?.some(({ id }) => id === replyId) || takesReply(input, text);
 }
 
 function retry({ input }: InputStep): Json {
-  const richText = [{ type: "p", children: [{ text: INVALID }] }];
+  const richText = [{ type: "p", children: [{ text: retryWords(input) }] }];
   return { messages: [{ id: input.id, type: "text", content: { type: "richText", richText } }], input };
+}
+
+const MALFORMED =
+  "Malformed request. Ensure the request body is properly formatted and the 'Content-Type' header is set correctly.";
+
+/** Absent, words, or an object of a known type. */
+function isMessage(message: unknown): boolean {
+  if (message === undefined || message === null || typeof message === "string") return true;
+  const { type, text, url, command } = message as Json;
+  const field = type === "text" ? text : type === "audio" ? url : type === "command" ? command : undefined;
+  return typeof field === "string";
+}
+
+function refusal(message: string): [number, Json] {
+  return [400, { defined: true, code: "BAD_REQUEST", status: 400, message }];
 }
 
 function notFound(message: string): [number, Json] {
