@@ -1,0 +1,63 @@
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { startTestGateway, type TestGateway, type TestInstance, waitUntil } from "../gateway.ts";
+import { ROOT } from "../source-files.ts";
+import { installMcpInspector, type McpInspector, openMcpInspector } from "./mcp-inspector.ts";
+
+/** Where real products are installed; set by whoever wants these tests, which need the package registry. */
+const { WAYGATE_INTEGRATIONS_CACHE: CACHE } = process.env;
+const ANA = "5511988887777";
+
+describe.skipIf(!CACHE)(
+  CACHE ? "the MCP inspector" : "the MCP inspector: skipped without WAYGATE_INTEGRATIONS_CACHE, a folder",
+  () => {
+    let gateway: TestGateway;
+    let shop: TestInstance;
+    let inspector: McpInspector;
+
+    beforeAll(async () => {
+      const program = await installMcpInspector(CACHE ?? "");
+      gateway = await startTestGateway();
+      shop = await gateway.connectInstance();
+      inspector = openMcpInspector(program, [process.execPath, join(ROOT, "dist/src/main.js"), "mcp"], {
+        WAYGATE_BASE_URL: gateway.url,
+        WAYGATE_API_KEY: shop.api_key,
+        WAYGATE_INSTANCE_ID: String(shop.id),
+      });
+    }, 900_000);
+    afterAll(() => gateway?.stop());
+
+    test("finds nothing wrong with the schemas of the 21 tools", async () => {
+      const { tools } = (await inspector.call("tools/list", "--strict")) as { tools: unknown[] };
+      expect(tools).toHaveLength(21);
+    });
+
+    test("lists three resources, no templates and four prompts", async () => {
+      expect(await inspector.call("resources/list")).toMatchObject({ resources: { length: 3 } });
+      expect(await inspector.call("resources/templates/list")).toMatchObject({ resourceTemplates: [] });
+      expect(await inspector.call("prompts/list")).toMatchObject({ prompts: { length: 4 } });
+    });
+
+    test("gets a prompt in Portuguese", async () => {
+      const options = ["--prompt-name", "customer_support_agent", "--prompt-args", "language=pt-BR"];
+      expect(await inspector.call("prompts/get", ...options)).toMatchObject({ messages: [{ role: "user" }] });
+    });
+
+    test("sends a message that arrives in the sandbox", async () => {
+      const options = [
+        "--tool-name",
+        "send_message",
+        "--tool-arg",
+        `number=${ANA}`,
+        "text=From the inspector",
+      ];
+      expect(await inspector.call("tools/call", ...options)).toMatchObject({
+        structuredContent: { success: true },
+      });
+      await waitUntil(async () => {
+        const { data } = await shop.client.listChatMessages({ id: shop.id, jid: ANA });
+        return data.some(({ text }) => text === "From the inspector");
+      });
+    });
+  },
+);
