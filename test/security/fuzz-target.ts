@@ -108,12 +108,14 @@ async function fillInstance(client: Client, id: number, url: string) {
   const [received] = (await client.listMessages({ id, direction: "inbound" })).data;
   const [event] = (await client.listEvents({ id })).data;
   const group = await client.createGroup({ id, name: "Team", participants: [PERSON] });
-  const log = await client.testWebhook({ id, webhookId: webhook.data.id });
+  // Nobody listens there, so that the test is refused; its attempt is in the log all the same.
+  await client.testWebhook({ id, webhookId: webhook.data.id }).catch(() => undefined);
+  const [log] = (await client.listDeliveryLogs({ id, webhook_id: webhook.data.id })).data;
   const messages = [sent.data.message_id, received?.message_id];
   return {
     ...{ messageId: messages, message_id: messages, reply_to: messages, mediaId: [received?.media?.id] },
     ...{ webhookId: [webhook.data.id], webhook_id: [webhook.data.id] },
-    ...{ eventId: [event?.id], event_id: [event?.id], logId: [log.data.log_id] },
+    ...{ eventId: [event?.id], event_id: [event?.id], logId: [log?.id] },
     ...{ jid: [JID, group.data.jid], group_jid: [group.data.jid] },
   };
 }
