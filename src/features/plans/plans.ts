@@ -79,6 +79,7 @@ export async function findRoom(trx: Trx, request: RoomRequest): Promise<{ most: 
     .innerJoin("plan", "plan.id", "account.plan_id")
     .select(`plan.${request.limit} as most`)
     .where("account.id", "=", request.account_id)
+    .where("account.removed_at", "is", null)
     .forNoKeyUpdate("account")
     .executeTakeFirst();
   if (!plan) throw new GatewayError("NOT_FOUND", "There is no such account.");
