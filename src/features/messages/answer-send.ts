@@ -25,6 +25,7 @@ import {
 } from "./read-content.ts";
 import { toGatewayError } from "./send-error.ts";
 import type { ReadInstance } from "./sending-instance.ts";
+import { settleMentions } from "./settle-mentions.ts";
 import {
   isUndecided,
   queueUnavailable,
@@ -124,15 +125,16 @@ async function readRequest(options: SenderDeps & TakeOptions, order: Order): Pro
   const instance = await requireSendable(options, instance_id, mode);
   if (mode === "sync") await requireReachable(options.db, instance, recipient.jid);
   const said = await useQuickReply(options.db, instance.account_id, kind, input);
+  const content = await readContent(
+    { ...options, account_id: instance.account_id },
+    said.kind,
+    said.input,
+    quoted && { of: quoted, to: recipient.jid },
+  );
   return {
     instance,
     recipient,
-    content: await readContent(
-      { ...options, account_id: instance.account_id },
-      said.kind,
-      said.input,
-      quoted && { of: quoted, to: recipient.jid },
-    ),
+    content: await settleMentions(options.numbers, instance, content),
     mode,
     origin,
     client_message_id: input.client_message_id ?? null,

@@ -628,6 +628,25 @@ describe("options of a send", () => {
     expect(seen.map(({ content }) => content.text)).toEqual(["first", "second"]);
   });
 
+  test("mentions under the other spelling of a number name the person whom the network knows", async () => {
+    const { sales, friend } = story;
+    const [written, known] = ["5541987670007", "554187670007"];
+    const common = { id: sales.id, number: friend.phone, mentions: [written, `+${known}`] };
+    const text = await sales.client.sendText({ ...common, text: `@${written} and @${written}1` });
+    const mentions = [`${known}@s.whatsapp.net`];
+    const wanted = `@${known} and @${written}1`;
+    expect(await story.arrived(text.data.message_id ?? "")).toMatchObject({ mentions, text: wanted });
+    const photo = await sales.client.sendMedia({
+      ...common,
+      base64: inBase64(SAMPLE.png),
+      caption: `@${written}`,
+    });
+    expect(await story.arrived(photo.data.message_id ?? "")).toMatchObject({
+      mentions,
+      caption: `@${known}`,
+    });
+  });
+
   test("mentions, track_id and metadata go along, a link preview only when asked for", async () => {
     const { sales, friend } = story;
     const common = { id: sales.id, number: friend.phone, text: "https://example.com @Bia" };
