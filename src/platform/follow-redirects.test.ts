@@ -109,6 +109,7 @@ describe("a download whose address redirects", () => {
       expect(await fetchFile(`http://${host}/`)).toMatchObject({
         outcome: "failed",
         failure: expect.stringMatching(/^(blocked|invalid_url)$/),
+        error: expect.stringMatching(/^After a redirect: /),
       });
     },
   );

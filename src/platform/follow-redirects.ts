@@ -16,7 +16,7 @@ export async function followRedirects(
   for (let hops = 0; ; hops++) {
     const outcome = { ...(await download(request)), durationMs: msSince(began) };
     const next = outcome.outcome === "response" ? nextRequest(request, outcome) : undefined;
-    if (!next) return outcome;
+    if (!next) return hops > 0 && outcome.outcome === "failed" ? afterRedirect(outcome) : outcome;
     if (hops === MAX_REDIRECTS)
       return failed("too_many_redirects", `The address redirects more than ${MAX_REDIRECTS} times.`, began);
     const totalMs = first.totalMs - msSince(began);
@@ -40,6 +40,11 @@ function nextRequest(
   to.password = isSameOrigin ? from.password : "";
   const { headers: sent, ...rest } = request;
   return { ...rest, url: to.href, ...(isSameOrigin && sent && { headers: sent }) };
+}
+
+/** The address that was given is not the one at fault. */
+function afterRedirect<Failed extends { error: string }>(outcome: Failed): Failed {
+  return { ...outcome, error: `After a redirect: ${outcome.error}` };
 }
 
 function failed(

@@ -551,6 +551,13 @@ test.each([
   expect((await rows("select 1 from campaign")).length).toBe(before);
 });
 
+test.each([0, -1, 1.01])("an error rate of %d is refused with what it may be", async (rate) => {
+  const input = { name: "Bad", instance_id: shop.id, message_template: "Hi", stop_on_error_rate: rate };
+  await expect(owner.createCampaign(input)).rejects.toMatchObject({
+    message: "stop_on_error_rate: must be above 0 and at most 1: 0.5 is half of them",
+  });
+});
+
 test("a repeated Idempotency-Key makes one campaign", async () => {
   const input = { name: "Once", instance_id: shop.id, message_template: "Hi" };
   const create = (name: string) => owner.createCampaign({ ...input, name }, { idempotencyKey: "spring-1" });

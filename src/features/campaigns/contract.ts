@@ -83,6 +83,8 @@ const upload = z.custom<UploadedFile>(isUpload, "must be a file").optional();
 
 const template = boundedText(65_536);
 
+const SHARE = "must be above 0 and at most 1: 0.5 is half of them";
+
 const campaignFields = {
   name: trimmedText(200).min(1, "must not be empty"),
   message_template: template.describe(
@@ -103,7 +105,7 @@ const campaignFields = {
     .nullable()
     .describe("Only phones that have agreed to this purpose are written to."),
   stop_on_error_rate: numeric
-    .pipe(z.number().gt(0).max(1, "is a part of 1: 0.5 is half of them"))
+    .pipe(z.number(SHARE).gt(0, SHARE).max(1, SHARE))
     .nullable()
     .describe(
       "Pauses the campaign when this part of at least 10 recipients has failed since its last start.",

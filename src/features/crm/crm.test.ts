@@ -43,6 +43,18 @@ async function received(phone: string): Promise<void> {
 }
 
 describe("a lead", () => {
+  test("keeps something that says who it is through every change", async () => {
+    const { data: lead } = await owner.createLead({ phone: newPhone(), name: "Eva" });
+    const named = await owner.updateLead({ id: lead.id, phone: null });
+    expect(named.data).toMatchObject({ phone: null, name: "Eva" });
+    await expect(owner.updateLead({ id: lead.id, name: null })).rejects.toMatchObject({
+      code: "VALIDATION_ERROR",
+      message: "phone: is required: a lead needs a phone, a name or an email",
+    });
+    const renamed = await owner.updateLead({ id: lead.id, name: null, email: "eva@example.com" });
+    expect(renamed.data).toMatchObject({ name: null, email: "eva@example.com" });
+  });
+
   test("is created, changed, found and removed, and is nobody else's", async () => {
     const phone = newPhone();
     const { data } = await owner.createLead({

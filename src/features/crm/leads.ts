@@ -54,7 +54,9 @@ export function leadHandlers(deps: LeadDeps): LeadHandlers {
     async updateLead({ input: { id, ...change }, caller }) {
       const { account_id } = requireUser(caller);
       const lead = await db.transaction().execute(async (trx) => {
-        return changeLead(trx, deps, await lockLead(trx, account_id, id), change);
+        const known = await lockLead(trx, account_id, id);
+        requireSomebodyStill(known, change);
+        return changeLead(trx, deps, known, change);
       });
       // After the commit, so that whoever recalls while they hold messages never waits for the lead.
       if (change.opted_out && lead.phone !== null) await recall(db, { account_id, phone: lead.phone });
@@ -136,6 +138,13 @@ async function createLead(
 function requireSomebody({ phone, name, email }: LeadChange): void {
   if ([phone, name, email].some((one) => typeof one === "string" && one !== "")) return;
   throw invalidField("phone", "is required: a lead needs a phone, a name or an email");
+}
+
+/** A change may not take away the last that says who a lead is. */
+function requireSomebodyStill(lead: LeadRow, change: LeadChange): void {
+  const { phone = lead.phone, name = lead.name, email = lead.email } = change;
+  const takesAway = [change.phone, change.name, change.email].some((one) => one === null || one === "");
+  if (takesAway && lead.lid === null) requireSomebody({ phone, name, email });
 }
 
 export async function countLeads(trx: Trx, accountId: number): Promise<number> {
