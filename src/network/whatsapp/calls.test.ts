@@ -106,7 +106,7 @@ describe("people", () => {
     expect(content.quoted).toEqual({ id, from_me: true, sender: me.jid, text: "Red or blue?" });
   });
 
-  it("who are mentioned are named by their numbers, both ways", async () => {
+  it("who are mentioned are named by their numbers here, and by their LIDs in a group that names its members so", async () => {
     const bia = await stage.control.addPerson({ name: "Bia" });
     const team = await stage.control.addGroup("Team", [stage.contact.number, stage.phone.number, bia.phone]);
     done(await session.contacts.check([bia.phone]));
@@ -123,7 +123,7 @@ describe("people", () => {
       const seen = (await stage.control.seen(bia.phone)).find(
         (one) => one.type === "message" && one.id === sent,
       );
-      expect(seen).toMatchObject({ content: { text: "@her", mentions: [bia.jid] } });
+      expect(seen).toMatchObject({ content: { text: "@her", mentions: [bia.lid] } });
     });
   });
 
