@@ -116,7 +116,7 @@ export async function createE2eStory(more: Record<string, string> = {}, server?:
       const { data } = await owner.createInstance({
         name: "Sales",
         network: "sandbox",
-        webhook_url: `${receiver.url}/${++paired}`,
+        webhook_url: `${receiver.url}/${inLetters(++paired)}`,
       });
       const { id, api_key, webhook_secret } = data;
       receiver.trust(webhook_secret);
@@ -150,4 +150,9 @@ export async function createE2eStory(more: Record<string, string> = {}, server?:
     },
   };
   return story;
+}
+
+/** The ledger finds a receiver by the path in the table, where a number could be a token and is masked. */
+function inLetters(number: number): string {
+  return String(number).replaceAll(/\d/g, (digit) => "abcdefghij".charAt(Number(digit)));
 }
