@@ -1,4 +1,5 @@
-import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { GatewayError } from "./errors.ts";
 import { tooMuchToDo } from "./pressure.ts";
 
 /** Of one account, or of all strangers, whose bodies have at most 64 KiB each. */
@@ -21,7 +22,7 @@ export function boundArrivingBodies(app: FastifyInstance, most = MOST_AT_ONCE): 
   const bySender = new Map<unknown, Set<Message>>();
   let count = 0;
 
-  function add(raw: Message, sender: unknown): Set<Message> {
+  function add({ raw }: FastifyRequest, { raw: reply }: FastifyReply, sender: unknown): Set<Message> {
     const arriving = bySender.get(sender) ?? new Set<Message>();
     bySender.set(sender, arriving.add(raw));
     count += 1;
@@ -31,16 +32,20 @@ export function boundArrivingBodies(app: FastifyInstance, most = MOST_AT_ONCE): 
       if (arriving.size === 0) bySender.delete(sender);
     };
     raw.once("end", leave).once("close", leave);
+    // One that is answered is no longer waited for, even if its body never comes.
+    reply.once("close", leave);
     return arriving;
   }
 
-  app.addHook("preParsing", (request, _reply, _payload, done) => {
+  app.addHook("preParsing", (request, reply, _payload, done) => {
     const { raw, routeOptions } = request;
+    // Whoever hung up while the credential was looked at closes no second time, to give back what is taken here.
+    if (reply.raw.closed || (raw.destroyed && !raw.complete)) return done(cutOff());
     // Other nodes have counted what they pass on.
     if (raw.complete || routeOptions.config.isExpected) return done();
     const sender = senderOf(request);
     if (sender !== STRANGERS && (bySender.get(sender)?.size ?? 0) >= most) return done(tooMany());
-    const arriving = add(raw, sender);
+    const arriving = add(request, reply, sender);
     const [slowest] = arriving;
     if (arriving.size > most) slowest?.destroy();
     done();
@@ -56,4 +61,9 @@ function senderOf({ caller }: FastifyRequest): unknown {
 
 function tooMany() {
   return tooMuchToDo("Too many bodies of this account are on their way. Send fewer requests at once.");
+}
+
+/** Nobody reads it. */
+function cutOff() {
+  return new GatewayError("VALIDATION_ERROR", "The connection was closed before the body had arrived.");
 }

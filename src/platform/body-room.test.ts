@@ -40,6 +40,8 @@ let url: string;
 const statuses: number[] = [];
 /** Lets go what is kept, by name. */
 const kept = new Map<string, () => void>();
+/** What it takes to know a caller. */
+let lookUp = async () => {};
 
 beforeAll(async () => {
   server = await createHttpServer({
@@ -59,6 +61,7 @@ beforeAll(async () => {
       look: async () => null,
     },
     authorise: async (_route, { credential }) => {
+      await lookUp();
       if (!credential) throw new GatewayError("AUTH_REQUIRED", "Send an API key.");
       return { kind: "user", account_id: 1, user_id: 1, role: "admin", session: "s" } as never;
     },
@@ -167,6 +170,28 @@ test("a body that nobody reads does not hold up the next request of its connecti
   socket.write(`GET /look ${head}\r\n`);
   await expect.poll(() => answers).toMatch(/^HTTP\/1\.1 200 [\s\S]*HTTP\/1\.1 200 /);
   socket.destroy();
+});
+
+test("a body whose sender hangs up while the credential is looked at takes no room", async () => {
+  let know = () => {};
+  let isAsked = false;
+  lookUp = () => {
+    isAsked = true;
+    return new Promise((known) => {
+      know = known;
+    });
+  };
+  const { hostname, port } = new URL(url);
+  const socket = connect(Number(port), hostname);
+  socket.write("POST /keep HTTP/1.1\r\nhost: gateway\r\nx-api-key: k\r\n");
+  socket.write("content-type: application/json\r\ncontent-length: 204800\r\n\r\n");
+  await expect.poll(() => isAsked).toBe(true);
+  const before = statuses.length;
+  socket.destroy();
+  await expect.poll(() => statuses.length).toBeGreaterThan(before);
+  lookUp = async () => {};
+  know();
+  expect((await send("", 150)).status).toBe(200);
 });
 
 /** A request that has been taken, of whose body nothing comes. */

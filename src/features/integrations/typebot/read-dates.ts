@@ -73,22 +73,21 @@ const MONTHS: Readonly<Record<string, string>> = {
   ...{ outubro: "october", octubre: "october", novembro: "november", noviembre: "november" },
   ...{ dezembro: "december", diciembre: "december" },
 };
-const NAMED_DAY = new RegExp(
-  `(\\d{1,2})[ºo°]?(?: de)? (${Object.keys(MONTHS).join("|")})\\b(?: (?:de |del )?(\\d{4})\\b)?`,
-  "g",
-);
+const NAMED_DAY = /(\d{1,2})[ºo°]?(?: de)? ([a-z]{4,10})\b(?: (?:de |del )?(\d{4})\b)?/g;
 const DAYS: Readonly<Record<string, string>> = {
   ...{ "depois de amanha": "in 2 days", "pasado manana": "in 2 days" },
   ...{ hoje: "today", amanha: "tomorrow", ontem: "yesterday" },
   ...{ hoy: "today", manana: "tomorrow", ayer: "yesterday" },
 };
-const DAY = new RegExp(`\\b(?:${Object.keys(DAYS).join("|")})\\b`, "g");
+const DAY = /\b(?:depois de amanha|pasado manana|hoje|amanha|ontem|hoy|manana|ayer)\b/g;
 
 function toEnglishWords(text: string): string {
   return text
-    .replace(NAMED_DAY, (_, day: string, month: string, year: string | undefined) =>
-      [day, MONTHS[month], year].filter((word) => word !== undefined).join(" "),
-    )
+    .replace(NAMED_DAY, (whole, day: string, word: string, year: string | undefined) => {
+      const month = MONTHS[word];
+      if (month === undefined) return whole;
+      return year === undefined ? `${day} ${month}` : `${day} ${month} ${year}`;
+    })
     .replace(DAY, (day) => DAYS[day] ?? day);
 }
 
