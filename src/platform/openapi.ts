@@ -105,7 +105,8 @@ function body(schema: JsonSchema, route: Route, schemas: Schemas): Json {
   return {
     required,
     content: {
-      ...toJson(rest),
+      // A file alone has no place in JSON.
+      ...(isEmpty(rest) ? {} : toJson(rest)),
       "multipart/form-data": { schema: form },
       ...Object.fromEntries(uploadTypes.map((type) => [type, { schema: FILE_SCHEMA }])),
     },

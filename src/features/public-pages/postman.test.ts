@@ -67,7 +67,7 @@ test("each request carries the credential that its route asks for", () => {
 });
 
 describe("an example body is accepted by its route", () => {
-  const withBody = routes.filter(([, route]) => itemOf(route)?.request.body);
+  const withBody = routes.filter(([, route]) => itemOf(route)?.request.body?.raw);
 
   test.each(withBody)("%s", (_, route) => {
     const { url, body } = (itemOf(route) as Item).request;
@@ -76,6 +76,14 @@ describe("an example body is accepted by its route", () => {
     );
     const given = JSON.parse(body?.raw ?? "{}");
     expect(() => readInput(route, { path, query: {}, body: given })).not.toThrow();
+  });
+});
+
+test("a route that takes a file alone asks for the file", () => {
+  const item = itemOf(contract.importLeads) as Item;
+  expect(item.request.body).toEqual({
+    mode: "formdata",
+    formdata: [{ key: "file", type: "file", src: [] }],
   });
 });
 

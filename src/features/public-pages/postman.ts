@@ -15,7 +15,7 @@ interface Operation {
   tags: string[];
   security: Json[];
   parameters: Parameter[];
-  requestBody?: { content: Record<string, { example?: unknown }> };
+  requestBody?: { content: Record<string, { schema: { properties?: Json }; example?: unknown }> };
 }
 
 interface Description {
@@ -71,6 +71,16 @@ function toRequest(method: string, path: string, operation: Operation): Json {
     header: body === undefined ? [] : [{ key: "Content-Type", value: "application/json" }],
     url: urlOf(path, operation),
     ...(body !== undefined && { body: { mode: "raw", raw: body, options: { raw: { language: "json" } } } }),
+    ...(body === undefined && formOf(operation)),
+  };
+}
+
+/** For what takes a file alone, which is chosen in Postman. */
+function formOf({ requestBody }: Operation): Json {
+  const fields = requestBody?.content["multipart/form-data"]?.schema.properties;
+  if (fields === undefined) return {};
+  return {
+    body: { mode: "formdata", formdata: Object.keys(fields).map((key) => ({ key, type: "file", src: [] })) },
   };
 }
 

@@ -135,8 +135,11 @@ describe("n8n that refuses", () => {
       return n8n.executions.length > 0;
     });
     expect(told.inputs()).toEqual(["hi"]);
-    const { rows } = await sql<{ n: number }>`select count(*)::int as n from job
-      join lane on lane.id = job.lane where lane.kind = 'integration'`.execute(story.gateway.database.db);
-    expect(rows[0]?.n).toBe(0);
+    await waitUntil(async () => {
+      const { rows } = await sql<{ n: number }>`select count(*)::int as n from job
+        join lane on lane.id = job.lane where lane.kind = 'integration'`.execute(story.gateway.database.db);
+      return rows[0]?.n === 0;
+    });
+    expect(told.inputs()).toEqual(["hi"]);
   });
 });
