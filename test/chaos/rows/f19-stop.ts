@@ -44,7 +44,11 @@ export async function stopInOrder({ story: create }: Round, stopsUnderLoad: numb
     sends: [...toClientSends(accepted), { key: "silent", chat: silent.number, known: "unknown" }],
     says: [{ key: "to one that hangs", known: "ok" }],
   });
-  const figures = judge(ledgers, { ...IN_FLIGHT, kills: 0 });
+  // What the network never confirms goes out again under its id, until its hold time ends.
+  const confirmed = ledgers.network.filter(({ key }) => key !== silent.text);
+  const unconfirmed = ledgers.network.filter(({ key }) => key === silent.text).slice(0, 1);
+  const network = [...confirmed, ...unconfirmed];
+  const figures = judge({ ...ledgers, network }, { ...IN_FLIGHT, kills: 0 });
   const isTold = answer.code === "SEND_TIMEOUT" && answer.details?.sent === "unknown";
   return withStops(figures, stops, isTold ? [] : [`the sync send was answered ${JSON.stringify(answer)}`]);
 }
