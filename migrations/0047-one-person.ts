@@ -6,9 +6,9 @@ import { type Kysely, sql } from "kysely";
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await addSpellings(db);
-  await carryRefusals(db);
-  await mergeLeads(db);
   await keyConsent(db);
+  await keepRefusals(db);
+  await mergeLeads(db);
   await keyRecipients(db);
 }
 
@@ -36,13 +36,42 @@ async function addSpellings(db: Kysely<unknown>): Promise<void> {
     $$`.execute(db);
 }
 
-/** A consent that was withdrawn for a lead before its phone was known holds for the phone too. */
-async function carryRefusals(db: Kysely<unknown>): Promise<void> {
+async function keyConsent(db: Kysely<unknown>): Promise<void> {
+  await sql`drop view consent_state`.execute(db);
+  await sql`alter table consent drop column subject`.execute(db);
+  await sql`
+    alter table consent add column subject text not null generated always as (case
+      when user_id is not null then 'user:' || user_id::text
+      when phone is not null then 'phone:' || person_of(phone)
+      when lead_id is not null then 'lead:' || lead_id::text
+      else 'account' end) stored`.execute(db);
+  await sql`create index consent_subject on consent (account_id, purpose, subject, id desc)`.execute(db);
+  await sql`
+    create view consent_state as
+    select distinct on (account_id, purpose, subject) * from consent
+    order by account_id, purpose, subject, id desc`.execute(db);
+}
+
+/**
+ * A person was up to three subjects of consent: two spellings, and a lead. The last statement by time holds for the merged
+ * one, and a refusal wins a tie. A consent with the channel `merge` repeats an earlier statement, so it is none of its own.
+ */
+async function keepRefusals(db: Kysely<unknown>): Promise<void> {
   await sql`
     insert into consent (account_id, lead_id, phone, purpose, consent_type, granted, channel)
-    select s.account_id, l.id, l.phone, s.purpose, s.consent_type, false, 'merge'
-    from consent_state s join lead l on l.id = s.lead_id and l.account_id = s.account_id
-    where s.subject = 'lead:' || l.id and l.phone is not null and not s.granted`.execute(db);
+    select last.account_id, last.lead_id, last.phone, last.purpose, last.consent_type, false, 'merge'
+    from (
+      select distinct on (c.account_id, c.purpose, person_of(x.phone)) c.account_id, c.lead_id, x.phone, c.purpose,
+        c.consent_type, c.granted
+      from consent c
+      left join lead l on l.id = c.lead_id and l.account_id = c.account_id
+      cross join lateral (select coalesce(c.phone, l.phone) as phone) x
+      where c.user_id is null and x.phone is not null and not (c.granted and c.channel is not distinct from 'merge')
+      order by c.account_id, c.purpose, person_of(x.phone), c.created_at desc, c.granted, c.id desc
+    ) last
+    left join consent_state s on s.account_id = last.account_id and s.purpose = last.purpose
+      and s.subject = 'phone:' || person_of(last.phone)
+    where not last.granted and s.granted is distinct from false`.execute(db);
 }
 
 /** The oldest lead of a person stays; whoever has opted out under one spelling has opted out. */
@@ -72,22 +101,6 @@ async function mergeLead(db: Kysely<unknown>, kept: number, other: number): Prom
       custom_fields = g.custom_fields || l.custom_fields,
       opted_out_at = coalesce(l.opted_out_at, g.opted_out_at), updated_at = now()
     from gone g where l.id = ${kept}`.execute(db);
-}
-
-async function keyConsent(db: Kysely<unknown>): Promise<void> {
-  await sql`drop view consent_state`.execute(db);
-  await sql`alter table consent drop column subject`.execute(db);
-  await sql`
-    alter table consent add column subject text not null generated always as (case
-      when user_id is not null then 'user:' || user_id::text
-      when phone is not null then 'phone:' || person_of(phone)
-      when lead_id is not null then 'lead:' || lead_id::text
-      else 'account' end) stored`.execute(db);
-  await sql`create index consent_subject on consent (account_id, purpose, subject, id desc)`.execute(db);
-  await sql`
-    create view consent_state as
-    select distinct on (account_id, purpose, subject) * from consent
-    order by account_id, purpose, subject, id desc`.execute(db);
 }
 
 /** The person whom a recipient turned out to be when it was queued: each person once in a campaign. */

@@ -1,7 +1,10 @@
 import { randomBytes } from "node:crypto";
+import { Migrator } from "kysely";
 import pg from "pg";
 import { inject } from "vitest";
+import { migrations } from "../migrations/all.ts";
 import { type Database, openDatabase } from "../src/platform/db.ts";
+import { KNOWN_MIGRATIONS } from "../src/platform/migrate.ts";
 
 /** A few of the jobs that are left to be done, upkeep aside; nothing when all is done. */
 export const WORK_LEFT =
@@ -22,6 +25,21 @@ export async function createTestDatabase(server = inject("databaseUrl")): Promis
 /** A database without a single table. */
 export async function createEmptyDatabase(server = inject("databaseUrl")): Promise<TestDatabase> {
   return createDatabase(server, "template template0");
+}
+
+/** A database as it is right before this migration. */
+export async function createDatabaseBefore(migration: string): Promise<TestDatabase> {
+  const last = KNOWN_MIGRATIONS[KNOWN_MIGRATIONS.indexOf(migration) - 1];
+  if (last === undefined) throw new Error(`There is no migration before ${migration}.`);
+  const store = await createEmptyDatabase();
+  const migrator = new Migrator({
+    db: store.database.db,
+    provider: { getMigrations: async () => migrations },
+  });
+  const { error } = await migrator.migrateTo(last);
+  if (error === undefined) return store;
+  await store.drop();
+  throw error;
 }
 
 async function createDatabase(server: string, from: string): Promise<TestDatabase> {

@@ -1,9 +1,7 @@
-import { Migrator } from "kysely";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { migrations } from "../migrations/all.ts";
 import { personOf, spellingsOf } from "../src/features/contacts/contacts.ts";
-import { KNOWN_MIGRATIONS, migrateDatabase } from "../src/platform/migrate.ts";
-import { createEmptyDatabase, type TestDatabase } from "./database.ts";
+import { migrateDatabase } from "../src/platform/migrate.ts";
+import { createDatabaseBefore, type TestDatabase } from "./database.ts";
 
 const MIGRATION = "0047-one-person";
 const [LONG, SHORT] = ["5551987650007", "555187650007"];
@@ -11,17 +9,13 @@ const [LONG, SHORT] = ["5551987650007", "555187650007"];
 let store: TestDatabase;
 
 beforeAll(async () => {
-  store = await createEmptyDatabase();
-  const { db } = store.database;
-  const migrator = new Migrator({ db, provider: { getMigrations: async () => migrations } });
-  const before = KNOWN_MIGRATIONS[KNOWN_MIGRATIONS.indexOf(MIGRATION) - 1] ?? "";
-  expect((await migrator.migrateTo(before)).error).toBeUndefined();
+  store = await createDatabaseBefore(MIGRATION);
   await rows(`with p as (insert into plan (name, features) values ('p', '{}') returning id)
     insert into account (name, account_type, plan_id, settings) select 'a', 'client', id, '{}' from p`);
   await insertLeads();
   await insertConsents();
   await insertRecipients();
-  expect(await migrateDatabase(db)).toContain(MIGRATION);
+  expect(await migrateDatabase(store.database.db)).toContain(MIGRATION);
 });
 afterAll(() => store.drop());
 
@@ -40,13 +34,39 @@ async function insertLeads(): Promise<void> {
   await rows("insert into lead_note (account_id, lead_id, note) values (1, 2, 'Wrote first')");
 }
 
+/** One row for each statement: the day on which it was made, whom it names, and what they said. */
+const STATEMENTS: readonly (readonly [
+  purpose: string,
+  day: number,
+  phone: string | null,
+  granted: boolean,
+  channel?: string,
+])[] = [
+  ["refused under the other spelling", 1, LONG, true],
+  ["refused under the other spelling", 2, SHORT, false],
+  ["refused, recorded before an older consent", 2, LONG, false],
+  ["refused, recorded before an older consent", 1, SHORT, true],
+  ["refused in the same moment", 1, LONG, false],
+  ["refused in the same moment", 1, SHORT, true],
+  ["refused before a consent was copied", 2, LONG, false],
+  ["refused before a consent was copied", 3, SHORT, true, "merge"],
+  ["agreed again under the other spelling", 1, LONG, false],
+  ["agreed again under the other spelling", 2, SHORT, true],
+  ["refused by the lead", 1, "351912345678", true],
+  ["refused by the lead", 2, null, false],
+  ["agreed after the lead refused", 1, null, false],
+  ["agreed after the lead refused", 2, "351912345678", true],
+  ["refused by the lead alone", 1, null, false],
+];
+
 async function insertConsents(): Promise<void> {
-  const consent = `insert into consent (account_id, lead_id, phone, purpose, consent_type, granted)
-    values (1, $1, $2, 'news', 'opt_in', $3)`;
-  await rows(consent, null, LONG, true);
-  await rows(consent, null, SHORT, false);
-  await rows(consent, null, "351912345678", true);
-  await rows(consent, 3, null, false);
+  for (const [purpose, day, phone, granted, channel] of STATEMENTS) {
+    await rows(
+      `insert into consent (account_id, lead_id, phone, purpose, consent_type, granted, channel, created_at)
+       values (1, $1, $2, $3, 'opt_in', $4, $5, date '2026-01-01' + $6::int)`,
+      ...[phone === null ? 3 : null, phone, purpose, granted, channel ?? null, day],
+    );
+  }
 }
 
 async function insertRecipients(): Promise<void> {
@@ -71,12 +91,16 @@ it("makes one lead of two under the spellings of one number, and keeps the opt-o
   ]);
 });
 
-it("keys consent by the person, and lets what a lead withdrew hold for its phone", async () => {
-  const held = await rows("select phone, granted from consent_state where phone is not null order by phone");
-  expect(held).toEqual([
-    { phone: "351912345678", granted: false },
-    { phone: SHORT, granted: false },
-  ]);
+it("lets a refusal hold for every spelling of a number unless a later consent was given", async () => {
+  const held = await rows(
+    "select distinct purpose, granted from consent_state where subject in ('phone:' || person_of($1), 'phone:351912345678')",
+    LONG,
+  );
+  const expected = [...new Set(STATEMENTS.map(([purpose]) => purpose))];
+  expect(held).toHaveLength(expected.length);
+  expect(held).toEqual(
+    expect.arrayContaining(expected.map((purpose) => ({ purpose, granted: purpose.startsWith("agreed") }))),
+  );
 });
 
 it("knows whom a campaign under way has written to already", async () => {

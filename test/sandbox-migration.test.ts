@@ -1,9 +1,7 @@
-import { Migrator } from "kysely";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { migrations } from "../migrations/all.ts";
 import { credentialsOf } from "../src/network/sandbox/pairing.ts";
-import { KNOWN_MIGRATIONS, migrateDatabase } from "../src/platform/migrate.ts";
-import { createEmptyDatabase, type TestDatabase } from "./database.ts";
+import { migrateDatabase } from "../src/platform/migrate.ts";
+import { createDatabaseBefore, type TestDatabase } from "./database.ts";
 import { keepInMemory, type SandboxNetwork, startSandboxNetwork } from "./sandbox-network.ts";
 
 const MIGRATION = "0036-sandbox-accounts";
@@ -16,16 +14,12 @@ let network: SandboxNetwork;
 let [first, second] = [0, 0];
 
 beforeAll(async () => {
-  store = await createEmptyDatabase();
-  const { db } = store.database;
-  const migrator = new Migrator({ db, provider: { getMigrations: async () => migrations } });
-  const before = KNOWN_MIGRATIONS[KNOWN_MIGRATIONS.indexOf(MIGRATION) - 1] ?? "";
-  expect((await migrator.migrateTo(before)).error).toBeUndefined();
+  store = await createDatabaseBefore(MIGRATION);
   first = await insertAccount("a", [ANA, BOTH]);
   second = await insertAccount("b", [BIA, BOTH]);
   for (const [nth, phone] of [ANA, BIA, BOTH, BOTH].entries()) await insertDevice(phone, `token ${nth}`);
   await insertNetwork();
-  expect(await migrateDatabase(db)).toContain(MIGRATION);
+  expect(await migrateDatabase(store.database.db)).toContain(MIGRATION);
   network = await startSandboxNetwork({ store });
 });
 afterAll(async () => {
