@@ -1,11 +1,12 @@
 import { sql } from "kysely";
+import type { Engine } from "../../engine/engine.ts";
 import { cleanText } from "../../platform/clean-text.ts";
 import type { Db } from "../../platform/db.ts";
 import type { FetchOutcome } from "../../platform/safe-fetch.ts";
 import type { IntegrationStatus } from "../../tables.ts";
 import { Breaker, type Sample } from "../webhooks/webhooks.ts";
 import { type CallVerdict, describeOutcome, judgeCall } from "./error-policy.ts";
-import type { Integration } from "./integration-row.ts";
+import { type Integration, lanesOf } from "./integration-row.ts";
 
 /** What a provider knows better of an outcome than the rules for all of them. */
 export interface CallReading {
@@ -18,8 +19,6 @@ export interface CallReading {
 
 export interface CallNote {
   verdict: CallVerdict;
-  /** How long to pause the lane; 0 ends a pause. */
-  pauseLaneMs: number | undefined;
   /** No wait for the next try has to be longer, while the other side is away for a short time. */
   longestWaitMs: number;
   /** How long a refused call waits for its next try. */
@@ -28,7 +27,10 @@ export interface CallNote {
   isStale: boolean;
 }
 
-/** Keeps how the calls to the other sides go: shown to their owners, and a side that mostly fails is left alone. */
+/**
+ * Keeps how the calls to the other sides go, for their owners to see. It pauses the deliveries to a side that mostly fails,
+ * and a success ends the pause.
+ */
 export interface Health {
   /** After each call. */
   note(
@@ -37,6 +39,13 @@ export interface Health {
     beganAt: number,
     reading?: CallReading,
   ): Promise<CallNote>;
+  /** After a test call: its failure is shown, and pauses nothing. */
+  noteTest(
+    integration: Integration,
+    outcome: FetchOutcome,
+    beganAt: number,
+    reading?: CallReading,
+  ): Promise<void>;
   /** The other side was reached, and something went wrong all the same; without a status it is a warning. */
   warn(integration: Pick<Integration, "id">, error: string, status?: IntegrationStatus): Promise<void>;
 }
@@ -62,7 +71,6 @@ interface HealthState {
 
 const STALE = {
   isStale: true,
-  pauseLaneMs: undefined,
   longestWaitMs: Number.POSITIVE_INFINITY,
   refusedWaitMs: FIRST_REFUSED_WAIT_MS,
 };
@@ -73,7 +81,13 @@ interface FailedCall extends Required<CallReading> {
   sample: CallSample;
 }
 
-export function createHealth(db: Db): Health {
+interface HealthDeps {
+  db: Db;
+  engine: Pick<Engine, "pauseLane" | "wake">;
+}
+
+export function createHealth(deps: HealthDeps): Health {
+  const { db } = deps;
   const states = new HealthStates();
   return {
     async note(integration, outcome, beganAt, reading = {}) {
@@ -82,12 +96,24 @@ export function createHealth(db: Db): Health {
       const sample = { success: verdict.verdict === "ok", beganAt, at: performance.now() };
       if (!state) return { verdict, ...STALE };
       if (verdict.verdict === "ok")
-        return { verdict, ...(await noteSucceeded(db, state, integration, sample)) };
+        return { verdict, ...(await noteSucceeded(deps, state, integration, sample)) };
       const { status = verdict.status, error = describeOutcome(outcome), isRefusal = false } = reading;
       const failed = { verdict, status, error, isRefusal, sample };
-      const note = { verdict, ...(await noteFailed(db, state, integration, failed)) };
+      const note = { verdict, ...(await noteFailed(deps, state, integration, failed)) };
       if (note.isStale) states.forget(integration.id, state);
       return note;
+    },
+
+    async noteTest(integration, outcome, beganAt, reading = {}) {
+      const verdict = reading.verdict ?? judgeCall(outcome);
+      if (verdict.verdict === "ok") {
+        await this.note(integration, outcome, beganAt, reading);
+        return;
+      }
+      const { status = verdict.status, error = describeOutcome(outcome) } = reading;
+      states.trouble(integration.id);
+      const { refused_since: refusedSince } = integration;
+      await noteFailure(db, integration, { status, error, pauseMs: null, refusedSince });
     },
 
     async warn({ id }, error, status) {
@@ -124,7 +150,7 @@ class HealthStates {
 type NoteOfCall = Omit<CallNote, "verdict">;
 
 async function noteSucceeded(
-  db: Db,
+  { db, engine }: HealthDeps,
   state: HealthState,
   integration: Integration,
   sample: CallSample,
@@ -133,11 +159,12 @@ async function noteSucceeded(
   state.awaySince = undefined;
   const wasPaused = integration.paused_until !== null || state.isTroubled;
   await noteSuccess(db, integration, state);
-  return { ...STALE, isStale: false, pauseLaneMs: wasPaused ? 0 : undefined };
+  if (wasPaused) engine.wake(lanesOf(integration), { changed: true });
+  return { ...STALE, isStale: false };
 }
 
 async function noteFailed(
-  db: Db,
+  { db, engine }: HealthDeps,
   state: HealthState,
   integration: Integration,
   { verdict, error, status, isRefusal, sample }: FailedCall,
@@ -153,7 +180,9 @@ async function noteFailed(
     ...{ status, error, pauseMs: pauseLaneMs ?? null },
     refusedSince: isRefusal ? new Date(refusedSince) : null,
   });
-  return isCurrent ? { ...waits, isStale: false, pauseLaneMs } : STALE;
+  if (!isCurrent) return STALE;
+  if (pauseLaneMs !== undefined) for (const lane of lanesOf(integration)) engine.pauseLane(lane, pauseLaneMs);
+  return { ...waits, isStale: false };
 }
 
 /** How long the next tries wait, after noting since when the other side is away. */
@@ -231,7 +260,7 @@ async function noteFailure(
 }
 
 /** Whether the row still is as it was read; JavaScript knows milliseconds only. */
-function isSavedAt(updatedAt: Date) {
+export function isSavedAt(updatedAt: Date) {
   return sql<boolean>`date_trunc('milliseconds', updated_at) = ${updatedAt}`;
 }
 

@@ -27,6 +27,11 @@ function openSecrets(
   return JSON.parse(box.open(secret, placeOf("integration", "secret", id))) as Record<string, string>;
 }
 
+/** The lanes of an integration. */
+export function lanesOf({ lane, inbound_lane }: Pick<IntegrationRow, "lane" | "inbound_lane">): number[] {
+  return inbound_lane === null ? [lane] : [lane, inbound_lane];
+}
+
 export function selectIntegrations(db: Db | Trx, instanceId: number) {
   return db.selectFrom("integration").selectAll().where("instance_id", "=", instanceId);
 }

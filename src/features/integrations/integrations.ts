@@ -8,12 +8,14 @@ import { receiveWebhook } from "./chatwoot/receive-webhook.ts";
 import type { integrationsContract, ProviderName } from "./contract.ts";
 import {
   type Integration,
+  lanesOf,
   openIntegration,
   type QueuedIntegration,
   readWithQueues,
   toView,
 } from "./integration-row.ts";
 import type { Draft, IntegrationDeps, Prepared, Provider, Providers } from "./provider.ts";
+import { resumeDeliveries } from "./resume-deliveries.ts";
 import { readDraft, removeIntegration, writeIntegration } from "./save-integration.ts";
 
 const TESTS_PER_MINUTE = 10;
@@ -45,7 +47,9 @@ export function integrationHandlers(deps: IntegrationDeps, providers: Providers)
     async testIntegration({ input: { id, provider } }) {
       const found = await getIntegration(deps, id, provider);
       allow(found.id);
-      return providerOf(providers, provider).test(found);
+      const report = await providerOf(providers, provider).test(found);
+      if (report.success) await resumeDeliveries(deps, found);
+      return report;
     },
 
     receiveChatwoot: receiveWebhook(deps),
@@ -122,7 +126,7 @@ async function save(deps: IntegrationDeps, provider: Provider, input: SaveInput,
     return written;
   });
   deps.pathTokens.forget(input.id);
-  engine.wake([row.lane, ...(row.inbound_lane === null ? [] : [row.inbound_lane])], { changed: true });
+  engine.wake(lanesOf(row), { changed: true });
   if (before?.enabled && !draft.enabled) await provider.dismiss?.(before);
   return { ...(await readView(deps, provider, input.id)), warnings: prepared.warnings ?? [] };
 }
@@ -153,7 +157,7 @@ async function remove(
     await recordAudit(trx, { by, action: "integration.delete", target, account_id: found.account_id });
     return found;
   });
-  engine.wake([row.lane, ...(row.inbound_lane === null ? [] : [row.inbound_lane])], { changed: true });
+  engine.wake(lanesOf(row), { changed: true });
   deps.pathTokens.forget(instanceId);
   if (row.enabled) await provider.dismiss?.(openIntegration(row, box));
 }

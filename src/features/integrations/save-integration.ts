@@ -9,8 +9,9 @@ import { invalidField } from "../../platform/errors.ts";
 import { invalidInput } from "../../platform/read-input.ts";
 import { placeOf, type SecretBox } from "../../platform/secret-box.ts";
 import { originOf } from "../../platform/url-origin.ts";
-import { type IntegrationRow, isMaskOf, selectIntegrations } from "./integration-row.ts";
+import { type IntegrationRow, isMaskOf, lanesOf, selectIntegrations } from "./integration-row.ts";
 import type { Draft, IntegrationDeps, Prepared, Provider } from "./provider.ts";
+import { makeRetriesDue } from "./resume-deliveries.ts";
 
 /** What a request says of an integration: the fields of its configuration are in `config` or stand alone. */
 export interface SaveInput extends Record<string, unknown> {
@@ -143,11 +144,7 @@ async function changeRow(trx: Trx, id: number, columns: Columns): Promise<Integr
     .where("integration_id", "=", id)
     .where("replies_paused_until", "is not", null)
     .execute();
-  await sql`
-    with waiting as (
-      select id from job where lane in (${row.lane}, ${row.inbound_lane}) and attempts > 0 order by id for update
-    )
-    update job set run_at = least(run_at, now()) from waiting where job.id = waiting.id`.execute(trx);
+  await makeRetriesDue(trx, row);
   return row;
 }
 
@@ -162,8 +159,9 @@ async function forgetTheirIds(trx: Trx, integrationId: number): Promise<void> {
 }
 
 /** Removes the integration with its lanes, what waits in them and what it knew. */
-export async function removeIntegration(trx: Trx, { id, lane, inbound_lane }: IntegrationRow): Promise<void> {
-  const lanes = [lane, inbound_lane].filter((one) => one !== null).sort((a, b) => a - b);
+export async function removeIntegration(trx: Trx, row: IntegrationRow): Promise<void> {
+  const { id } = row;
+  const lanes = lanesOf(row).sort((a, b) => a - b);
   await trx.selectFrom("lane").select("id").where("id", "in", lanes).orderBy("id").forUpdate().execute();
   await trx.deleteFrom("integration").where("id", "=", id).execute();
   await trx.deleteFrom("job").where("lane", "in", lanes).execute();

@@ -12,7 +12,7 @@ import { testInbox } from "./test-inbox.ts";
 
 /** A support inbox: what is written on WhatsApp comes into it, and what agents answer goes out by the instance. */
 export function createChatwoot(deps: IntegrationDeps): Provider {
-  const health = createHealth(deps.db);
+  const health = createHealth(deps);
   return {
     name: "chatwoot",
     config: chatwootConfig,

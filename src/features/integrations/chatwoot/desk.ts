@@ -12,8 +12,6 @@ export interface Desk {
   health: Health;
   integration: Integration;
   chatwoot: Chatwoot;
-  /** How long to leave Chatwoot alone, after what the calls of this job have met. */
-  pauseLaneMs(): number | undefined;
 }
 
 /** Only their owner can set these right, and until then nothing is lost. */
@@ -24,17 +22,16 @@ const UNTIL_SAVED_MS = 300_000;
 const LONGEST_WAIT_MS = 3 * 24 * 3_600_000;
 
 export function openDesk(deps: IntegrationDeps, health: Health, integration: Integration): Desk {
-  let pause: number | undefined;
   const note: Parameters<typeof callChatwoot>[0]["note"] = async (outcome, beganAt, refusal) => {
     // A no that belongs to the work, such as a conversation that is gone, says nothing about the connection.
     const isPart = refusal?.verdict.verdict === "stop" && !UNTIL_SAVED.has(refusal.reason);
     if (isPart) return;
     const said = refusal && { status: refusal.verdict.status, error: refusal.words };
-    pause = (await health.note(integration, outcome, beganAt, said)).pauseLaneMs;
+    await health.note(integration, outcome, beganAt, said);
   };
   const { instance_id } = integration;
   const chatwoot = callChatwoot({ outgoing: deps.outgoing, instance_id, note }, accessOf(integration));
-  return { deps, health, integration, chatwoot, pauseLaneMs: () => pause };
+  return { deps, health, integration, chatwoot };
 }
 
 /** Whether it is worth to try again what was refused. */
@@ -57,6 +54,5 @@ export async function endRefused(desk: Desk, job: Job, refusal: Refusal, since: 
   if (reason === "identity") await desk.health.warn(desk.integration, words, "failing");
   const ms =
     verdict.verdict === "retry" ? retryDelayMs(job.attempts + 1, verdict.retryAfterMs) : UNTIL_SAVED_MS;
-  const pauseLaneMs = desk.pauseLaneMs();
-  return { end: "retry", at: new Date(Date.now() + ms), ...(pauseLaneMs !== undefined && { pauseLaneMs }) };
+  return { end: "retry", at: new Date(Date.now() + ms) };
 }

@@ -25,23 +25,21 @@ export async function endFailed(
   config: N8nConfig,
   failure: Failure,
 ): Promise<JobEnd> {
-  const { verdict, pauseLaneMs, isStale, isRefusal, refusedWaitMs, longestWaitMs } = failure;
-  const pause = pauseLaneMs === undefined ? {} : { pauseLaneMs };
+  const { verdict, isStale, isRefusal, refusedWaitMs, longestWaitMs } = failure;
   const isOver = Date.now() - event.recorded_at.getTime() > GIVE_UP_AFTER_MS;
-  if (!config.retry || isOver) return { end: "done", ...pause };
+  if (!config.retry || isOver) return { end: "done" };
   if (isStale) return { end: "retry", at: inMs(STALE_WAIT_MS) };
-  if (isRefusal) return { end: "retry", at: inMs(refusedWaitMs), ...pause };
+  if (isRefusal) return { end: "retry", at: inMs(refusedWaitMs) };
   if (verdict.verdict !== "retry") return { end: "done" };
   const kind = kindOf(failure.outcome, verdict.isDown, config);
   const tries = { ...readTries(job) };
   tries[kind] += 1;
-  if (tries[kind] >= MOST_TRIES[kind]) return { end: "done", ...pause };
+  if (tries[kind] >= MOST_TRIES[kind]) return { end: "done" };
   await recordTries(deps, job, tries);
   const waitMs = Math.min(retryDelayMs(tries[kind], undefined), longestWaitMs);
   return {
     end: "retry",
     at: inMs(Math.max(waitMs, verdict.retryAfterMs ?? 0)),
-    ...pause,
     parkGroup: kind === "failures" && tries.failures >= PARK_AFTER,
   };
 }

@@ -1,6 +1,6 @@
 import type { JobEnd } from "../../../engine/engine.ts";
 import { faultPoint } from "../../../platform/fault-point.ts";
-import { type CallNote, createHealth } from "../health.ts";
+import { createHealth } from "../health.ts";
 import type { EventWork, IntegrationDeps, Provider } from "../provider.ts";
 import { N8N_ALIASES, type N8nConfig, n8nConfig } from "./config.ts";
 import { deliver } from "./deliver.ts";
@@ -15,7 +15,7 @@ import { testWorkflow } from "./test-workflow.ts";
 
 /** Workflows of n8n: they get the events of the instance, and answer through the API or with their HTTP response. */
 export function createN8n(deps: IntegrationDeps): Provider {
-  const own = { ...deps, health: createHealth(deps.db), fileAnswers: new FileAnswers() };
+  const own = { ...deps, health: createHealth(deps), fileAnswers: new FileAnswers() };
   return {
     name: "n8n",
     config: n8nConfig,
@@ -68,12 +68,7 @@ async function runDelivery(deps: N8nDeps, work: EventWork): Promise<JobEnd> {
     const reading = readCall(outcome, config);
     const note = await deps.health.note(integration, outcome, beganAt, reading);
     if (note.verdict.verdict === "ok" && outcome.outcome === "response")
-      return { ...(await sendAnswer(deps, work, config, outcome)), ...resumeOf(note) };
+      return sendAnswer(deps, work, config, outcome);
     return endFailed(deps, work, config, { ...note, outcome, isRefusal: reading.isRefusal });
   });
-}
-
-/** Others may wait for a pause that this call has shown to be over. */
-function resumeOf({ pauseLaneMs }: CallNote) {
-  return pauseLaneMs === undefined ? {} : { pauseLaneMs };
 }

@@ -48,6 +48,36 @@ describe("n8n that refuses", () => {
     expect((await told.status("ok")).paused_until).toBeNull();
   });
 
+  test("is over for what waits as soon as a test call succeeds", async () => {
+    const { story, n8n } = told;
+    await told.save("after-test");
+    await story.say(newPerson(), "first");
+    await told.status("inactive");
+    await refusedFor("10 minutes");
+    await story.gateway.advance(600_000);
+    await waitUntil(async () => (await told.read()).paused_until !== null);
+    await story.say(newPerson(), "second");
+    n8n.activate("after-test");
+    expect((await told.test()).success).toBe(true);
+    await told.executed(3);
+    expect(told.inputs().sort()).toEqual(["This is a test.", "first", "second"]);
+    expect(await told.read()).toMatchObject({ status: "ok", paused_until: null });
+  });
+
+  test("causes no pause when it refuses a test call", async () => {
+    const { story, n8n } = told;
+    await told.save("not-yet");
+    await story.say(newPerson(), "first");
+    await told.status("inactive");
+    await refusedFor("10 minutes");
+    expect((await told.test()).success).toBe(false);
+    expect(await told.read()).toMatchObject({ status: "inactive", paused_until: null });
+    n8n.activate("not-yet");
+    await story.say(newPerson(), "second");
+    await told.executed(1);
+    expect(told.inputs()).toEqual(["second"]);
+  });
+
   test.each([
     [{ token: "t", auth: "bearer" }, /Name is Authorization.*Bearer, a space/],
     [

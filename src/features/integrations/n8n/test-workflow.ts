@@ -26,7 +26,7 @@ export async function testWorkflow(deps: N8nDeps, integration: Integration): Pro
       mayReadFile,
     });
     const reading = readCall(outcome, config);
-    await deps.health.note(integration, outcome, beganAt, reading);
+    await deps.health.noteTest(integration, outcome, beganAt, reading);
     const success = reading.verdict.verdict === "ok";
     const { message = reading.error, ...shown } = success ? readTestAnswer(outcome, config) : {};
     return {

@@ -23,9 +23,9 @@ export type Asked =
   /** The bot does not know the session any more. */
   | { asked: "forgotten" }
   /** It may be asked again; `isSafe`: it has surely not run anything. */
-  | { asked: "again"; retryAfterMs: number | undefined; isSafe: boolean; pauseLaneMs: number | undefined }
+  | { asked: "again"; retryAfterMs: number | undefined; isSafe: boolean }
   /** It may have moved on, and nobody knows. */
-  | { asked: "unknown"; pauseLaneMs: number | undefined }
+  | { asked: "unknown" }
   /** It says no; `isSessionOpen`: the flow still stands where it stood. */
   | { asked: "refused"; isSessionOpen: boolean };
 
@@ -52,7 +52,7 @@ export function createBotCaller({ outgoing }: Pick<IntegrationDeps, "outgoing">,
     config: TypebotConfig,
     path: string,
     body: Record<string, unknown>,
-  ): Promise<{ outcome: FetchOutcome; verdict: CallVerdict; pauseLaneMs: number | undefined }> {
+  ): Promise<{ outcome: FetchOutcome; verdict: CallVerdict }> {
     const beganAt = performance.now();
     const outcome = await callTypebot(outgoing, { instance_id: integration.instance_id }, config, path, body);
     const error = explain(outcome, config);
@@ -63,19 +63,19 @@ export function createBotCaller({ outgoing }: Pick<IntegrationDeps, "outgoing">,
     async start(integration, config, { message, variables }) {
       const said = { ...(message && { message }), prefilledVariables: variables };
       const body = { ...said, ...RICH, isStreamEnabled: false, isOnlyRegistering: false };
-      const { outcome, verdict, pauseLaneMs } = await ask(integration, config, startPath(config), body);
+      const { outcome, verdict } = await ask(integration, config, startPath(config), body);
       const answer = verdict.verdict === "ok" ? readAnswer(outcome) : undefined;
       if (answer?.sessionId) return { asked: "answered", answer };
       if (verdict.verdict === "ok") await health.warn(integration, NOT_A_VIEWER);
       if (verdict.verdict !== "retry") return { asked: "refused", isSessionOpen: false };
       const { retryAfterMs, isSafe } = verdict;
-      return { asked: "again", retryAfterMs, isSafe, pauseLaneMs };
+      return { asked: "again", retryAfterMs, isSafe };
     },
 
     async goOn(integration, config, session, message) {
       const body = { ...(message && { message }), ...RICH };
       const path = continuePath(session.session_id);
-      const { outcome, verdict, pauseLaneMs } = await ask(integration, config, path, body);
+      const { outcome, verdict } = await ask(integration, config, path, body);
       const isStop = verdict.verdict === "stop";
       if (isStop && isSessionGone(outcome)) return { asked: "forgotten" };
       const answer = verdict.verdict === "ok" ? readAnswer(outcome) : undefined;
@@ -83,9 +83,9 @@ export function createBotCaller({ outgoing }: Pick<IntegrationDeps, "outgoing">,
       // The viewer also says 404 of what a step of the flow lacks, such as credentials.
       if (isStop) return { asked: "refused", isSessionOpen: isNotFound(outcome) };
       if (verdict.verdict === "retry" && verdict.isSafe)
-        return { asked: "again", retryAfterMs: verdict.retryAfterMs, isSafe: true, pauseLaneMs };
+        return { asked: "again", retryAfterMs: verdict.retryAfterMs, isSafe: true };
       if (verdict.verdict === "ok") await health.warn(integration, NOT_A_VIEWER);
-      return { asked: "unknown", pauseLaneMs };
+      return { asked: "unknown" };
     },
   };
 }

@@ -197,7 +197,7 @@ async function conclude(deps: BotDeps, hearing: Hearing, link: Link, asked: Aske
     case "again":
       return tryAgain(deps, hearing, link, asked);
     case "unknown":
-      return { ...(await leaveUnknown(deps, hearing, link)), ...pauseOf(asked.pauseLaneMs) };
+      return leaveUnknown(deps, hearing, link);
     default: {
       const kept = asked.asked === "refused" && asked.isSessionOpen ? session : undefined;
       return speak(deps, hearing, { parts: [], state: { ...known.state, session: kept } }, (trx) =>
@@ -207,23 +207,19 @@ async function conclude(deps: BotDeps, hearing: Hearing, link: Link, asked: Aske
   }
 }
 
-function pauseOf(pauseLaneMs: number | undefined) {
-  return pauseLaneMs === undefined ? {} : { pauseLaneMs };
-}
-
 async function tryAgain(
   { db }: BotDeps,
   { work }: Hearing,
   link: Link,
-  { retryAfterMs, isSafe, pauseLaneMs }: Extract<Asked, { asked: "again" }>,
+  { retryAfterMs, isSafe }: Extract<Asked, { asked: "again" }>,
 ): Promise<JobEnd> {
   const ageMs = Date.now() - work.event.recorded_at.getTime();
   const isOver = ageMs > GIVE_UP_AFTER_MS || (!isSafe && link.error === UNKNOWN_START);
   const mark = isSafe ? {} : { error: UNKNOWN_START };
   await setLink(db, link.id, { status: isOver ? "failed" : "waiting", ...mark });
-  if (isOver) return { end: "done", ...pauseOf(pauseLaneMs) };
+  if (isOver) return { end: "done" };
   const at = new Date(Date.now() + retryDelayMs(link.attempts, retryAfterMs));
-  return { end: "retry", at, ...pauseOf(pauseLaneMs) };
+  return { end: "retry", at };
 }
 
 /** The bot may have moved on, so nothing is repeated; what it waits for now is not known until it says so again. */

@@ -50,7 +50,7 @@ export async function goOn(deps: BotDeps, { job, integration, task }: TaskWork):
   if (asked.asked === "again" && link.attempts < MOST_TRIES) {
     await setLink(db, link.id, { status: "waiting" });
     const at = new Date(Date.now() + retryDelayMs(link.attempts, asked.retryAfterMs));
-    return { end: "retry", at, ...(asked.pauseLaneMs !== undefined && { pauseLaneMs: asked.pauseLaneMs }) };
+    return { end: "retry", at };
   }
   await setLink(db, link.id, { status: asked.asked === "unknown" ? "unknown" : "failed" });
   await health.warn(integration, "The flow could not go on by itself; it goes on with the next message.");

@@ -26,7 +26,7 @@ export async function testBot(
     : isOk
       ? NOT_A_VIEWER
       : explain(outcome, config);
-  await health.note(integration, outcome, beganAt, { error: message });
+  await health.noteTest(integration, outcome, beganAt, { error: message });
   if (isOk && !isBot) await health.warn(integration, message);
   return {
     success: isBot,

@@ -9,7 +9,7 @@ import { testBot } from "./test-bot.ts";
 
 /** Bots of Typebot: what is received starts a flow or goes on with it, and what the flow says goes back to the chat. */
 export function createTypebot(deps: IntegrationDeps): Provider {
-  const health = createHealth(deps.db);
+  const health = createHealth(deps);
   const bot = { ...deps, health, bots: createBotCaller(deps, health) };
   return {
     name: "typebot",
