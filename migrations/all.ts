@@ -41,6 +41,7 @@ import * as messageReceipts from "./0054-message-receipts.ts";
 import * as campaignArchive from "./0057-campaign-archive.ts";
 import * as figures from "./0058-figures.ts";
 import * as integrationRefusals from "./0061-integration-refusals.ts";
+import * as waitingFiles from "./0068-waiting-files.ts";
 
 /** Every migration in order; forward only. */
 export const migrations: Record<string, Migration> = {
@@ -86,4 +87,5 @@ export const migrations: Record<string, Migration> = {
   "0046-account-removal": accountRemoval,
   "0054-message-receipts": messageReceipts,
   "0061-integration-refusals": integrationRefusals,
+  "0068-waiting-files": waitingFiles,
 };

@@ -329,6 +329,8 @@ export interface MessageTable {
 
 export interface OutgoingMediaTable {
   id: string;
+  /** Null: put there by an older version. */
+  account_id: number | null;
   part: number;
   bytes: Buffer;
   created_at: Generated<Date>;

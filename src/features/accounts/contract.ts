@@ -53,7 +53,9 @@ const ownAccount = account.extend({
     storage_bytes: z
       .number()
       .int()
-      .describe("Stored files; the plan allows `max_storage_mb` times 1,048,576."),
+      .describe(
+        "Stored files, also those that wait for a send; the plan allows `max_storage_mb` times 1,048,576.",
+      ),
   }),
   trial_ends_at: time.nullable(),
   created_at: time,

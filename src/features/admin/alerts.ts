@@ -101,7 +101,8 @@ export async function findFullStorage(db: Db, scope: Scope): Promise<Alert[]> {
   const { rows } = await sql<{ account_id: number; name: string; percent: number; limit: number }>`
     select a.id as account_id, a.name, floor(u.bytes * 100.0 / greatest(p.max_storage_mb * 1048576.0, 1))::int as percent,
       p.max_storage_mb as limit
-    from storage_usage u join account a on a.id = u.account_id join plan p on p.id = a.plan_id
+    from account a join plan p on p.id = a.plan_id and p.max_storage_mb is not null
+    cross join lateral (select storage_of(a.id) as bytes) u
     where u.bytes >= p.max_storage_mb * 1048576::bigint * 0.9 and ${isSeen(scope, sql`a.id`)}
     order by u.bytes desc limit ${MOST_OF_A_KIND}`.execute(db);
   return rows.map(({ account_id, name, percent, limit }) => ({

@@ -5,12 +5,9 @@ import { RowDigest } from "./row-digest.ts";
 
 /**
  * Of this deployment and not of its data: who is alive, which files lie here, and the book of the migrations; and the
- * names of an anonymisation under way, which must not outlive it. What triggers count is counted again by the restore.
+ * names of an anonymisation under way, which must not outlive it.
  */
-const NOT_COPIED = [
-  ...["node", "backup", "surrogate", "kysely_migration", "kysely_migration_lock"],
-  ...["stored_file", "storage_usage"],
-];
+const NOT_COPIED = ["node", "backup", "surrogate", "kysely_migration", "kysely_migration_lock"];
 
 export interface CopiedTable {
   /** As a statement names it from inside the gateway's own schema. */

@@ -73,10 +73,19 @@ async function fill(pool: pg.Pool): Promise<void> {
        now() + n * interval '1.000001 days' from generate_series(0, 3) n`,
     [TEXTS[0], TEXTS],
   );
-  await pool.query("insert into sandbox.media (id, bytes, expires_at) values ('m', $1, 'infinity')", [
-    // Not to be made smaller, so that the file has several pieces.
-    randomBytes(1_000_000),
-  ]);
+  await pool.query(`insert into blob (name, sha256, size, status) values ('b', '', 500, 'kept')`);
+  await pool.query(
+    `insert into media (id, account_id, instance_id, message, status, blob, size, mime_type)
+     select 'm' || n, 1, 1, n, 'ready', b.id, 500, 'image/png' from blob b, generate_series(1, 2) n`,
+  );
+  await pool.query("insert into outgoing_media (id, account_id, part, bytes) values ('u', 1, 0, '1234567')");
+  await pool.query(
+    "insert into sandbox.media (id, account_id, bytes, expires_at) values ('m', 1, $1, 'infinity')",
+    [
+      // Not to be made smaller, so that the file has several pieces.
+      randomBytes(1_000_000),
+    ],
+  );
 }
 
 async function empty(): Promise<TestDatabase> {
@@ -117,6 +126,18 @@ describe("a backup", () => {
     const { rows: trail } = await target.database.pool.query("select action from audit");
     expect(trail).toEqual([{ action: "backup.restore" }]);
     await expect(target.database.pool.query("delete from audit")).rejects.toThrow("append-only");
+  });
+
+  test("brings back what each account stores, and counts on from there", async () => {
+    const target = await empty();
+    await restoreBackup(target.url, { path, backupKey: KEY }, []);
+    const { pool } = target.database;
+    const stored = async () => Number((await pool.query("select storage_of(1) as bytes")).rows[0].bytes);
+    expect(await stored()).toBe(500 + 7 + 1_000_000);
+    await pool.query("update media set blob = null where id = 'm1'");
+    expect(await stored()).toBe(500 + 7 + 1_000_000);
+    await pool.query("update media set blob = null where id = 'm2'");
+    expect(await stored()).toBe(7 + 1_000_000);
   });
 
   test("of an older schema is brought up to this one", async () => {

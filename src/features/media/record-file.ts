@@ -39,8 +39,8 @@ export async function recordReady(
       .where("id", "=", file.id)
       .where("status", "=", "pending")
       .execute();
-    if (await isOverStorage(trx, file.id)) throw new NoStorageLeft();
     if (upload !== null) await dropWaiting(trx, upload);
+    if (await isOverStorage(trx, file.id)) throw new NoStorageLeft();
     await trx.deleteFrom("job").where("id", "=", job).execute();
     return upload === null ? tellReady(trx, file.id) : [];
   });

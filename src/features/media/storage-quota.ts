@@ -15,18 +15,24 @@ async function findStorage(db: Db | Trx, account_id: number) {
   const row = await db
     .selectFrom("account as a")
     .innerJoin("plan as p", "p.id", "a.plan_id")
-    .leftJoin("storage_usage as u", "u.account_id", "a.id")
-    .select(["p.max_storage_mb", "u.bytes"])
+    .select(["p.max_storage_mb", sql<number>`storage_of(a.id)`.as("bytes")])
     .where("a.id", "=", account_id)
     .executeTakeFirst();
   const [limit, used] = [row?.max_storage_mb ?? null, row?.bytes ?? 0];
   return { limit, used, left: limit === null ? null : limit * MB - used };
 }
 
-/** Throws STORAGE_QUOTA_EXCEEDED unless the account may store so many bytes more. What is stored meanwhile counts later. */
-export async function requireStorage(db: Db, account_id: number, bytes: number): Promise<void> {
-  const { limit, used, left } = await findStorage(db, account_id);
-  if (left === null || left >= bytes) return;
+/** Throws STORAGE_QUOTA_EXCEEDED unless the account may store a file of so many bytes, of which some are stored already. */
+export async function requireStorage(
+  db: Db,
+  account_id: number,
+  bytes: number,
+  storedBytes = 0,
+): Promise<void> {
+  const storage = await findStorage(db, account_id);
+  if (storage.left === null || storage.left + storedBytes >= bytes) return;
+  const { limit } = storage;
+  const [used, left] = [storage.used - storedBytes, storage.left + storedBytes];
   throw new GatewayError("STORAGE_QUOTA_EXCEEDED", `The plan allows ${limit} MB of stored files.`, {
     details: {
       quota: "max_storage_mb",
@@ -40,7 +46,7 @@ export async function requireStorage(db: Db, account_id: number, bytes: number):
 
 /**
  * After a media row has got this file, in the same transaction: whether the account has no room for it. The row of its
- * usage is locked then, so that no two files can both take the last room.
+ * usage is locked then, so that no two files of the store can both take the last room.
  */
 export async function isOverStorage(trx: Trx, media: string): Promise<boolean> {
   const { rows } = await sql`
@@ -48,7 +54,8 @@ export async function isOverStorage(trx: Trx, media: string): Promise<boolean> {
       join stored_file s on s.account_id = f.account_id and s.blob = f.blob and s.names = 1
       join account a on a.id = f.account_id
       join plan p on p.id = a.plan_id
-      join storage_usage u on u.account_id = f.account_id
-    where f.id = ${media} and u.bytes > p.max_storage_mb * ${sql.lit(MB)}::bigint`.execute(trx);
+    where f.id = ${media} and storage_of(f.account_id) > p.max_storage_mb * ${sql.lit(MB)}::bigint`.execute(
+    trx,
+  );
   return rows.length > 0;
 }

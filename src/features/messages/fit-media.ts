@@ -89,7 +89,7 @@ async function readWhole({ file }: ToldFile, db: Db): Promise<Buffer> {
 }
 
 async function replace(told: ToldFile, db: Db, bytes: Buffer): Promise<ToldFile> {
-  const file = new OutgoingFile(db);
+  const file = new OutgoingFile(db, told.file.account_id);
   try {
     await file.write(bytes);
     const sha256 = await file.end();

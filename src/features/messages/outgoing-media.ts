@@ -18,13 +18,16 @@ export class OutgoingFile {
   size = 0;
   /** The first part, by which the type of the file is told. */
   head: Buffer = Buffer.alloc(0);
+  /** Whose storage it takes up. */
+  readonly account_id: number;
   readonly #db: Db;
   readonly #hash = createHash("sha256");
   #rest: Buffer = Buffer.alloc(0);
   #parts = 0;
 
-  constructor(db: Db) {
+  constructor(db: Db, account_id: number) {
     this.#db = db;
+    this.account_id = account_id;
   }
 
   /** Takes the next piece, of any length. */
@@ -56,7 +59,7 @@ export class OutgoingFile {
     if (this.#parts === 0) this.head = bytes;
     await this.#db
       .insertInto("outgoing_media")
-      .values({ id: this.id, part: this.#parts++, bytes })
+      .values({ id: this.id, account_id: this.account_id, part: this.#parts++, bytes })
       .execute()
       .catch(refuseWhenFull);
   }

@@ -53,7 +53,7 @@ const DOWNLOAD_MS = 60_000;
  */
 export async function readMedia(input: MediaInput, options: MediaOptions & Owner): Promise<StoredMedia> {
   const { db, account_id } = options;
-  const file = new OutgoingFile(db);
+  const file = new OutgoingFile(db, account_id);
   try {
     await requireStorage(db, account_id, 1);
     const source = await takeIn(file, input, { ...options, tenant: { account_id } });
@@ -64,7 +64,7 @@ export async function readMedia(input: MediaInput, options: MediaOptions & Owner
       source_mime_type: source.mime_type,
       name_mime_type: typeOfName(input.file_name ?? source.file_name ?? source.address_name ?? ""),
     });
-    await requireStorage(db, account_id, file.size);
+    await requireStorage(db, account_id, file.size, file.size);
     const isGif = input.gif_playback === true;
     if (isGif && told.media_type !== "video" && told.mime_type !== "image/gif")
       throw invalidField("gif_playback", "is for videos: the file is not one");

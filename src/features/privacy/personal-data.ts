@@ -113,7 +113,7 @@ export const PERSONAL_DATA = {
     plain: "account_id instance_id at id",
     gone: { columns: "words", parts: ["messages"] },
   },
-  outgoing_media: { plain: "id part created_at", gone: { columns: "bytes", parts: ["messages"] } },
+  outgoing_media: { plain: "id account_id part created_at", gone: { columns: "bytes", parts: ["messages"] } },
   media: {
     plain: "id account_id instance_id message size blob created_at ready_at",
     personal: {

@@ -38,6 +38,7 @@ export async function getSandboxInstance(access: SandboxPolicy, id: number): Pro
 }
 
 export interface PairedPhone {
+  account_id: number;
   phone: string;
   /** Of the network of the instance's account. */
   control: SandboxControl;
@@ -47,7 +48,7 @@ export interface PairedPhone {
 export async function getPairedPhone(access: SandboxAccess, id: number): Promise<PairedPhone> {
   const { account_id, phone, status } = await getSandboxInstance(access, id);
   if (phone === null) throw notPaired(status);
-  return { phone, control: access.controlOf(account_id) };
+  return { account_id, phone, control: access.controlOf(account_id) };
 }
 
 export function notPaired(status?: InstanceStatus): GatewayError {

@@ -2,6 +2,7 @@ import type { MessageId } from "../../network/driver.ts";
 import { groupJid } from "../../network/ids.ts";
 import type { Actor } from "../../network/sandbox-control.ts";
 import type { Handlers } from "../../platform/handler.ts";
+import { requireStorage } from "../media/media.ts";
 import type { sandboxContract } from "./contract.ts";
 import { getPairedPhone, happened } from "./paired-phone.ts";
 import { type ScanDeps, scanPendingPairing } from "./scan-pending-pairing.ts";
@@ -27,8 +28,9 @@ type Named = "sandboxReceive" | "sandboxReact" | "sandboxEdit" | "sandboxDelete"
 function messageHandlers(deps: SandboxDeps): Pick<Handlers<typeof sandboxContract>, Named> {
   return {
     async sandboxReceive({ input, holdBytes }) {
-      const { phone, control } = await getPairedPhone(deps, input.id);
+      const { account_id, phone, control } = await getPairedPhone(deps, input.id);
       const content = await toContent(input, (url) => deps.fetchMedia(url, holdBytes));
+      if (content.kind === "media") await requireStorage(deps.db, account_id, content.size);
       const reply_to = input.reply_to as MessageId | undefined;
       return { message_id: happened(await control.receive(phone, { ...actorIn(input), content, reply_to })) };
     },
