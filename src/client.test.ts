@@ -69,8 +69,8 @@ const contract = {
     tag: "Notes",
     summary: "A document",
     input: z.object({}),
-    output: z.never(),
-    raw: "application/json",
+    output: z.object({ a: z.number() }),
+    bare: true,
   }),
   follow: route({
     http: "GET /follow",
@@ -80,6 +80,17 @@ const contract = {
     input: z.object({}),
     output: z.never(),
     raw: "text/event-stream",
+    streamed: true,
+  }),
+  exportNotes: route({
+    http: "GET /export",
+    access: "public",
+    tag: "Notes",
+    summary: "A document of any length",
+    input: z.object({}),
+    output: z.object({ notes: z.array(z.string()) }),
+    bare: true,
+    streamed: true,
   }),
   health: route({
     http: "GET /health",
@@ -111,6 +122,10 @@ const handlers: Handlers<typeof contract> = {
     input.format === "png" ? new RawAnswer("image/png", Buffer.from([1, 2, 3])) : { address: "here" },
   describe: async () => new RawAnswer("application/json", '{"a":1}'),
   follow: async () => new RawAnswer("text/event-stream", Readable.from(["data: 1\n\n"])),
+  exportNotes: async () =>
+    new RawAnswer("application/json", Readable.from(['{"notes":["a', '","b"]}']), 200, {
+      "content-disposition": 'attachment; filename="notes.json"',
+    }),
   health: async () => new Reply({ ok: false }, { status: 503 }),
 };
 
@@ -216,10 +231,21 @@ test("an answer that is not the gateway's own is a refusal too", async () => {
   await expect(wrong.listNotes()).rejects.toMatchObject({ code: "HTTP_200" });
 });
 
-test("a raw answer is its type and its bytes; where a route answers either, the field tells which", async () => {
+test("a JSON document without an envelope comes parsed, whether the handler wrote it as text or not", async () => {
   const document = await clientWith().describe();
-  expect(document.type).toContain("application/json");
-  expect(new TextDecoder().decode(document.bytes)).toBe('{"a":1}');
+  expectTypeOf(document).toEqualTypeOf<{ a: number }>();
+  expect(document).toEqual({ a: 1 });
+});
+
+test("a JSON document of any length is a stream, which can be read whole with the type of the contract", async () => {
+  const whole = await (await clientWith().exportNotes()).json();
+  expectTypeOf(whole).toEqualTypeOf<{ notes: string[] }>();
+  expect(whole).toEqual({ notes: ["a", "b"] });
+  const { type, stream } = await clientWith().exportNotes();
+  expect([type, await new Response(stream).text()]).toEqual(["application/json", '{"notes":["a","b"]}']);
+});
+
+test("a raw answer is its type and its bytes; where a route answers either, the field tells which", async () => {
   const client = clientWith({ token: "jwt" });
   const picture = await client.scan({ format: "png" });
   expect([...(picture.bytes ?? [])]).toEqual([1, 2, 3]);

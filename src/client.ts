@@ -35,10 +35,15 @@ export interface RawBody {
   bytes: Uint8Array;
 }
 
-/** An answer that goes on until the caller stops reading. */
+/** An answer of any length, to be read as it arrives. */
 export interface StreamBody {
   type: string;
   stream: ReadableStream<Uint8Array>;
+}
+
+/** A JSON document of any length: read `stream`, or all of it into memory with `json()`. */
+export interface JsonStream<Document> extends StreamBody {
+  json(): Promise<Document>;
 }
 
 type Shape = { readonly output: z.ZodType; readonly beside?: z.ZodObject };
@@ -60,14 +65,16 @@ type JsonAnswer<R extends Route> = R extends { readonly bare: true }
   : R extends { readonly accepted: infer Later extends Shape }
     ? EnvelopeBut<R, Later> | EnvelopeBut<Later, R>
     : Envelope<R>;
-type RawAnswerOf<R extends Route> = R extends { readonly raw: "text/event-stream" } ? StreamBody : RawBody;
+type StreamOf<R extends Route> = R extends { readonly bare: true } ? JsonStream<Data<R>> : StreamBody;
 
 /** The whole body of a route's answer. Where it can be of two kinds, the fields of the other kind are undefined. */
-export type AnswerOf<R extends Route> = R extends { readonly raw: string }
-  ? R["output"] extends z.ZodNever
-    ? RawAnswerOf<R>
-    : (JsonAnswer<R> & Absent<"type" | "bytes">) | (RawBody & Absent<"success" | "message" | "data">)
-  : JsonAnswer<R>;
+export type AnswerOf<R extends Route> = R extends { readonly streamed: true }
+  ? StreamOf<R>
+  : R extends { readonly raw: string }
+    ? R["output"] extends z.ZodNever
+      ? RawBody
+      : (JsonAnswer<R> & Absent<"type" | "bytes">) | (RawBody & Absent<"success" | "message" | "data">)
+    : JsonAnswer<R>;
 
 type Input<R extends Route> = z.input<R["input"]>;
 
@@ -199,7 +206,7 @@ function credentialOf(
 async function readAnswer(route: Route, response: Response) {
   const type = response.headers.get("content-type") ?? "";
   const isOk = response.ok || route.statuses?.includes(response.status);
-  if (isOk && route.raw === "text/event-stream") return { type, stream: response.body };
+  if (isOk && route.streamed) return { type, stream: response.body, json: () => response.json() };
   const isJson = /^application\/(\w+\+)?json\b/.test(type);
   const isAlwaysRaw = route.raw !== undefined && route.output.def.type === "never";
   // A downloaded file may itself be JSON; only a file has a disposition.

@@ -137,15 +137,10 @@ function answer(description: string, shapes: Json): Json {
 }
 
 function content(route: Route, schemas: Schemas): Json {
-  const raw = route.raw === undefined ? {} : { [route.raw]: { schema: rawSchema(route.raw) } };
+  const raw = route.raw === undefined ? {} : { [route.raw]: { schema: FILE_SCHEMA } };
   if (route.output.def.type === "never") return raw;
   const schema = route.bare ? schemas.of(route.output, "output") : envelope(route, schemas);
   return { "application/json": { schema }, ...raw };
-}
-
-/** Raw JSON is a value, not a string of bytes. */
-function rawSchema(type: string): JsonSchema {
-  return type === "application/json" ? {} : FILE_SCHEMA;
 }
 
 function envelope(shape: Pick<Route, "output" | "beside">, schemas: Schemas): JsonSchema {

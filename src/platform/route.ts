@@ -70,10 +70,12 @@ export interface Route<Input extends z.ZodType = z.ZodType, Output extends z.Zod
   /** Sentence of the envelope, unless the handler says another. */
   readonly message?: string;
   readonly aliases?: Aliases;
-  /** Content type of an answer that is not the envelope, such as `application/json` or `image/png`. */
+  /** Content type of an answer that is not JSON, such as `image/png`. */
   readonly raw?: string;
   /** The output is the whole body of the answer, without an envelope. */
   readonly bare?: boolean;
+  /** The answer may be longer than memory: the client returns it as a stream. */
+  readonly streamed?: true;
   /** Statuses other than 200 that carry the same body. */
   readonly statuses?: readonly number[];
   /** What a call takes from the rate limits; 1 unless said. */

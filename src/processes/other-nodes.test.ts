@@ -91,7 +91,8 @@ describe("a node that does not have the session", () => {
     const { data } = await gateway.admin.createBackup({});
     const from = async (baseUrl: string) => {
       const client = createClient({ baseUrl, adminToken: ADMIN_TOKEN });
-      return Buffer.from((await client.downloadBackup({ id: data.id })).bytes);
+      const { stream } = await client.downloadBackup({ id: data.id });
+      return Buffer.from(await new Response(stream).arrayBuffer());
     };
     const bytes = await from(elsewhereUrl);
     expect(bytes).toEqual(await from(gateway.url));

@@ -69,6 +69,7 @@ export const backupsContract = {
     input: z.object({ id: boundedText(64) }),
     output: z.never(),
     raw: "application/octet-stream",
+    streamed: true,
   }),
   getHeldWork: route({
     http: "GET /api/admin/restored",

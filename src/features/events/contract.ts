@@ -73,6 +73,7 @@ export const eventsContract = {
     input: z.object({ id: instanceId }),
     output: z.never(),
     raw: "text/event-stream",
+    streamed: true,
   }),
   streamAccountEvents: route({
     http: "GET /api/v1/events/stream",
@@ -83,6 +84,7 @@ export const eventsContract = {
     input: z.object({}),
     output: z.never(),
     raw: "text/event-stream",
+    streamed: true,
   }),
   listEvents: route({
     http: "GET /api/v1/instances/:id/webhook-events",

@@ -5,6 +5,43 @@ const scope = z.enum(["account", "messages", "leads", "conversations", "all"]);
 const status = z.enum(["processing", "completed", "failed"]);
 const affected = z.record(z.string(), z.number()).describe("Rows that were changed, by table.");
 
+/** The lists of an export, each with the rows of one table. */
+export const EXPORTED_LISTS = [
+  "users",
+  "instances",
+  "conversations",
+  "messages",
+  "leads",
+  "consentRecords",
+  "contacts",
+  "groups",
+  "leadNotes",
+  "customFields",
+  "quickReplies",
+  "campaigns",
+  "campaignRecipients",
+  "webhooks",
+  "integrations",
+  "integrationLinks",
+  "dataRequests",
+] as const;
+
+const row = z.record(z.string(), z.unknown());
+
+const exportDocument = z.object({
+  success: z.literal(true),
+  message: z.string(),
+  requestId: z.number(),
+  data: z.object({
+    exportedAt: z.iso.datetime(),
+    account: row.nullable(),
+    ...(Object.fromEntries(EXPORTED_LISTS.map((name) => [name, z.array(row)])) as Record<
+      (typeof EXPORTED_LISTS)[number],
+      z.ZodArray<typeof row>
+    >),
+  }),
+});
+
 const tag = "Privacy";
 
 export const privacyContract = {
@@ -18,8 +55,9 @@ export const privacyContract = {
     description:
       "`{success, message, requestId, data: {exportedAt, account, instances, conversations, messages, leads, consentRecords, ...}}`, streamed: it is as long as it needs to be. Secrets are not in it. An answer that ends before its last brace was interrupted.",
     input: z.object({}),
-    output: z.never(),
-    raw: "application/json",
+    output: exportDocument,
+    bare: true,
+    streamed: true,
   }),
 
   anonymizeData: route({

@@ -6,7 +6,7 @@ import type { Log } from "../../platform/log.ts";
 import { requireUser } from "../accounts/accounts.ts";
 import { recordAudit } from "../audit/audit.ts";
 import { readLastRows } from "./ask-anonymisation.ts";
-import type { privacyContract } from "./contract.ts";
+import type { EXPORTED_LISTS, privacyContract } from "./contract.ts";
 import { type DeclaredTable, dataOf } from "./personal-data.ts";
 
 const ROWS_AT_ONCE = 500;
@@ -102,7 +102,7 @@ interface Page {
 
 type Pages = (db: Db, about: Export, table: DeclaredTable) => AsyncGenerator<Page>;
 
-const LISTS: Readonly<Record<string, { table: DeclaredTable; pages: Pages }>> = {
+const LISTS: Readonly<Record<(typeof EXPORTED_LISTS)[number], { table: DeclaredTable; pages: Pages }>> = {
   users: { table: "account_user", pages: byNumber },
   instances: { table: "instance", pages: byNumber },
   conversations: { table: "conversation", pages: byNumber },

@@ -4,6 +4,7 @@ import { createRawCall, type RawCall } from "../../../test/raw-call.ts";
 import { type Receiver, startReceiver } from "../../../test/receiver.ts";
 import { type Client, createClient } from "../../client.ts";
 import { repeatErasure } from "./ask-anonymisation.ts";
+import { privacyContract } from "./contract.ts";
 import { failLostExports } from "./export-account.ts";
 
 const PASSWORD = "correct horse battery staple";
@@ -110,6 +111,13 @@ describe("an export", () => {
     expect((await tenant.client.listDataRequests()).data).toMatchObject([
       { id: body.requestId, request_type: "export", status: "completed", affected: { message: 2 } },
     ]);
+  });
+
+  it("fits the contract, field by field, as the typed client reads it", async () => {
+    const { client } = await makeTenant();
+    const document = await (await client.exportData()).json();
+    expect(privacyContract.exportData.output.parse(document)).toEqual(document);
+    expect(document.data.users).toMatchObject([{ name: "Boss" }]);
   });
 
   it("is not cut where the lists of the API are, and holds nothing of others", async () => {

@@ -20,8 +20,12 @@ export const publicPagesContract = {
     tag,
     summary: "This description",
     input: z.object({}),
-    output: z.never(),
-    raw: "application/json",
+    output: z.looseObject({
+      openapi: z.string(),
+      info: z.looseObject({ title: z.string(), version: z.string() }),
+      paths: z.record(z.string(), z.record(z.string(), z.unknown())),
+    }),
+    bare: true,
   }),
   docs: route({
     http: "GET /docs",
@@ -56,8 +60,12 @@ export const publicPagesContract = {
     tag,
     summary: "This description as a Postman 2.1 collection",
     input: z.object({}),
-    output: z.never(),
-    raw: "application/json",
+    output: z.looseObject({
+      info: z.looseObject({ name: z.string(), version: z.string(), schema: z.string() }),
+      variable: z.array(z.record(z.string(), z.unknown())),
+      item: z.array(z.record(z.string(), z.unknown())),
+    }),
+    bare: true,
   }),
   docsAsset: route({
     http: "GET /docs/assets/:file",
