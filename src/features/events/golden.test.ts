@@ -1,9 +1,10 @@
-import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { EXAMPLES, expectExample, isExample } from "../../../test/event-examples.ts";
 import { startTestGateway, type TestGateway, waitUntil } from "../../../test/gateway.ts";
 import { type Received, type Receiver, startReceiver } from "../../../test/receiver.ts";
-import { DEFAULT_EVENTS, OPERATIONAL_EVENTS } from "./contract.ts";
+import { DEFAULT_EVENTS, EVENT_NAMES, OPERATIONAL_EVENTS, STREAM_EVENTS } from "./contract.ts";
 
 // The time of the network: a QR that nobody scans is given up soon, and one that is scanned lasts until then.
 vi.mock("../../network/sandbox/timing.ts", async (original) => {
@@ -11,9 +12,6 @@ vi.mock("../../network/sandbox/timing.ts", async (original) => {
   return { SANDBOX_TIMING: { ...SANDBOX_TIMING, firstQrMs: 5_000, laterQrMs: 100 } };
 });
 
-/** `UPDATE_GOLDEN=1 npx vitest run src/features/events/golden.test.ts` writes the files anew. */
-const isUpdate = process.env.UPDATE_GOLDEN === "1";
-const FOLDER = fileURLToPath(new URL("../../../docs/events/", import.meta.url));
 const EVENTS = [...DEFAULT_EVENTS, ...OPERATIONAL_EVENTS];
 
 let gateway: TestGateway;
@@ -156,7 +154,6 @@ const DATA: Record<(typeof EVENTS)[number], readonly string[]> = {
 
 describe.each(EVENTS)("%s", (event) => {
   const item = () => receiver.of(event)[0] as Received;
-  const file = `${FOLDER}${event}.json`;
 
   test("has every published field, under its published name", () => {
     const { body } = item();
@@ -174,50 +171,25 @@ describe.each(EVENTS)("%s", (event) => {
   });
 
   test("is what its page in docs/events shows", () => {
-    const shown = `${JSON.stringify(normalise(item().body), null, 2)}\n`;
-    if (isUpdate) writeFileSync(file, shown);
-    expect(existsSync(file) ? readFileSync(file, "utf8") : "").toBe(shown);
+    expectExample(event, item().body);
   });
 });
 
-test("docs/events shows these 14 events and no other", () => {
-  const shown = readdirSync(FOLDER).filter((name) => /^[a-z]+\.[a-z_]+\.json$/.test(name));
-  expect(shown.sort()).toEqual(EVENTS.map((event) => `${event}.json`).sort());
+test("docs/events shows each event that the gateway can send, and no other", () => {
+  const names = [...EVENT_NAMES, ...STREAM_EVENTS];
+  expect(readdirSync(EXAMPLES).filter(isExample).sort()).toEqual(names.map((name) => `${name}.json`).sort());
+});
+
+test("the table of docs/events links the example of each event that the gateway can send", () => {
+  const linked = [
+    ...readFileSync(join(EXAMPLES, "README.md"), "utf8").matchAll(/\| `([\w.]+)` .*\]\(([\w.]+)\.json\)/g),
+  ];
+  const names = [...EVENT_NAMES, ...STREAM_EVENTS];
+  expect(linked.map(([, event, file]) => [event, file]).sort()).toEqual(
+    names.map((name) => [name, name]).sort(),
+  );
 });
 
 test("all of them were signed", () => {
   expect(receiver.forged).toEqual([]);
 });
-
-/** Ids, times and addresses are different at every run; what stays is what a reader looks for. */
-function normalise(body: Received["body"]): unknown {
-  return JSON.parse(JSON.stringify(body, (key, value) => stable(key, value)));
-}
-
-const NUMBERS: Record<string, number> = { sequence: 4812, account_id: 3, webhook_id: 5 };
-const TEXTS: readonly [RegExp, string][] = [
-  [/^evt_[0-9A-Z]{26}$/, "evt_01M7VZ7A9ZBG8NWRNYBYXP4FZP"],
-  [/^tenant_\d+$/, "tenant_3"],
-  [/^inst_\d+$/, "inst_17"],
-  [/^\d{4}-\d\d-\d\dT[\d:.]+Z$/, "2026-11-20T12:00:00.000Z"],
-  [/^data:image\/png;base64,.+$/, "data:image/png;base64,iVBORw0KGgo..."],
-  [/^sandbox@.+$/, "sandbox@sc1ruU0-pfiowXkZniM3F2rlIfF5P1Fj"],
-  [/^http:\/\/127\.0\.0\.1:\d+\/hook$/, "https://example.com/hook"],
-];
-const MESSAGE_ID = "3EB0C431D2A5F96B7E8812";
-
-function stable(key: string, value: unknown): unknown {
-  if (typeof value === "number") return NUMBERS[key] ?? value;
-  if (key === "message_ids") return [MESSAGE_ID];
-  if (key === "message_id" || key === "pendingMessageId") return MESSAGE_ID;
-  if (key === "jobId") return "01M7VZ7A9ZBG8NWRNYBYXP4FZP";
-  if (isNumbered(key, value)) return { ...value, id: NUMBER_OF[key] };
-  if (typeof value !== "string") return value;
-  return TEXTS.find(([pattern]) => pattern.test(value))?.[1] ?? value;
-}
-
-const NUMBER_OF: Record<string, number> = { instance: 17, message: 981, conversation: 44 };
-
-function isNumbered(key: string, value: unknown): value is { id: number } {
-  return key in NUMBER_OF && typeof value === "object" && value !== null;
-}

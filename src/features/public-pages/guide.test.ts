@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { ROOT } from "../../../test/source-files.ts";
+import { EVENT_NAMES, STREAM_EVENTS } from "../events/contract.ts";
 import { createGuide, GUIDE, guidePath, toHtml } from "./guide.ts";
 
 const guide = createGuide(join(ROOT, "docs"));
@@ -30,7 +31,7 @@ describe.each(GUIDE)("the page $slug", ({ slug }) => {
 test("the page of the events holds a payload of each event that it lists", async () => {
   const html = await guide("events");
   const listed = [...html.matchAll(/<a href="#([\w-]+)">payload<\/a>/g)].map(([, id]) => id);
-  expect(listed).toHaveLength(14);
+  expect(listed).toHaveLength([...EVENT_NAMES, ...STREAM_EVENTS].length);
   for (const id of listed) expect(html).toContain(`id="${id}"`);
 });
 
