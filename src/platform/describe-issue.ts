@@ -16,8 +16,16 @@ const FORMATS: Readonly<Record<string, string>> = {
   base64url: "must be base64url without padding",
 };
 
-/** The sentence of the gateway for a value that a schema of zod refuses, where the schema has none of its own. */
-export function describeIssue(issue: RawIssue): string {
+/** A body may hold hundreds of thousands of issues, and a refusal names 50; a union describes each of its branches. */
+const MAX_DESCRIBED = 10_000;
+
+/** The gateway's sentences for what the schemas of one parse refuse, where a schema has none of its own. */
+export function createIssueDescriber(): (issue: RawIssue) => string {
+  let described = 0;
+  return (issue) => (++described > MAX_DESCRIBED ? "is not valid" : describeIssue(issue));
+}
+
+function describeIssue(issue: RawIssue): string {
   // A check, such as the largest number, stands on the schema that it is part of.
   const schema = (issue.schema ?? issue.inst) as Schema | undefined;
   if (issue.code === "too_small" || issue.code === "too_big") return describeSize(issue, schema);
@@ -102,7 +110,16 @@ interface Limits {
   most?: number | undefined;
 }
 
+/** A JSON Schema takes longer to build than a value to check, so each schema is read once. */
+const knownLimits = new WeakMap<Schema, Limits>();
+
 function limitsOf(schema: Schema): Limits {
+  const limits = knownLimits.get(schema) ?? readLimits(schema);
+  knownLimits.set(schema, limits);
+  return limits;
+}
+
+function readLimits(schema: Schema): Limits {
   const described = z.toJSONSchema(schema, { io: "input", unrepresentable: "any" });
   const { type, minimum, exclusiveMinimum, maximum, exclusiveMaximum } = described;
   const isWhole = type === "integer";

@@ -2,7 +2,7 @@ import type { z } from "zod";
 import { withoutAbsentNulls } from "./absent-nulls.ts";
 import { nameAsSent, readPath, resolveAliases } from "./aliases.ts";
 import { cleanJson } from "./clean-text.ts";
-import { describeIssue } from "./describe-issue.ts";
+import { createIssueDescriber } from "./describe-issue.ts";
 import { GatewayError } from "./errors.ts";
 import type { InputOf, Route } from "./route.ts";
 
@@ -33,7 +33,7 @@ export function readInput<R extends Route>(
   refuseUnknownFilters(route, parts.query);
   const given = convert(resolveAliases(sent, route.aliases));
   const input = withoutAbsentNulls(route.input, { ...given, ...cleanJson(parts.path) });
-  const parsed = route.input.safeParse(input, { error: describeIssue });
+  const parsed = route.input.safeParse(input, { error: createIssueDescriber() });
   if (parsed.success) return parsed.data as InputOf<R>;
   throw nameFieldsAsSent(invalidInput(parsed.error.issues, input), route, sent);
 }
@@ -102,6 +102,7 @@ function collect(route: Route, { query, body }: RequestParts): Record<string, un
 /** A refusal for what a schema found wrong with a value: one sentence per field. */
 export function invalidInput(issues: readonly z.core.$ZodIssue[], input: unknown): GatewayError {
   const faults = issues
+    .slice(0, MAX_FIELDS)
     .flatMap((issue) => flatten(issue))
     .slice(0, MAX_FIELDS)
     .map((fault) => describeFault(fault, input));

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { cpuMsOf } from "../../../test/cpu-time.ts";
 import {
   newPhone,
   startTestGateway,
@@ -40,11 +41,30 @@ async function rows(text: string): Promise<Record<string, unknown>[]> {
   return (await gateway.database.pool.query(text)).rows;
 }
 
+const manyFields = (count: number) =>
+  Object.fromEntries(Array.from({ length: count }, (_, n) => [`f${n}`, {}]));
+
 const campaignOf = async (id: number) => (await owner.getCampaign({ id })).data;
 
 async function completed(id: number): Promise<void> {
   await waitUntil(async () => (await campaignOf(id)).status === "completed", 60_000);
 }
+
+describe("a body of which every value is wrong", () => {
+  test.each<[string, (id: number) => [string, object]]>([
+    ["a list", (id) => [`POST /api/campaigns/${id}/recipients`, { lead_ids: Array(50_000).fill(-1) }]],
+    ["a map", () => ["POST /api/leads", { custom_fields: manyFields(80_000) }]],
+  ])("is refused at the price of %s, not of its descriptions", async (_, request) => {
+    const [http, body] = request(await createCampaign());
+    let answer: Awaited<ReturnType<RawCall>> | undefined;
+    const cpuMs = await cpuMsOf(async () => {
+      answer = await call(http, body);
+    });
+    expect(answer).toMatchObject({ status: 400, body: { code: "VALIDATION_ERROR" } });
+    expect(JSON.stringify(answer?.body).length).toBeLessThan(8_192);
+    expect(cpuMs).toBeLessThan(1_000);
+  });
+});
 
 describe("an Idempotency-Key", () => {
   test("repeats the answer to recipients, a start, a pause and a cancel, and does nothing twice", async () => {

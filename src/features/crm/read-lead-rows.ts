@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import { unmarkCell } from "../../platform/csv-line.ts";
 import { type CsvRecord, readCsvTable } from "../../platform/csv-records.ts";
-import { describeIssue } from "../../platform/describe-issue.ts";
+import { createIssueDescriber } from "../../platform/describe-issue.ts";
 import { GatewayError, invalidField } from "../../platform/errors.ts";
 import { personOf, readPhone } from "../contacts/contacts.ts";
 import { CUSTOM_FIELD_COLUMN, leadRow, MAX_FIELDS, MAX_IMPORTED, TAG_SEPARATOR } from "./contract.ts";
@@ -148,7 +148,7 @@ function toLead(
 }
 
 function parseRow(row: Record<string, unknown>): z.output<typeof leadRow> {
-  const parsed = leadRow.safeParse(row, { error: describeIssue });
+  const parsed = leadRow.safeParse(row, { error: createIssueDescriber() });
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
   throw invalidField(issue?.path.join(".") ?? "", issue?.message ?? "is not valid");

@@ -4,7 +4,7 @@ import { withoutAbsentNulls } from "../../platform/absent-nulls.ts";
 import { resolveAliases } from "../../platform/aliases.ts";
 import { cleanJson } from "../../platform/clean-text.ts";
 import type { Trx } from "../../platform/db.ts";
-import { describeIssue } from "../../platform/describe-issue.ts";
+import { createIssueDescriber } from "../../platform/describe-issue.ts";
 import { invalidField } from "../../platform/errors.ts";
 import { invalidInput } from "../../platform/read-input.ts";
 import { placeOf, type SecretBox } from "../../platform/secret-box.ts";
@@ -34,7 +34,7 @@ export async function readDraft(
   const isSame = Object.keys(given).length === 0 && before !== undefined;
   const fields = isSame ? before.config : readFields(provider, given, before);
   const settings = withoutAbsentNulls(provider.config, fields);
-  const parsed = provider.config.safeParse(settings, { error: describeIssue });
+  const parsed = provider.config.safeParse(settings, { error: createIssueDescriber() });
   if (!parsed.success) throw invalidInput(parsed.error.issues, settings);
   const issue = await outgoing.refusal(String(parsed.data[provider.address]));
   if (issue) throw invalidField(provider.address, issue);
