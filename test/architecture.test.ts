@@ -140,6 +140,16 @@ describe("imports", () => {
     expect(up).toEqual([]);
   });
 
+  test("of the program are its own files and packages that it installs, never those of the tests", () => {
+    const { devDependencies } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
+    const names = Object.keys(devDependencies);
+    const forTests = breaches(
+      (_, target) =>
+        target.startsWith("test/") || names.some((name) => target === name || target.startsWith(`${name}/`)),
+    );
+    expect(forTests).toEqual([]);
+  });
+
   test.each(ONLY)("stay narrow: $why", ({ from, to, unless }) => {
     const wide = breaches(({ path }, target) => from.test(path) && to.test(target) && !unless.test(target));
     expect(wide).toEqual([]);

@@ -1,10 +1,10 @@
 import pg from "pg";
-import { Listener } from "../src/network/conformance.ts";
 import type { CredentialStore } from "../src/network/driver.ts";
 import { createSandboxControl } from "../src/network/sandbox/control.ts";
 import { createSandboxDriver, type SandboxDriver } from "../src/network/sandbox/driver.ts";
 import type { SandboxTiming } from "../src/network/sandbox/timing.ts";
 import type { SandboxControl } from "../src/network/sandbox-control.ts";
+import { Listener } from "./conformance/listener.ts";
 import { createTestDatabase, type TestDatabase } from "./database.ts";
 
 /** One process's way into the network. */

@@ -1,8 +1,6 @@
 import { readFileSync } from "node:fs";
 import tls from "node:tls";
 import { expect } from "vitest";
-import { type ContactControls, Listener, type PhoneControls, type Seen } from "../src/network/conformance.ts";
-import type { CallStage } from "../src/network/conformance-calls.ts";
 import type {
   Content,
   CredentialStore,
@@ -15,6 +13,9 @@ import type {
 import { phoneJid } from "../src/network/ids.ts";
 import { createWhatsAppDriver, type WhatsAppDriverOptions } from "../src/network/whatsapp/driver.ts";
 import type { WhatsAppTiming } from "../src/network/whatsapp/timing.ts";
+import { Listener } from "./conformance/listener.ts";
+import type { ContactControls, PhoneControls, Seen } from "./conformance/stage.ts";
+import type { OperationStage } from "./conformance/world.ts";
 import type { Said, WhatsAppControl } from "./whatsapp-server/control.ts";
 import { startWhatsAppServer, type WhatsAppServer } from "./whatsapp-server/server.ts";
 import { worldOf } from "./whatsapp-world.ts";
@@ -34,7 +35,7 @@ export const QUICK: Partial<WhatsAppTiming> = {
   startBackoffMs: 20,
 };
 
-export interface WhatsAppStage extends CallStage {
+export interface WhatsAppStage extends OperationStage {
   server: WhatsAppServer;
   control: WhatsAppControl;
   /** A session of a driver of its own, which ends with the stage. */

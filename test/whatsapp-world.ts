@@ -1,7 +1,7 @@
 import type { ChatState } from "../src/network/calls.ts";
-import type { MemberChange, NewPerson, World } from "../src/network/conformance-calls.ts";
 import type { Jid } from "../src/network/driver.ts";
 import { phoneJid } from "../src/network/ids.ts";
+import type { MemberChange, NewPerson, World } from "./conformance/world.ts";
 import type { AppSetting, GroupChange, WhatsAppControl } from "./whatsapp-server/control.ts";
 
 /** The rest of the network around a paired phone and a contact, both by digits. */

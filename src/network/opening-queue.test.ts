@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { eventually } from "./conformance.ts";
+import { eventually } from "../../test/conformance/listener.ts";
 import { OpeningQueue } from "./opening-queue.ts";
 
 const turn = () => new Promise((done) => setTimeout(done, 5));

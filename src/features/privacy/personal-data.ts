@@ -7,14 +7,13 @@ import {
   CONTENT,
   ERROR,
   EVENT_BODY,
+  emptied,
   nothing,
   numbered,
+  reworded,
   SENDER,
   type TableData,
 } from "./treatments.ts";
-
-const empty = sql`'{}'::jsonb`;
-const words = sql`'anonymized'`;
 
 /**
  * Every column of the gateway's own tables: what it tells of a person, and what an anonymisation makes of it. A column
@@ -53,7 +52,7 @@ export const PERSONAL_DATA = {
       name: numbered("account"),
       profile_name: nothing("account"),
       profile_picture_url: nothing("account"),
-      metadata: always(empty, "account"),
+      metadata: emptied("account"),
       pairing_phone: nothing("account"),
     },
   },
@@ -118,7 +117,7 @@ export const PERSONAL_DATA = {
     plain: "id account_id instance_id message size blob created_at ready_at",
     personal: {
       status: always(sql`'expired'`, "messages"),
-      reason: always(words, "messages"),
+      reason: reworded("messages"),
       upload: nothing("messages"),
       sha256: nothing("messages"),
       mime_type: always(sql`split_part(mime_type, ';', 1)`, "messages"),
@@ -174,7 +173,7 @@ export const PERSONAL_DATA = {
       "id event_id event_at event delivery_id webhook_id account_id instance_id attempt trigger success status_code error_class duration_ms created_at",
     kept: { columns: "url", because: "it is the receiver's, without what is secret in it" },
     personal: {
-      webhook_name: always(words, "account"),
+      webhook_name: reworded("account"),
       error: nothing("messages"),
       response_body: nothing("messages"),
     },
@@ -204,12 +203,12 @@ export const PERSONAL_DATA = {
       name: numbered("leads"),
       email: nothing("leads"),
       tags: always(sql`'{}'::text[]`, "leads"),
-      custom_fields: always(empty, "leads"),
+      custom_fields: emptied("leads"),
     },
   },
   lead_note: {
     plain: "id account_id lead_id user_id created_at",
-    personal: { note: always(words, "leads") },
+    personal: { note: reworded("leads") },
   },
   custom_field: {
     plain: "id account_id type created_at",
@@ -220,7 +219,7 @@ export const PERSONAL_DATA = {
     personal: {
       shortcut: numbered("account"),
       title: nothing("account"),
-      content: always(words, "account"),
+      content: reworded("account"),
       media_url: nothing("account"),
     },
   },
@@ -238,7 +237,7 @@ export const PERSONAL_DATA = {
       "id account_id instance_id lane status status_reason min_delay_ms max_delay_ms scheduled_at quiet_hours daily_limit consent_purpose stop_on_error_rate next_at started_at resumed_at ended_at archived_at created_at updated_at",
     personal: {
       name: numbered("messages"),
-      message_template: always(words, "messages"),
+      message_template: reworded("messages"),
       media: nothing("messages"),
     },
   },
@@ -247,7 +246,7 @@ export const PERSONAL_DATA = {
     personal: {
       phone: address("leads", "conversations"),
       person: nothing("leads", "conversations"),
-      variables: always(empty, "leads", "messages"),
+      variables: emptied("leads", "messages"),
     },
   },
   integration: {

@@ -47,6 +47,16 @@ export function always(value: RawBuilder<unknown>, ...parts: Part[]): Treatment 
   return { parts, to: () => value };
 }
 
+/** One word in the place of a text. */
+export function reworded(...parts: Part[]): Treatment {
+  return always(sql`'anonymized'`, ...parts);
+}
+
+/** An object without fields. */
+export function emptied(...parts: Part[]): Treatment {
+  return always(sql`'{}'::jsonb`, ...parts);
+}
+
 /** A phone, a jid or a LID: the same person gets the same name in all places that one request reaches. */
 export function address(...parts: Part[]): Treatment {
   return { parts, to: (column, { request }) => surrogate(request, sql.ref(column)) };
@@ -68,7 +78,7 @@ function surrogate(request: number, value: RawBuilder<unknown>): RawBuilder<unkn
   return sql`surrogate_of(${request}, ${value})`;
 }
 
-/** Who wrote: with the conversations somebody else of whom one can still tell what is theirs, else nobody. */
+/** Who wrote: a surrogate when the conversations are anonymised too, else null. */
 export const SENDER: Treatment = {
   parts: ["messages"],
   to: (column, { request, parts }) => {

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { fetchWhole, Listener } from "../../../test/conformance/listener.ts";
 import { keepInMemory, type SandboxNetwork, startSandboxNetwork } from "../../../test/sandbox-network.ts";
 import { type Served, serveFeature } from "../../../test/serve-feature.ts";
-import { fetchWhole, Listener } from "../../network/conformance.ts";
 import type { Jid } from "../../network/driver.ts";
 import { findPicture } from "../../network/sandbox/pictures.ts";
 import { type Database, openDatabase } from "../../platform/db.ts";

@@ -1,17 +1,12 @@
 import type { Pool } from "pg";
 import { afterAll, beforeAll, expect } from "vitest";
+import { describeDriver } from "../../../test/conformance/driver-suite.ts";
+import { fetchWhole, type Listener } from "../../../test/conformance/listener.ts";
+import { describeOperations } from "../../../test/conformance/operation-suite.ts";
+import type { ContactControls, PhoneControls, Seen, StageOptions } from "../../../test/conformance/stage.ts";
+import type { GroupView, OperationStage, World } from "../../../test/conformance/world.ts";
 import { createTestDatabase, type TestDatabase } from "../../../test/database.ts";
 import { keepInMemory, startSandboxNetwork } from "../../../test/sandbox-network.ts";
-import {
-  type ContactControls,
-  describeDriver,
-  fetchWhole,
-  type Listener,
-  type PhoneControls,
-  type Seen,
-  type StageOptions,
-} from "../conformance.ts";
-import { type CallStage, describeCalls, type GroupView, type World } from "../conformance-calls.ts";
 import type { Jid, MediaContent, MessageId, NetworkEvent } from "../driver.ts";
 import { groupJid, newMessageId, phoneJid } from "../ids.ts";
 import type { SandboxControl } from "../sandbox-control.ts";
@@ -28,7 +23,7 @@ beforeAll(async () => {
 
 afterAll(() => store.drop());
 
-async function startStage({ shortQr }: StageOptions = {}): Promise<CallStage> {
+async function startStage({ shortQr }: StageOptions = {}): Promise<OperationStage> {
   const { driver, control, pool, pair, open, stop } = await startSandboxNetwork({
     store,
     ...(shortQr && { firstQrMs: 60, laterQrMs: 20 }),
@@ -52,7 +47,7 @@ async function startStage({ shortQr }: StageOptions = {}): Promise<CallStage> {
 }
 
 describeDriver("sandbox", startStage);
-describeCalls("sandbox", startStage);
+describeOperations("sandbox", startStage);
 
 function phoneOn(control: SandboxControl): PhoneControls {
   return {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { eventually, type Listener } from "../../../test/conformance/listener.ts";
 import { type SandboxNetwork, startSandboxNetwork } from "../../../test/sandbox-network.ts";
-import { eventually, type Listener } from "../conformance.ts";
 
 const SESSIONS = 6;
 const PER_SECOND = 4;

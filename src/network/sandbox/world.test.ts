@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { eventually, type Listener } from "../../../test/conformance/listener.ts";
 import { createTestDatabase, type TestDatabase } from "../../../test/database.ts";
 import { type SandboxNetwork, startSandboxNetwork } from "../../../test/sandbox-network.ts";
-import { eventually, type Listener } from "../conformance.ts";
 import type { Content, Jid } from "../driver.ts";
 import { newMessageId, phoneJid } from "../ids.ts";
 

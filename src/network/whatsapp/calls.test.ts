@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { eventually, Listener } from "../../../test/conformance/listener.ts";
 import { startWhatsAppStage, type WhatsAppStage } from "../../../test/whatsapp-stage.ts";
 import type { CallResult } from "../calls.ts";
-import { eventually, Listener } from "../conformance.ts";
 import type { Content, Jid, NetworkEvent, Session } from "../driver.ts";
 import { groupJid, newMessageId } from "../ids.ts";
 

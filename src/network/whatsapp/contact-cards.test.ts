@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { Listener } from "../../../test/conformance/listener.ts";
 import { cpuMsOf } from "../../../test/cpu-time.ts";
 import { startWhatsAppStage, type WhatsAppStage } from "../../../test/whatsapp-stage.ts";
-import type { Listener } from "../conformance.ts";
 import type { Content } from "../driver.ts";
 
 let stage: WhatsAppStage;

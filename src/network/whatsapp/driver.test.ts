@@ -1,6 +1,6 @@
+import { describeDriver } from "../../../test/conformance/driver-suite.ts";
+import { describeOperations } from "../../../test/conformance/operation-suite.ts";
 import { startWhatsAppStage } from "../../../test/whatsapp-stage.ts";
-import { describeDriver } from "../conformance.ts";
-import { describeCalls } from "../conformance-calls.ts";
 
 describeDriver("whatsapp", startWhatsAppStage);
-describeCalls("whatsapp", startWhatsAppStage);
+describeOperations("whatsapp", startWhatsAppStage);

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { eventually, type Listener } from "../../../test/conformance/listener.ts";
 import {
   createDriver,
   type MemoryCredentials,
@@ -6,7 +7,6 @@ import {
   type WhatsAppStage,
   type WhatsAppStageOptions,
 } from "../../../test/whatsapp-stage.ts";
-import { eventually, type Listener } from "../conformance.ts";
 import type { Content, SendResult } from "../driver.ts";
 import { newMessageId } from "../ids.ts";
 import { WHATSAPP_TIMING } from "./timing.ts";

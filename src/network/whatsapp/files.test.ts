@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { eventually, fetchWhole, type Listener } from "../../../test/conformance/listener.ts";
 import { startWhatsAppStage, type WhatsAppStage } from "../../../test/whatsapp-stage.ts";
-import { eventually, fetchWhole, type Listener } from "../conformance.ts";
 import type { MediaContent } from "../driver.ts";
 
 let stage: WhatsAppStage;

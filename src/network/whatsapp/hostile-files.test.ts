@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { type AddressInfo, createServer, type LookupFunction, type Server } from "node:net";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { eventually, fetchWhole, type Listener } from "../../../test/conformance/listener.ts";
 import { startWhatsAppStage, type WhatsAppStage } from "../../../test/whatsapp-stage.ts";
-import { eventually, fetchWhole, type Listener } from "../conformance.ts";
 import type { Jid, MediaContent, MessageId } from "../driver.ts";
 import { newMessageId } from "../ids.ts";
 

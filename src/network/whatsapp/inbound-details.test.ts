@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Listener } from "../../../test/conformance/listener.ts";
 import { startWhatsAppStage, type WhatsAppStage } from "../../../test/whatsapp-stage.ts";
-import type { Listener } from "../conformance.ts";
 import type { Content, MessageId } from "../driver.ts";
 
 let stage: WhatsAppStage;

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { eventually } from "../../../test/conformance/listener.ts";
 import {
   createDriver,
   keepInMemory,
@@ -6,7 +7,6 @@ import {
   startWhatsAppStage,
   type WhatsAppStage,
 } from "../../../test/whatsapp-stage.ts";
-import { eventually } from "../conformance.ts";
 import type { Jid, MessageId, NetworkEvent, PairingChange, Session } from "../driver.ts";
 import { newMessageId } from "../ids.ts";
 import type { WhatsAppDriver } from "./driver.ts";

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { eventually, type Listener } from "../../../test/conformance/listener.ts";
 import { SAMPLE } from "../../../test/sample-files.ts";
 import { startWhatsAppStage, type WhatsAppStage } from "../../../test/whatsapp-stage.ts";
-import { eventually, type Listener } from "../conformance.ts";
 import type { MediaContent, MediaType } from "../driver.ts";
 import { newMessageId } from "../ids.ts";
 

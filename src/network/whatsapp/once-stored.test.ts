@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { eventually, Listener } from "../../../test/conformance/listener.ts";
 import {
   createDriver,
   keepInMemory,
   startWhatsAppStage,
   type WhatsAppStage,
 } from "../../../test/whatsapp-stage.ts";
-import { eventually, Listener } from "../conformance.ts";
 import type { NetworkEvent } from "../driver.ts";
 import { newMessageId } from "../ids.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
+import { Listener } from "../../../test/conformance/listener.ts";
 import { createDriver, startWhatsAppStage } from "../../../test/whatsapp-stage.ts";
-import { Listener } from "../conformance.ts";
 
 describe("connections that open together", () => {
   it("log in in this order", async () => {

@@ -1,8 +1,8 @@
 import { AsyncLocalStorage, executionAsyncResource } from "node:async_hooks";
 import { createRequire } from "node:module";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { Listener } from "../../../test/conformance/listener.ts";
 import { startWhatsAppStage, type WhatsAppStage } from "../../../test/whatsapp-stage.ts";
-import { Listener } from "../conformance.ts";
 import { installPooledStorage, poolStorages } from "./pooled-storage.ts";
 
 describe("the console", () => {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { eventually, type Listener } from "../../../test/conformance/listener.ts";
 import { startWhatsAppStage, type WhatsAppStage } from "../../../test/whatsapp-stage.ts";
-import { eventually, type Listener } from "../conformance.ts";
 import type { Content, Jid, MediaContent, MessageId, Quoted } from "../driver.ts";
 import { newMessageId } from "../ids.ts";
 import { QUOTED_TEXT_MAX, quoteContent } from "../quote.ts";

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { eventually, type Listener } from "../../../test/conformance/listener.ts";
 import { inBase64, SAMPLE } from "../../../test/sample-files.ts";
 import { startWhatsAppStage, type WhatsAppStage } from "../../../test/whatsapp-stage.ts";
-import { eventually, type Listener } from "../conformance.ts";
 import type { Content, Jid, MessageId } from "../driver.ts";
 import { newMessageId } from "../ids.ts";
 

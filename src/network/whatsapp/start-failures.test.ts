@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { Listener } from "../../../test/conformance/listener.ts";
 import {
   createDriver,
   keepInMemory,
   startWhatsAppStage,
   type WhatsAppStage,
 } from "../../../test/whatsapp-stage.ts";
-import { Listener } from "../conformance.ts";
 import { START_TIMING } from "../start-failures.ts";
 import { loadLibrary } from "./load-library.ts";
 

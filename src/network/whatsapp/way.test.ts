@@ -1,8 +1,8 @@
 import type { LookupFunction } from "node:net";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { fetchWhole, type Listener } from "../../../test/conformance/listener.ts";
 import { type ProxyServer, startHttpProxy, startSocksProxy } from "../../../test/proxy-server.ts";
 import { startWhatsAppStage, type WhatsAppStage } from "../../../test/whatsapp-stage.ts";
-import { fetchWhole, type Listener } from "../conformance.ts";
 import type { MediaContent } from "../driver.ts";
 import { newMessageId } from "../ids.ts";
 

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { eventually, type Listener } from "../../../../test/conformance/listener.ts";
 import { parseQr } from "../../../../test/whatsapp-server/pairing.ts";
 import {
   keepInMemory,
@@ -7,7 +8,6 @@ import {
   type WhatsAppStage,
   type WhatsAppStageOptions,
 } from "../../../../test/whatsapp-stage.ts";
-import { eventually, type Listener } from "../../conformance.ts";
 
 let stage: WhatsAppStage;
 

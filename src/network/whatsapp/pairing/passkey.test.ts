@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { eventually, type Listener } from "../../../../test/conformance/listener.ts";
 import type { PasskeyDemand } from "../../../../test/whatsapp-server/control.ts";
 import { startWhatsAppStage, type WhatsAppStage } from "../../../../test/whatsapp-stage.ts";
 import type { PasskeyCalls, PasskeyStage } from "../../calls.ts";
-import { eventually, type Listener } from "../../conformance.ts";
 import type { WhatsAppTiming } from "../timing.ts";
 
 let stage: WhatsAppStage;

@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { eventually, type Listener } from "../../../../test/conformance/listener.ts";
 import {
   keepInMemory,
   type MemoryCredentials,
   startWhatsAppStage,
   type WhatsAppStage,
 } from "../../../../test/whatsapp-stage.ts";
-import { eventually, type Listener } from "../../conformance.ts";
 
 let stage: WhatsAppStage;
 

@@ -1,0 +1,25 @@
+import { expect } from "vitest";
+import type { CallResult } from "../../src/network/calls.ts";
+import type { Jid } from "../../src/network/driver.ts";
+
+/** What was asked for; an answer of another kind fails the test. */
+export function done<Value>(result: CallResult<Value>): Value {
+  if (result.outcome !== "done") expect.fail(`not done: ${JSON.stringify(result)}`);
+  return result.value;
+}
+
+export function refused(code: string) {
+  return { outcome: "refused", code, reason: expect.any(String) };
+}
+
+export function digits(jid: Jid): string {
+  return jid.replace(/@.*/, "");
+}
+
+export const LID = expect.stringMatching(/^\d+@lid$/);
+
+/** The smallest JPEG that a decoder takes: one grey pixel. */
+export const JPEG = Buffer.from(
+  "/9j/4AAQSkZJRgABAQEASABIAAD/2wBDAAMCAgICAgMCAgIDAwMDBAYEBAQEBAgGBgUGCQgKCgkICQkKDA8MCgsOCwkJDRENDg8QEBEQCgwSExIQEw8QEBD/wAALCAABAAEBAREA/8QAFAABAAAAAAAAAAAAAAAAAAAACf/EABQQAQAAAAAAAAAAAAAAAAAAAAD/2gAIAQEAAD8AVN//2Q==",
+  "base64",
+);

@@ -1,0 +1,28 @@
+import { expect, it } from "vitest";
+import { done } from "./answers.ts";
+import { eventually, Listener } from "./listener.ts";
+import type { OperationStory } from "./operation-story.ts";
+
+/** The part of the suite about calls, and while it is not connected. */
+export function describeCalls(story: OperationStory): void {
+  it("rejects a call", async () => {
+    const before = story.listener.all("call_received").length;
+    await story.stage.contact.calls();
+    const { call_id, from } = await story.listener.heard("call_received", before + 1);
+    done(await story.session.rejectCall(call_id, from.jid));
+    await eventually(async () => expect(await story.world.rejectedCalls()).toContain(call_id));
+  });
+
+  it("answers nothing while it is not connected", async () => {
+    const { session } = new Listener(story.stage.driver, story.stage.credentials());
+    const group = await story.ownGroup(story.contact);
+    const answers = await Promise.all([
+      session.contacts?.check([story.contact]),
+      session.chats?.setState(story.stage.contact.jid, { archived: true }),
+      session.profile?.get(),
+      session.groups?.get(group),
+      session.rejectCall?.("CALL", story.stage.contact.jid),
+    ]);
+    expect(answers.map((one) => one?.outcome)).toEqual(Array(answers.length).fill("failed"));
+  });
+}

@@ -1,0 +1,99 @@
+import { describe, expect, it } from "vitest";
+import { newMessageId } from "../../src/network/ids.ts";
+import { text } from "./contents.ts";
+import type { DriverStory } from "./driver-story.ts";
+
+/** The part of the suite about the life of a connection. */
+export function describeConnection(story: DriverStory): void {
+  describe("connection", () => {
+    it("logs in with a kept identity and shows no QR", async () => {
+      const first = await story.pair();
+      await first.session.disconnect();
+      const second = story.open(first.credentials);
+      second.session.connect();
+      const { me } = await second.heard("connected");
+      expect([me.phone, second.all("qr")]).toEqual([story.stage.phone.number, []]);
+    });
+
+    it("connects once however often it is asked to", async () => {
+      const listener = story.open();
+      for (let i = 0; i < 3; i++) listener.session.connect();
+      await story.stage.phone.scan((await listener.heard("qr")).qr);
+      await listener.heard("connected");
+      listener.session.connect();
+      await listener.message(await story.stage.contact.says(text("still one?")));
+      expect([listener.all("qr").length, listener.all("connected").length]).toEqual([1, 1]);
+    });
+
+    it("comes back by itself after the connection is lost", async () => {
+      const listener = await story.pair();
+      await story.stage.phone.drop();
+      const lost = await listener.heard("disconnected");
+      expect(lost).toMatchObject({ reason: "connection_lost", will_retry: true });
+      await listener.heard("connected", 2);
+      await story.send(listener, text("back"));
+      expect(listener.all("qr")).toHaveLength(1);
+    });
+
+    it("gives way to a second session with the same identity and does not come back", async () => {
+      const first = await story.pair();
+      const second = story.open(first.credentials);
+      second.session.connect();
+      await second.heard("connected");
+      const replaced = await first.heard("disconnected");
+      expect(replaced).toMatchObject({ reason: "replaced", will_retry: false });
+      const result = await first.session.send(story.stage.contact.jid, text("me too"), {
+        id: newMessageId(),
+      });
+      expect(result).toMatchObject({ outcome: "not_sent", is_offline: true });
+      await second.message(await story.stage.contact.says(text("to the second")));
+      expect(first.all("connected")).toHaveLength(1);
+    });
+
+    it("keeps the identity when it is disconnected, and sends nothing then", async () => {
+      const listener = await story.pair();
+      await listener.session.disconnect();
+      expect(await listener.credentials.load()).toBeDefined();
+      const result = await listener.session.send(story.stage.contact.jid, text("too late"), {
+        id: newMessageId(),
+      });
+      expect(result).toMatchObject({ outcome: "not_sent", is_offline: true });
+      listener.session.connect();
+      await listener.heard("connected", 2);
+    });
+
+    it("forgets the identity on logout, and pairs anew", async () => {
+      const listener = await story.pair();
+      await listener.session.logout();
+      expect(await listener.credentials.load()).toBeUndefined();
+      expect(listener.all("logged_out")).toEqual([]);
+      listener.session.connect();
+      await listener.heard("qr", 2);
+    });
+
+    it("says so when the phone has unlinked it", async () => {
+      const listener = await story.pair();
+      await story.stage.phone.unlink();
+      await listener.heard("logged_out");
+      expect(await listener.credentials.load()).toBeUndefined();
+    });
+
+    it("hears at the next login that it was unlinked while it was away", async () => {
+      const listener = await story.pair();
+      await listener.session.disconnect();
+      await story.stage.phone.unlink();
+      listener.session.connect();
+      await listener.heard("logged_out");
+      expect(listener.all("connected")).toHaveLength(1);
+    });
+
+    it("says that it is banned and stays away", async () => {
+      const listener = await story.pair();
+      await story.stage.phone.ban();
+      await listener.heard("banned");
+      listener.session.connect();
+      await listener.heard("banned", 2);
+      expect(listener.all("connected")).toHaveLength(1);
+    });
+  });
+}

@@ -1,0 +1,204 @@
+import { describe, expect, it } from "vitest";
+import type { GroupChange, ParticipantAction } from "../../src/network/calls.ts";
+import type { Jid } from "../../src/network/driver.ts";
+import { groupJid, newMessageId, phoneJid } from "../../src/network/ids.ts";
+import { done, JPEG, LID, refused } from "./answers.ts";
+import type { OperationStory } from "./operation-story.ts";
+
+const NOBODY_GROUP = groupJid("120363999999999999");
+
+/** The part of the suite about groups. */
+export function describeGroups(story: OperationStory): void {
+  describe("about groups", () => {
+    it("makes one, with a result for each person", async () => {
+      const ana = await story.world.addPerson();
+      const shy = await story.world.addPerson({ refusesGroups: true });
+      const people = [ana.jid, shy.jid, story.stage.nobody];
+      const { group, results } = done(await story.session.groups.create("Trip", people));
+      expect(results).toEqual([
+        { jid: ana.jid, status: 200 },
+        { jid: shy.jid, status: 403 },
+        { jid: story.stage.nobody, status: 404 },
+      ]);
+      expect(group).toMatchObject({
+        subject: "Trip",
+        description: null,
+        owner: phoneJid(story.phone),
+        announce: false,
+        locked: false,
+        created_at: expect.any(Date),
+      });
+      expect(group.participants).toHaveLength(2);
+      expect(group.participants).toContainEqual({ jid: ana.jid, lid: LID, phone: ana.number, admin: null });
+      expect(group.participants.find((one) => one.phone === story.phone)?.admin).toBe("superadmin");
+      expect((await story.world.group(group.jid)).members).toEqual({
+        [story.phone]: true,
+        [ana.number]: false,
+      });
+    });
+
+    it("lists those that the phone is in, and tells of one", async () => {
+      const mine = await story.ownGroup(story.contact);
+      const theirs = await story.world.addGroup("Theirs", [story.contact]);
+      const listed = done(await story.session.groups.list());
+      expect(listed.map((one) => one.jid)).toContain(mine);
+      expect(listed.map((one) => one.jid)).not.toContain(theirs);
+      const group = done(await story.session.groups.get(mine));
+      expect(listed.find((one) => one.jid === mine)).toEqual(group);
+      expect(group.participants.map((one) => [one.phone, one.admin])).toEqual([
+        [story.phone, "superadmin"],
+        [story.contact, null],
+      ]);
+    });
+
+    it("sees the change of a group at once, also one of its own", async () => {
+      const group = await story.ownGroup(story.contact);
+      done(await story.session.groups.get(group));
+      done(await story.session.groups.update(group, { subject: "Renamed" }));
+      expect(done(await story.session.groups.get(group)).subject).toBe("Renamed");
+    });
+
+    it("adds, promotes, demotes and removes, with a result for each person", async () => {
+      const ana = await story.world.addPerson();
+      const shy = await story.world.addPerson({ refusesGroups: true });
+      const group = await story.ownGroup(story.contact);
+      const act = async (action: ParticipantAction, ...people: Jid[]) =>
+        done(await story.session.groups.updateParticipants(group, action, people));
+      expect(await act("add", ana.jid, shy.jid, story.stage.nobody, story.stage.contact.jid)).toEqual([
+        { jid: ana.jid, status: 200 },
+        { jid: shy.jid, status: 403 },
+        { jid: story.stage.nobody, status: 404 },
+        { jid: story.stage.contact.jid, status: 409 },
+      ]);
+      expect(await act("promote", ana.jid, shy.jid)).toEqual([
+        { jid: ana.jid, status: 200 },
+        { jid: shy.jid, status: 404 },
+      ]);
+      expect((await story.world.group(group)).members).toEqual({
+        [story.phone]: true,
+        [story.contact]: false,
+        [ana.number]: true,
+      });
+      expect(await act("demote", ana.jid)).toEqual([{ jid: ana.jid, status: 200 }]);
+      expect(await act("remove", ana.jid, shy.jid)).toEqual([
+        { jid: ana.jid, status: 200 },
+        { jid: shy.jid, status: 404 },
+      ]);
+      expect((await story.world.group(group)).members).toEqual({
+        [story.phone]: true,
+        [story.contact]: false,
+      });
+    });
+
+    it("changes each of the settings", async () => {
+      const group = await story.ownGroup(story.contact);
+      const changes: GroupChange[] = [
+        { subject: "New name" },
+        { description: "What it is for" },
+        { image: JPEG },
+        { announce: true },
+        { locked: true },
+      ];
+      for (const change of changes) done(await story.session.groups.update(group, change));
+      expect(await story.world.group(group)).toMatchObject({
+        subject: "New name",
+        description: "What it is for",
+        has_picture: true,
+        announce: true,
+        locked: true,
+      });
+      const opposites: GroupChange[] = [
+        { description: "" },
+        { image: null },
+        { announce: false },
+        { locked: false },
+      ];
+      for (const change of opposites) done(await story.session.groups.update(group, change));
+      expect(await story.world.group(group)).toMatchObject({
+        description: null,
+        has_picture: false,
+        announce: false,
+        locked: false,
+      });
+    });
+
+    it("is refused what only admins may do", async () => {
+      const { jid } = await story.world.addPerson();
+      const group = await story.world.addGroup("Theirs", [story.contact, story.phone]);
+      const { groups } = story.session;
+      expect(await groups.updateParticipants(group, "promote", [jid])).toMatchObject(refused("FORBIDDEN"));
+      expect(await groups.update(group, { announce: true })).toMatchObject(refused("FORBIDDEN"));
+      await story.world.changeGroup(story.contact, group, { locked: true });
+      expect(await groups.update(group, { subject: "Mine" })).toMatchObject(refused("FORBIDDEN"));
+      expect(await groups.update(group, { image: JPEG })).toMatchObject(refused("FORBIDDEN"));
+      expect((await story.world.group(group)).subject).toBe("Theirs");
+    });
+
+    it("is refused in a group that it is not in, and in one that is not there", async () => {
+      const theirs = await story.world.addGroup("Theirs", [story.contact]);
+      const { groups } = story.session;
+      expect(await groups.get(theirs)).toMatchObject(refused("FORBIDDEN"));
+      expect(await groups.update(theirs, { subject: "Mine" })).toMatchObject(refused("FORBIDDEN"));
+      expect(await groups.invite(theirs)).toMatchObject(refused("FORBIDDEN"));
+      const sent = story.session.send(theirs, { kind: "text", text: "Hi" }, { id: newMessageId() });
+      expect(await sent).toMatchObject({ ...refused("SEND_FAILED"), retryable: false });
+      expect(await groups.get(NOBODY_GROUP)).toMatchObject(refused("NOT_FOUND"));
+      expect(await groups.updateParticipants(NOBODY_GROUP, "add", [story.stage.contact.jid])).toMatchObject(
+        refused("NOT_FOUND"),
+      );
+      expect(await groups.leave(theirs)).toMatchObject(refused("NOT_FOUND"));
+      expect(await groups.leave(NOBODY_GROUP)).toMatchObject(refused("NOT_FOUND"));
+      const toNobody = story.session.send(NOBODY_GROUP, { kind: "text", text: "Hi" }, { id: newMessageId() });
+      expect(await toNobody).toMatchObject({ ...refused("SEND_FAILED"), retryable: false });
+    });
+
+    it("invites, joins by invitation and leaves", async () => {
+      const mine = await story.ownGroup(story.contact);
+      expect(done(await story.session.groups.invite(mine))).toBe((await story.world.group(mine)).invite);
+      const theirs = await story.world.addGroup("Theirs", [story.contact]);
+      const { invite } = await story.world.group(theirs);
+      expect(done(await story.session.groups.join(invite))).toBe(theirs);
+      expect((await story.world.group(theirs)).members).toHaveProperty(story.phone, false);
+      done(await story.session.groups.leave(theirs));
+      expect((await story.world.group(theirs)).members).not.toHaveProperty(story.phone);
+      expect(await story.session.groups.get(theirs)).toMatchObject(refused("FORBIDDEN"));
+      expect(await story.session.groups.join("NoSuchInvitation123456")).toMatchObject(refused("NOT_FOUND"));
+    });
+
+    it.each<[string, GroupChange, object]>([
+      ["subject", { subject: "Other" }, { subject: "Other" }],
+      ["description", { description: "Why" }, { description: "Why" }],
+      ["announce setting", { announce: true }, { announce: true }],
+      ["locked setting", { locked: true }, { locked: true }],
+    ])("tells of a new %s, and whose it is", async (_, change, expected) => {
+      const group = await story.world.addGroup("Theirs", [story.contact, story.phone]);
+      await story.world.changeGroup(story.contact, group, change);
+      const told = await story.changeOf(group, (one) => Object.keys(expected).every((key) => key in one));
+      expect(told).toMatchObject({ ...expected, by: { phone: story.contact } });
+    });
+
+    it("tells who came, went and became what in a group, and by whom", async () => {
+      const { number, jid } = await story.world.addPerson();
+      const group = await story.world.addGroup("Theirs", [story.contact, story.phone]);
+      for (const action of ["add", "promote", "demote", "remove"] as const) {
+        await story.world.changeGroup(story.contact, group, { action, who: [number] });
+        const told = await story.changeOf(group, (change) => change.participants?.action === action);
+        expect(told).toMatchObject({
+          participants: { action, who: [{ jid, lid: LID, phone: number }] },
+          by: { phone: story.contact },
+        });
+        expect(told.left).toBeUndefined();
+      }
+    });
+
+    it("tells that it was put into a group, and that it was removed from it", async () => {
+      const group = await story.world.addGroup("Theirs", [story.contact]);
+      await story.world.changeGroup(story.contact, group, { action: "add", who: [story.phone] });
+      const added = await story.changeOf(group, (change) => change.participants?.action === "add");
+      expect(added.participants?.who).toMatchObject([{ phone: story.phone }]);
+      await story.world.changeGroup(story.contact, group, { action: "remove", who: [story.phone] });
+      const removed = await story.changeOf(group, (change) => change.left === true);
+      expect(removed.by?.phone).toBe(story.contact);
+    });
+  });
+}

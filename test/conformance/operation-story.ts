@@ -1,0 +1,63 @@
+import { afterAll, beforeAll, expect } from "vitest";
+import type { Jid, NetworkEvent, Session } from "../../src/network/driver.ts";
+import { type EventOf, eventually, Listener } from "./listener.ts";
+import type { OperationStage, World } from "./world.ts";
+
+type GroupChanged = EventOf<"group_updated">["change"];
+
+/** One paired session for all tests about operations, and what they do with it. */
+export class OperationStory {
+  stage!: OperationStage;
+  listener!: Listener;
+
+  constructor(start: () => Promise<OperationStage>) {
+    beforeAll(async () => {
+      this.stage = await start();
+      this.listener = new Listener(this.stage.driver, this.stage.credentials());
+      await this.listener.pair(this.stage.phone);
+    });
+    afterAll(async () => {
+      await this.session.disconnect();
+      await this.stage.stop();
+    });
+  }
+
+  get world(): World {
+    return this.stage.world;
+  }
+
+  get session(): Required<Session> {
+    return this.listener.session as Required<Session>;
+  }
+
+  /** Digits of the paired phone. */
+  get phone(): string {
+    return this.stage.phone.number;
+  }
+
+  get contact(): string {
+    return this.stage.contact.number;
+  }
+
+  heardWhere<Type extends NetworkEvent["type"]>(
+    type: Type,
+    fits: (event: EventOf<Type>) => boolean,
+  ): Promise<EventOf<Type>> {
+    return eventually(() => {
+      const event = this.listener.all(type).find(fits);
+      expect(event, type).toBeDefined();
+      return event as EventOf<Type>;
+    });
+  }
+
+  /** The first change of a group that fits. */
+  async changeOf(group: Jid, fits: (change: GroupChanged) => boolean): Promise<GroupChanged> {
+    const fitting = (event: EventOf<"group_updated">) => event.group === group && fits(event.change);
+    return (await this.heardWhere("group_updated", fitting)).change;
+  }
+
+  /** A group of the paired phone, which is its admin. */
+  ownGroup(...others: string[]): Promise<Jid> {
+    return this.world.addGroup("Team", [this.phone, ...others]);
+  }
+}

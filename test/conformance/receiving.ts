@@ -1,0 +1,147 @@
+import { describe, expect, it } from "vitest";
+import type { Content, MediaContent, MessageId } from "../../src/network/driver.ts";
+import { DOT, PICTURE, text } from "./contents.ts";
+import type { DriverStory } from "./driver-story.ts";
+import { eventually, fetchWhole } from "./listener.ts";
+
+/** The part of the suite about what a session reports. */
+export function describeReceiving(story: DriverStory): void {
+  describe("receiving", () => {
+    it("reports a text once, with who wrote it", async () => {
+      const listener = await story.pair();
+      const id = await story.stage.contact.says(text("Oi!"));
+      const message = await listener.message(id);
+      expect(message).toMatchObject({
+        chat: story.stage.contact.jid,
+        chat_type: "contact",
+        from_me: false,
+        sender: {
+          jid: story.stage.contact.jid,
+          phone: story.stage.contact.number,
+          lid: expect.stringMatching(/@lid$/),
+        },
+        content: text("Oi!"),
+        at: expect.any(Date),
+      });
+      expect(message.offline).toBeUndefined();
+      // The network brings the next one of a chat only when it knows that the one before has come.
+      await listener.message(await story.stage.contact.says(text("Next")));
+      await story.stage.phone.drop();
+      await listener.heard("connected", 2);
+      await listener.message(await story.stage.contact.says(text("More")));
+      expect(listener.times(id)).toBe(1);
+    });
+
+    it("reports again what was not stored when the connection broke", async () => {
+      const listener = await story.pair();
+      let held = 0;
+      listener.gate = async (event) => {
+        if (event.type !== "message" || held > 0) return;
+        held++;
+        await new Promise(() => undefined);
+      };
+      const id = await story.stage.contact.says(text("Hold me"));
+      await eventually(() => expect(held).toBe(1));
+      await story.stage.phone.drop();
+      const message = await listener.message(id);
+      expect(message).toMatchObject({ id, offline: true });
+    });
+
+    it("reports again what the gateway failed to store", async () => {
+      const listener = await story.pair();
+      let failures = 0;
+      let isAway = true;
+      listener.gate = async (event) => {
+        if (event.type !== "message" || !isAway) return;
+        failures++;
+        throw new Error("the database is away");
+      };
+      const id = await story.stage.contact.says(text("Try again"));
+      await eventually(() => expect(failures).toBeGreaterThan(0));
+      await story.stage.phone.drop();
+      await listener.heard("disconnected");
+      isAway = false;
+      await listener.message(id);
+      expect(listener.times(id)).toBe(1);
+    });
+
+    it("keeps the order of a chat, also when some reports take long", async () => {
+      const listener = await story.pair();
+      let nth = 0;
+      listener.gate = async (event) => {
+        if (event.type === "message") await new Promise((done) => setTimeout(done, nth++ % 3));
+      };
+      const ids: MessageId[] = [];
+      for (let i = 0; i < 20; i++) ids.push(await story.stage.contact.says(text(`no. ${i}`)));
+      await eventually(() => expect(listener.all("message").map((one) => one.message.id)).toEqual(ids));
+    });
+
+    it("reports what waited while it was away, in order", async () => {
+      const listener = await story.pair();
+      await listener.session.disconnect();
+      const ids = [await story.stage.contact.says(text("one")), await story.stage.contact.says(text("two"))];
+      listener.session.connect();
+      await eventually(() => {
+        const messages = listener.all("message").map(({ message }) => [message.id, message.offline]);
+        expect(messages).toEqual(ids.map((id) => [id, true]));
+      });
+    });
+
+    it("reports a message of a group with its writer", async () => {
+      const listener = await story.pair();
+      const id = await story.stage.contact.says(text("Hi all"), { group: true });
+      const message = await listener.message(id);
+      expect(message.chat).toMatch(/@g\.us$/);
+      expect(message).toMatchObject({ chat_type: "group", sender: { phone: story.stage.contact.number } });
+    });
+
+    it.each<[string, Content]>([
+      ["a location", { kind: "location", latitude: 1.5, longitude: 2.5 }],
+      ["a contact", { kind: "contact", name: "Bia", phone: "5511999990001" }],
+    ])("reports %s", async (_, content) => {
+      const listener = await story.pair();
+      const message = await listener.message(await story.stage.contact.says(content));
+      expect(message.content).toMatchObject(content);
+    });
+
+    it("reports a file, whose bytes can be fetched until the network forgets them", async () => {
+      const listener = await story.pair();
+      const { content } = await listener.message(await story.stage.contact.says(PICTURE));
+      expect(content).toMatchObject({ kind: "media", media_type: "image", caption: "A dot", size: 4 });
+      const ref = structuredClone((content as MediaContent).ref);
+      expect(await fetchWhole(listener.session, ref)).toEqual(Buffer.from(DOT));
+      await story.stage.expireFiles();
+      expect(await fetchWhole(listener.session, ref)).toBeUndefined();
+    });
+
+    it("reports a reply with what it quotes", async () => {
+      const listener = await story.pair();
+      const id = await story.send(listener, text("Red or blue?"));
+      const quoted = { id, from_me: false, text: "Red or blue?" };
+      const { content } = await listener.message(await story.stage.contact.says({ ...text("Blue"), quoted }));
+      expect(content.quoted).toMatchObject({ id, from_me: true, text: "Red or blue?" });
+    });
+
+    it("reports edits, deletions, reactions and calls", async () => {
+      const listener = await story.pair();
+      const id = await story.stage.contact.says(text("Helo"));
+      await story.stage.contact.edits(id, "Hello");
+      await story.stage.contact.deletes(id);
+      const mine = await story.send(listener, text("mine"));
+      await story.stage.contact.reacts(mine, "❤️");
+      await story.stage.contact.calls();
+      const by = { phone: story.stage.contact.number };
+      const chat = story.stage.contact.jid;
+      expect(await listener.heard("message_edited")).toMatchObject({ chat, id, text: "Hello", by });
+      expect(await listener.heard("message_deleted")).toMatchObject({ chat, id, from_me: false, by });
+      expect(await listener.heard("message_reaction")).toMatchObject({
+        chat,
+        id: mine,
+        from_me: true,
+        reaction: "❤️",
+        by,
+      });
+      expect((await listener.heard("call_received")).from.phone).toBe(story.stage.contact.number);
+    });
+  });
+}

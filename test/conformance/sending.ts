@@ -1,0 +1,119 @@
+import { describe, expect, it } from "vitest";
+import type { Content, MessageId } from "../../src/network/driver.ts";
+import { newMessageId } from "../../src/network/ids.ts";
+import { DOT, PICTURE, text } from "./contents.ts";
+import type { DriverStory } from "./driver-story.ts";
+import { eventually } from "./listener.ts";
+
+/** The part of the suite about what a session sends. */
+export function describeSending(story: DriverStory): void {
+  describe("sending", () => {
+    it("delivers a text and hears how far it came", async () => {
+      const listener = await story.pair();
+      const id = await story.send(listener, text("Olá, 世界 👋"));
+      expect(await story.seen("message")).toMatchObject({ id, content: text("Olá, 世界 👋") });
+      const { ids, status, from_me, chat } = await listener.heard("message_status");
+      expect([ids, status, from_me, chat]).toEqual([[id], "delivered", true, story.stage.contact.jid]);
+      await story.stage.contact.reads(id);
+      expect(await listener.heard("message_status", 2)).toMatchObject({ ids: [id], status: "read" });
+    });
+
+    it("delivers a repeated id once", async () => {
+      const listener = await story.pair();
+      const id = await story.send(listener, text("once"));
+      await story.send(listener, text("once"), id);
+      expect(await story.stage.arrivals(id)).toBe(2);
+      const last = await story.send(listener, text("last"));
+      const messages = await eventually(async () => {
+        const all = (await story.stage.contact.seen()).filter((one) => one.type === "message");
+        expect(all.at(-1)?.id).toBe(last);
+        return all;
+      });
+      expect(messages.map((one) => one.id)).toEqual([id, last]);
+    });
+
+    it("is refused for somebody who is not on the network", async () => {
+      const listener = await story.pair();
+      const result = await listener.session.send(story.stage.nobody, text("hello?"), { id: newMessageId() });
+      expect(result).toMatchObject({
+        outcome: "refused",
+        code: "RECIPIENT_NOT_FOUND",
+        retryable: false,
+      });
+    });
+
+    it("keeps the order of a chat", async () => {
+      const listener = await story.pair();
+      const ids: MessageId[] = [];
+      for (let i = 0; i < 20; i++) ids.push(await story.send(listener, text(`no. ${i}`)));
+      await eventually(async () => {
+        const all = (await story.stage.contact.seen()).filter((one) => one.type === "message");
+        expect(all.map((one) => one.id)).toEqual(ids);
+      });
+    });
+
+    it("has not sent anything before it was ever paired", async () => {
+      const listener = story.open();
+      const result = await listener.session.send(story.stage.contact.jid, text("early"), {
+        id: newMessageId(),
+      });
+      expect(result.outcome).toBe("not_sent");
+    });
+
+    const contents: [string, Content][] = [
+      ["a location", { kind: "location", latitude: -23.5, longitude: -46.6, name: "Sé", address: "Centro" }],
+      ["a contact", { kind: "contact", name: "Bia", phone: "5511999990001" }],
+    ];
+    it.each(contents)("delivers %s", async (_, content) => {
+      const listener = await story.pair();
+      await story.send(listener, content);
+      expect((await story.seen("message")).content).toMatchObject(content);
+    });
+
+    it("delivers a file with its caption", async () => {
+      const listener = await story.pair();
+      const id = await story.send(listener, PICTURE);
+      const { content } = await story.seen("message");
+      expect(content).toMatchObject({ media_type: "image", mime_type: "image/png", caption: "A dot" });
+      expect(Buffer.from((await story.stage.contact.file(id)) ?? [])).toEqual(Buffer.from(DOT));
+    });
+
+    it("delivers a reply with what it quotes", async () => {
+      const listener = await story.pair();
+      const asked = await story.stage.contact.says(text("Which one?"));
+      await listener.message(asked);
+      const quoted = { id: asked, from_me: false, sender: story.stage.contact.jid, text: "Which one?" };
+      await story.send(listener, { ...text("The red one"), quoted });
+      expect((await story.seen("message")).content.quoted).toMatchObject({ id: asked, from_me: true });
+    });
+
+    it("edits, takes back and reacts", async () => {
+      const listener = await story.pair();
+      const { session } = listener;
+      const id = await story.send(listener, text("Helo"));
+      const target = { chat: story.stage.contact.jid, id, from_me: true };
+      const results = [
+        await session.edit?.(target, "Hello", { id: newMessageId() }),
+        await session.react?.(target, "👍", { id: newMessageId() }),
+        await session.deleteForEveryone?.(target, { id: newMessageId() }),
+      ];
+      expect(results.map((one) => one?.outcome)).toEqual(["accepted", "accepted", "accepted"]);
+      expect(await story.seen("edited")).toEqual({ type: "edited", id, text: "Hello" });
+      expect(await story.seen("reaction")).toEqual({ type: "reaction", id, reaction: "👍" });
+      expect(await story.seen("deleted")).toEqual({ type: "deleted", id });
+    });
+
+    it("marks as read, and shows its presence", async () => {
+      const listener = await story.pair();
+      const { session } = listener;
+      const id = await story.stage.contact.says(text("Seen?"));
+      await listener.message(id);
+      const read = await session.markRead?.(story.stage.contact.jid, [
+        { chat: story.stage.contact.jid, id, from_me: false },
+      ]);
+      expect(read?.outcome).toBe("accepted");
+      expect((await story.seen("read")).ids).toEqual([id]);
+      expect((await session.setPresence?.("typing", story.stage.contact.jid))?.outcome).toBe("accepted");
+    });
+  });
+}

@@ -1,0 +1,66 @@
+import type {
+  Content,
+  CredentialStore,
+  Driver,
+  Jid,
+  MediaType,
+  MessageId,
+} from "../../src/network/driver.ts";
+
+/** The phone that the gateway is paired with. */
+export interface PhoneControls {
+  /** Digits. */
+  readonly number: string;
+  scan(qr: string): Promise<void>;
+  enterCode(code: string): Promise<void>;
+  /** The connection breaks. */
+  drop(): Promise<void>;
+  ban(): Promise<void>;
+  /** The gateway is removed from the linked devices. */
+  unlink(): Promise<void>;
+}
+
+/** What the contact saw of what the gateway did. */
+export type Seen =
+  | { type: "message"; id: MessageId; content: Content }
+  | { type: "edited"; id: MessageId; text: string; media_type?: MediaType }
+  | { type: "deleted"; id: MessageId }
+  | { type: "reaction"; id: MessageId; reaction: string }
+  | { type: "read"; ids: MessageId[] };
+
+/** Somebody on the network who talks with the paired phone. */
+export interface ContactControls {
+  readonly jid: Jid;
+  /** Digits. */
+  readonly number: string;
+  says(content: Content, options?: { group?: boolean }): Promise<MessageId>;
+  edits(id: MessageId, text: string): Promise<void>;
+  deletes(id: MessageId): Promise<void>;
+  reacts(id: MessageId, reaction: string): Promise<void>;
+  reads(id: MessageId): Promise<void>;
+  calls(): Promise<void>;
+  seen(): Promise<Seen[]>;
+  /** The file of a message that the contact saw. */
+  file(id: MessageId): Promise<Uint8Array | undefined>;
+}
+
+/** A driver with a network around it that a test can move. */
+export interface Stage {
+  readonly driver: Driver;
+  /** A store with nothing in it. */
+  credentials(): CredentialStore;
+  readonly phone: PhoneControls;
+  readonly contact: ContactControls;
+  /** Somebody who is not on the network. */
+  readonly nobody: Jid;
+  /** How often a message with this id reached the network. */
+  arrivals(id: MessageId): Promise<number>;
+  /** The network forgets the files that it keeps. */
+  expireFiles(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export interface StageOptions {
+  /** QRs that live for some tens of milliseconds only. */
+  shortQr?: boolean;
+}
