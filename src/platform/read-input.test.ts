@@ -120,3 +120,11 @@ test("a list refuses a filter that it does not know, with the names of those tha
   expect(() => read({ trak_id: "a" })).toThrow(`trak_id: is not a filter of this list. ${names}`);
   expect(() => read({ id: "8" })).toThrow(`id: is not a filter of this list. ${names}`);
 });
+
+test("an export as a table refuses a filter that it does not know", () => {
+  const { beside: _, ...rest } = list;
+  const table = route({ ...rest, raw: "text/csv" });
+  expect(() => readInput(table, { path: { id: "7" }, query: { trak_id: "a" }, body: undefined })).toThrow(
+    "trak_id: is not a filter of this list. Filters are limit, cursor, track_id.",
+  );
+});

@@ -74,10 +74,10 @@ function refuseUnknownFilters(route: Route, query: RequestParts["query"]): void 
   });
 }
 
-/** What a list takes in its query; undefined for what is no list in pages. */
-function filtersOf({ http, input, beside }: Route): string[] | undefined {
-  const isList = http.startsWith("GET ") && beside !== undefined && "pagination" in beside.shape;
-  if (!isList || !isObject(input)) return undefined;
+/** What a list takes in its query; undefined for what is no list, in pages or as a table. */
+function filtersOf({ http, input, beside, raw }: Route): string[] | undefined {
+  const isList = (beside !== undefined && "pagination" in beside.shape) || raw === "text/csv";
+  if (!http.startsWith("GET ") || !isList || !isObject(input)) return undefined;
   const inPath = new Set(http.split(/[/ ]/).flatMap((part) => (part.startsWith(":") ? [part.slice(1)] : [])));
   return Object.keys(input.shape).filter((name) => !inPath.has(name));
 }
