@@ -121,6 +121,7 @@ const webhookAliases = {
   is_active: ["enabled", "active", "isActive", "webhook.enabled"],
   retry_enabled: ["retryEnabled"],
   max_attempts: ["maxAttempts"],
+  events: ["webhook.events"],
   exclude: ["excludeMessages"],
   format_token: ["formatToken"],
 };

@@ -356,6 +356,18 @@ describe("the default webhook", () => {
     expect(rotated && isSigned(rotated, secret)).toBe(true);
   });
 
+  test("takes events inside of `webhook`, and refuses names of events that it does not know", async () => {
+    const change = (webhook: unknown) =>
+      shop.client.updateDefaultWebhook({ id: shop.id, url: receiver.url, webhook } as never);
+    const { data } = await change({ events: ["message.received"] });
+    expect(data.events).toEqual(["message.received"]);
+    await expect(change({ events: ["MESSAGES_UPSERT"] })).rejects.toMatchObject({
+      code: "VALIDATION_ERROR",
+      message: expect.stringMatching(/^webhook\.events\.0: "MESSAGES_UPSERT" is not the name of an event/),
+    });
+    await shop.client.updateDefaultWebhook({ id: shop.id, events: [] });
+  });
+
   test("cannot be changed before it has an address", async () => {
     await expect(shop.client.updateDefaultWebhook({ id: shop.id, is_active: false })).rejects.toMatchObject({
       code: "VALIDATION_ERROR",
