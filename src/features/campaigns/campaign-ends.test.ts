@@ -104,6 +104,21 @@ describe("a campaign", () => {
     await waitUntil(async () => (await own.execute()).length === 0);
   });
 
+  test("that the gateway holds is cancelled before it is deleted, and the refusal says so", async () => {
+    await limit({ max_messages: 0 });
+    const id = await createCampaign();
+    await owner.addRecipients({ id, numbers: [newPhone()] });
+    await owner.startCampaign({ id });
+    await reach(id, "paused");
+    await expect(owner.deleteCampaign({ id })).rejects.toMatchObject({
+      message: "A campaign that is paused cannot be deleted. Cancel it first.",
+      details: { status_reason: "message_quota" },
+    });
+    await limit({ max_messages: null });
+    await owner.cancelCampaign({ id });
+    await owner.deleteCampaign({ id });
+  });
+
   test("is archived once it has ended, and lists can leave it out", async () => {
     const id = await createCampaign();
     await expect(owner.archiveCampaign({ id })).rejects.toMatchObject({ code: "CAMPAIGN_STATE" });

@@ -42,7 +42,7 @@ export function endedHandlers({ db, engine }: Pick<ChangeDeps, "db" | "engine">)
       const lanes = await db.transaction().execute(async (trx) => {
         const campaign = await haltCampaign(trx, account_id, id);
         if (PAUSABLE.includes(campaign.status) || isHeld(campaign))
-          refuseState(campaign, "deleted. Pause or cancel it first");
+          refuseState(campaign, `deleted. ${isHeld(campaign) ? "Cancel" : "Pause or cancel"} it first`);
         const lanes = await recallQueued(trx, id);
         await trx.deleteFrom("campaign").where("id", "=", id).execute();
         const target = { type: "campaign", id };
