@@ -92,6 +92,13 @@ describe("a reply", () => {
     expect(JSON.stringify(context)).not.toMatch(/secret-path|c2VjcmV0|mediaKey|directPath/);
   });
 
+  it("quotes a card without a phone as one without a phone", async () => {
+    const { quotedMessage } = await quoteOnTheWire({ kind: "contact", name: "Bia", phone: "" });
+    expect(quotedMessage).toEqual({
+      contactMessage: { displayName: "Bia", vcard: "BEGIN:VCARD\nVERSION:3.0\nN:;Bia;;;\nFN:Bia\nEND:VCARD" },
+    });
+  });
+
   it("quotes no more of a text than is shown, and no half characters", async () => {
     const text = `${"a".repeat(QUOTED_TEXT_MAX - 1)}😀 and more`;
     const { quotedMessage } = await quoteOnTheWire({ kind: "text", text });

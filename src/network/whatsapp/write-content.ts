@@ -130,7 +130,7 @@ function vcardOf({ name, phone }: ContactContent): string {
     "VERSION:3.0",
     `N:;${safe};;;`,
     `FN:${safe}`,
-    `TEL;type=CELL;type=VOICE;waid=${phone}:+${phone}`,
+    ...(phone === "" ? [] : [`TEL;type=CELL;type=VOICE;waid=${phone}:+${phone}`]),
     "END:VCARD",
   ].join("\n");
 }
