@@ -1,7 +1,6 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { sql } from "kysely";
 import type { Engine } from "../../engine/engine.ts";
-import { lidJid } from "../../network/ids.ts";
 import type { Db, Trx } from "../../platform/db.ts";
 import { invalidField } from "../../platform/errors.ts";
 import type { Handlers } from "../../platform/handler.ts";
@@ -9,7 +8,7 @@ import type { OutputOf } from "../../platform/route.ts";
 import type { SecretBox } from "../../platform/secret-box.ts";
 import { requireUser } from "../accounts/accounts.ts";
 import type { Suppression } from "../consent/consent.ts";
-import { isNoPhone, personOf } from "../contacts/contacts.ts";
+import { findPeopleOfLids, personOf } from "../contacts/contacts.ts";
 import { answerOnce, findAnswer, repeated } from "../instances/instances.ts";
 import { type CampaignRow, ENDED, getCampaign, lockCampaign, onceOf, refuseState } from "./campaign-row.ts";
 import { type campaignsContract, MAX_LISTED } from "./contract.ts";
@@ -43,7 +42,7 @@ export function createRecipientAdder(deps: AddDeps): AddHandler {
     requireSome(input);
     const count = new Count();
     for await (const some of readAll(deps, campaign.account_id, input)) {
-      const fresh = count.sort(await readLids(db, campaign.instance_id, some));
+      const fresh = count.sort(await readLids(db, account_id, some));
       if (fresh.length > 0) count.took(fresh, await insert(deps, campaign, fresh));
       // Others have their turn between two pieces.
       await turn();
@@ -172,22 +171,14 @@ function toGiven({ id, phone }: { id: number; phone: string | null }): GivenReci
 /** Digits of a LID whose phone is known are that phone. */
 async function readLids(
   db: Db,
-  instanceId: number,
+  accountId: number,
   some: readonly GivenRecipient[],
 ): Promise<readonly GivenRecipient[]> {
-  const lids = some.flatMap((one) => ("phone" in one && isNoPhone(one.phone) ? [lidJid(one.phone)] : []));
-  if (lids.length === 0) return some;
-  const rows = await db
-    .selectFrom("contact")
-    .select(["lid", "phone"])
-    .where("instance_id", "=", instanceId)
-    .where("lid", "in", lids)
-    .execute();
-  const phones = new Map(rows.map(({ lid, phone }) => [lid, phone]));
-  return some.map((one) => {
-    const phone = "phone" in one ? phones.get(lidJid(one.phone)) : undefined;
-    return phone && "phone" in one ? { ...one, phone } : one;
-  });
+  const numbers = some.flatMap((one) => ("phone" in one ? [one.phone] : []));
+  const people = await findPeopleOfLids(db, accountId, numbers);
+  return some.map((one) =>
+    "phone" in one ? { ...one, phone: people.get(one.phone)?.phone ?? one.phone } : one,
+  );
 }
 
 /** Who is in the campaign already, in whatever spelling, stays the one they are. */

@@ -1,4 +1,5 @@
 import { type RawBuilder, sql } from "kysely";
+import { lidJid } from "../../network/ids.ts";
 import type { Db } from "../../platform/db.ts";
 import {
   microsecondsOf,
@@ -107,7 +108,9 @@ function isCalled(q: string): RawBuilder<unknown> {
   const isNumber = /^\d{2,}$/.test(digits);
   const byName = sql`coalesce(p.name, p.push_name, p.verified_name, g.subject, c.title) ilike ${part}`;
   const numbers = spellingsOf(digits).map((number) => `%${number}%`);
-  return isNumber ? sql`(${byName} or coalesce(p.phone, c.phone) like any(${numbers}::text[]))` : byName;
+  if (!isNumber) return byName;
+  const byNumber = sql`coalesce(p.phone, c.phone) like any(${numbers}::text[]) or p.lid = ${lidJid(digits)}`;
+  return sql`(${byName} or ${byNumber})`;
 }
 
 async function readLastMessages(db: Db, chats: ChatRow[]) {

@@ -6,7 +6,7 @@ import { readCursor, toPage } from "../../platform/paging.ts";
 import type { InputOf } from "../../platform/route.ts";
 import { requireUser } from "../accounts/accounts.ts";
 import { recordAudit } from "../audit/audit.ts";
-import { readPhone } from "../contacts/contacts.ts";
+import { findPeopleOfLids, readPhone } from "../contacts/contacts.ts";
 import type { consentContract } from "./contract.ts";
 
 export interface ConsentDeps {
@@ -94,8 +94,13 @@ async function findSubject(
         ? await phoneOfLead(trx, accountId, lead_id)
         : phone === undefined
           ? null
-          : readPhone("phone", phone, defaultCountry),
+          : await readPersonsPhone(trx, accountId, readPhone("phone", phone, defaultCountry)),
   };
+}
+
+/** Digits of a LID whose phone is known are that phone. */
+async function readPersonsPhone(trx: Trx, accountId: number, digits: string): Promise<string> {
+  return (await findPeopleOfLids(trx, accountId, [digits])).get(digits)?.phone ?? digits;
 }
 
 /** Another account's user is none. */

@@ -15,6 +15,7 @@ import { resolveTarget, type Target } from "./target.ts";
 export { type Chat, type Conversations, createConversations } from "./conversations.ts";
 export { otherSpelling, personOf, spellingsOf } from "./number-candidates.ts";
 export { createNumbers, type Numbers } from "./numbers.ts";
+export { findPeopleOfLids } from "./people-of-lids.ts";
 export type { Conversation } from "./save-chats.ts";
 export { isNoPhone, type Recipient, readAddress, readPhone, resolveTarget, type Target } from "./target.ts";
 

@@ -1,3 +1,4 @@
+import { lidJid } from "../../network/ids.ts";
 import type { Db } from "../../platform/db.ts";
 import { readCursor, toPage } from "../../platform/paging.ts";
 import type { InputOf } from "../../platform/route.ts";
@@ -19,7 +20,7 @@ export async function listContacts(db: Db, input: InputOf<typeof contactsContrac
   return toPage(await query.execute(), input.limit, (row) => row.id);
 }
 
-type Condition = ["name" | "push_name" | "verified_name" | "phone", "ilike" | "like", string];
+type Condition = ["name" | "push_name" | "verified_name" | "phone" | "lid", "ilike" | "like", string];
 
 function conditions(q: string): Condition[] {
   const part = `%${q.replace(/[\\%_]/g, "\\$&")}%`;
@@ -29,5 +30,6 @@ function conditions(q: string): Condition[] {
   return [
     ...names.map((name): Condition => [name, "ilike", part]),
     ...(isNumber ? spellingsOf(digits).map((number): Condition => ["phone", "like", `%${number}%`]) : []),
+    ...(isNumber ? [["lid", "like", lidJid(digits)] satisfies Condition] : []),
   ];
 }

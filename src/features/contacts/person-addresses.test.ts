@@ -17,13 +17,19 @@ beforeAll(async () => {
   await sales.client.sandboxReceive({ id: sales.id, from: ANA, text: "Hello" });
   await sales.client.sandboxReceive({ id: sales.id, from: SHORT, text: "Hello" });
   await waitUntil(async () => (await sales.client.listContacts({ id: sales.id })).data.length === 2);
-  await story.gateway.database.db
+  await giveLid();
+});
+afterAll(() => story.stop());
+
+/** A check with the sandbox gives Ana the LID back that she has there. */
+async function giveLid(): Promise<void> {
+  const { db } = story.gateway.database;
+  await db
     .updateTable("contact")
     .set({ lid: `${LID_DIGITS}@lid` })
     .where("phone", "=", ANA)
     .execute();
-});
-afterAll(() => story.stop());
+}
 
 test("a presence is shown in the chat of the person, by the other spelling and by the digits of a LID", async () => {
   const { sales } = story;
@@ -64,4 +70,44 @@ test("lists of contacts and chats are searched by either spelling", async () => 
     [jidOf(SHORT)],
     [jidOf(SHORT)],
   ]);
+});
+
+test("lists of contacts and chats are searched by the digits of a LID", async () => {
+  const { sales } = story;
+  await giveLid();
+  const { data: contacts } = await sales.client.listContacts({ id: sales.id, q: LID_DIGITS });
+  const { data: chats } = await sales.client.listChats({ id: sales.id, q: LID_DIGITS });
+  expect([contacts.map(({ jid }) => jid), chats.map(({ jid }) => jid)]).toEqual([[jidOf(ANA)], [jidOf(ANA)]]);
+});
+
+test("a lead, a consent and an import named by the digits of a LID are of the person's phone", async () => {
+  await giveLid();
+  const { owner } = story.gateway;
+  const { data: lead } = await owner.createLead({ phone: LID_DIGITS });
+  expect(lead).toMatchObject({ phone: ANA, lid: null });
+  await expect(owner.createLead({ phone: ANA })).rejects.toMatchObject({ code: "CONFLICT" });
+  const consent = { purpose: "news", consent_type: "opt_in", granted: true };
+  expect((await owner.recordConsent({ ...consent, phone: LID_DIGITS })).data.phone).toBe(ANA);
+  const file = { bytes: Buffer.from(`phone,name\n${LID_DIGITS},Ana`), mime_type: "text/csv" };
+  expect((await owner.importLeads({ file })).data).toMatchObject({ created: 0, updated: 1 });
+});
+
+test("a lead named by the digits of a LID without a phone is the one that messages make", async () => {
+  const { sales, gateway } = story;
+  const lid = "100011999990099@lid";
+  await gateway.database.db
+    .updateTable("contact")
+    .set({ lid, phone: null, jid: lid })
+    .where("phone", "=", SHORT)
+    .execute();
+  const { data } = await gateway.owner.createLead({ phone: "100011999990099", name: "Bia" });
+  expect(data).toMatchObject({ phone: null, lid, name: "Bia" });
+  await expect(gateway.owner.createLead({ phone: "100011999990099" })).rejects.toMatchObject({
+    code: "CONFLICT",
+  });
+  const { data: other } = await gateway.owner.createLead({ name: "Caio" });
+  await expect(gateway.owner.updateLead({ id: other.id, phone: "100011999990099" })).rejects.toMatchObject({
+    message: "phone: is the LID of somebody whose phone is not known",
+  });
+  expect((await sales.client.listContacts({ id: sales.id, q: "100011999990099" })).data).toHaveLength(1);
 });

@@ -6,7 +6,7 @@ import type { Handlers } from "../../platform/handler.ts";
 import type { OutputOf } from "../../platform/route.ts";
 import { requireUser } from "../accounts/accounts.ts";
 import { recallFrom } from "../campaigns/campaigns.ts";
-import { personOf } from "../contacts/contacts.ts";
+import { findPeopleOfLids, personOf } from "../contacts/contacts.ts";
 import { findRoom, roomIsFull } from "../plans/plans.ts";
 import { type crmContract, MAX_FIELDS, MAX_INVALID, MAX_TAGS } from "./contract.ts";
 import { findDeclared } from "./lead-fields.ts";
@@ -73,8 +73,9 @@ async function writeLeads(
   trx: Trx,
   deps: LeadDeps,
   account_id: number,
-  given: readonly GivenLead[],
+  rows: readonly GivenLead[],
 ): Promise<Written> {
+  const given = await readLids(trx, account_id, rows);
   const count = () => countLeads(trx, account_id);
   // Locks the account's row, so two imports of one account come one after the other.
   const room = await findRoom(trx, { account_id, limit: "max_leads", count });
@@ -91,6 +92,16 @@ async function writeLeads(
   const people = written.opted_out.map((phone) => ({ account_id, phone }));
   await deps.suppression.add(trx, people, "panel");
   return written;
+}
+
+/** Digits of a LID whose phone is known are that phone. */
+async function readLids(trx: Trx, accountId: number, rows: readonly GivenLead[]): Promise<GivenLead[]> {
+  const people = await findPeopleOfLids(
+    trx,
+    accountId,
+    rows.flatMap(({ phone }) => phone ?? []),
+  );
+  return rows.map((row) => ({ ...row, phone: people.get(row.phone ?? "")?.phone ?? row.phone }));
 }
 
 /** Finds the lead of a row among those that the rows name, all of them locked. */

@@ -6,7 +6,7 @@ import { readCursor, toPage } from "../../platform/paging.ts";
 import { requireUser } from "../accounts/accounts.ts";
 import { recallFrom } from "../campaigns/campaigns.ts";
 import { carryConsent, type Suppression } from "../consent/consent.ts";
-import { personOf, readPhone } from "../contacts/contacts.ts";
+import { findPeopleOfLids, personOf, readPhone } from "../contacts/contacts.ts";
 import { requireRoom } from "../plans/plans.ts";
 import { type crmContract, MAX_TAGS } from "./contract.ts";
 import { exportLeads } from "./export-leads.ts";
@@ -116,13 +116,15 @@ async function createLead(
 ): Promise<LeadRow> {
   requireSomebody(change);
   await requireRoom(trx, { account_id, limit: "max_leads", count: () => countLeads(trx, account_id) });
-  const phone = readLeadPhone(deps, change.phone) ?? null;
-  const suppressed = await deps.suppression.among(trx, account_id, phone === null ? [] : [phone]);
+  const { phone, lid } = await readPerson(trx, deps, account_id, change.phone);
+  const name = phone ?? lid;
+  const suppressed = await deps.suppression.among(trx, account_id, name === null ? [] : [name]);
   const [added] = await trx
     .insertInto("lead")
     .values({
       account_id,
       phone,
+      lid,
       custom_fields: "{}",
       opted_out_at: suppressed.size > 0 ? sql<Date>`now()` : null,
     })
@@ -160,13 +162,23 @@ function phoneTaken(): GatewayError {
   return new GatewayError("CONFLICT", "There is a lead with this phone already.");
 }
 
-function readLeadPhone({ defaultCountry }: LeadDeps, phone: string | null | undefined) {
-  return typeof phone === "string" ? readPhone("phone", phone, defaultCountry) : phone;
+/** Who a lead is. Digits of a known LID are that person, by phone where it is known. */
+async function readPerson(
+  trx: Trx,
+  { defaultCountry }: LeadDeps,
+  accountId: number,
+  given: string | null | undefined,
+): Promise<{ phone: string | null; lid: string | null }> {
+  if (typeof given !== "string") return { phone: null, lid: null };
+  const digits = readPhone("phone", given, defaultCountry);
+  const person = (await findPeopleOfLids(trx, accountId, [digits])).get(digits);
+  if (!person) return { phone: digits, lid: null };
+  return person.phone === null ? person : { phone: person.phone, lid: null };
 }
 
 async function changeLead(trx: Trx, deps: LeadDeps, lead: LeadRow, change: LeadChange): Promise<LeadRow> {
   const { opted_out, tags, custom_fields, ...rest } = change;
-  const phone = change.phone === undefined ? lead.phone : (readLeadPhone(deps, change.phone) ?? null);
+  const phone = change.phone === undefined ? lead.phone : await readNewPhone(trx, deps, lead, change.phone);
   if (phone !== null && phone !== lead.phone) await takePhone(trx, lead, phone);
   const optOut = opted_out === undefined ? {} : await setOptOut(trx, deps, { ...lead, phone }, opted_out);
   return trx
@@ -186,6 +198,18 @@ async function changeLead(trx: Trx, deps: LeadDeps, lead: LeadRow, change: LeadC
     .where("id", "=", lead.id)
     .returningAll()
     .executeTakeFirstOrThrow();
+}
+
+async function readNewPhone(
+  trx: Trx,
+  deps: LeadDeps,
+  lead: LeadRow,
+  given: string | null,
+): Promise<string | null> {
+  const { phone, lid } = await readPerson(trx, deps, lead.account_id, given);
+  if (lid !== null && lid !== lead.lid)
+    throw invalidField("phone", "is the LID of somebody whose phone is not known");
+  return phone;
 }
 
 /** Another spelling of the phone that the lead has already is no other phone. */
