@@ -45,6 +45,15 @@ export const publicPagesContract = {
     output: z.never(),
     raw: "text/html",
   }),
+  searchGuide: route({
+    http: "GET /docs/waygate/search",
+    access: "public",
+    tag,
+    summary: "The parts of the guide that have all of these words, as a page",
+    input: z.object({ q: boundedText(200).default("").describe("Words, separated by blanks.") }),
+    output: z.never(),
+    raw: "text/html",
+  }),
   guidePage: route({
     http: "GET /docs/waygate/:page",
     access: "public",

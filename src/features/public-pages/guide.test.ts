@@ -8,7 +8,7 @@ const guide = createGuide(join(ROOT, "docs"));
 
 describe.each(GUIDE)("the page $slug", ({ slug }) => {
   test("is there, with one heading of the first rank and itself marked in the list", async () => {
-    const html = await guide(slug);
+    const html = await guide.page(slug);
     expect(html.match(/<h1 /g)).toHaveLength(1);
     expect(html).toContain(`<a href="${guidePath(slug)}" aria-current="page">`);
     expect(html.match(/<script/g)).toHaveLength(1);
@@ -16,7 +16,7 @@ describe.each(GUIDE)("the page $slug", ({ slug }) => {
   });
 
   test("leads to the pages before and after", async () => {
-    const html = await guide(slug);
+    const html = await guide.page(slug);
     const index = GUIDE.findIndex((one) => one.slug === slug);
     for (const [rel, neighbour] of [
       ["prev", GUIDE[index - 1]],
@@ -29,7 +29,7 @@ describe.each(GUIDE)("the page $slug", ({ slug }) => {
 });
 
 test("the page of the events holds a payload of each event that it lists", async () => {
-  const html = await guide("events");
+  const html = await guide.page("events");
   const listed = [...html.matchAll(/<a href="#([\w-]+)">payload<\/a>/g)].map(([, id]) => id);
   expect(listed).toHaveLength([...EVENT_NAMES, ...STREAM_EVENTS].length);
   for (const id of listed) expect(html).toContain(`id="${id}"`);
@@ -37,8 +37,51 @@ test("the page of the events holds a payload of each event that it lists", async
 
 test("an unknown page is not found, whatever it is called", async () => {
   for (const slug of ["nothing", "../package", "constructor", "decisions"]) {
-    await expect(guide(slug)).rejects.toMatchObject({ code: "NOT_FOUND" });
+    await expect(guide.page(slug)).rejects.toMatchObject({ code: "NOT_FOUND" });
   }
+});
+
+describe("the search", () => {
+  const linksOf = async (query: string) =>
+    [...(await guide.search(query)).matchAll(/<li><a href="([^"]+)">[^<]+<\/a>\n<p>/g)].map(
+      ([, href]) => href,
+    );
+
+  test("finds the parts that have all words in any order and case, those with a word in the heading first", async () => {
+    const links = await linksOf("KEY Idempotency");
+    expect(links.length).toBeGreaterThan(2);
+    expect(links[0]).toMatch(/^\/docs\/waygate\/asynchronous-sends#/);
+    expect(await linksOf("WAYGATE_RETRY_SCHEDULE")).toContain("/docs/waygate/configuration#webhooks");
+  });
+
+  test("leads to headings that are there", async () => {
+    for (const link of await linksOf("webhook")) {
+      const [path = "", id] = link?.split("#") ?? [];
+      const entry = GUIDE.find(({ slug }) => guidePath(slug) === path);
+      expect(await guide.page(entry?.slug ?? ""), link).toContain(` id="${id}"`);
+    }
+  });
+
+  test("marks the words and shows at most thirty parts", async () => {
+    expect(await guide.search("kill -9")).toMatch(/<mark>kill<\/mark> <mark>-9<\/mark>/i);
+    expect(await linksOf("e")).toHaveLength(30);
+  });
+
+  test("shows what was searched as text, and keeps it in the field", async () => {
+    const html = await guide.search('"><script>alert(1)</script>');
+    expect(html.match(/<script/g)).toHaveLength(1);
+    expect(html).toContain('value="&quot;&gt;&lt;script&gt;alert(1)&lt;/script&gt;"');
+    expect(html).toContain("No part of the guide has all of these words.");
+  });
+
+  test("without words says what to type", async () => {
+    expect(await guide.search("  ")).toContain("Type words that the guide may hold");
+  });
+
+  test("of many long words ends at once", async () => {
+    const html = await guide.search("a ".repeat(100));
+    expect(html).toContain("<mark>a</mark>");
+  });
 });
 
 describe("Markdown", () => {

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { Marked, type Tokens } from "marked";
 import { GatewayError } from "../../platform/errors.ts";
 import { packageRoot } from "../../platform/version.ts";
+import { findSections, type GuideSection, resultsHtml, sectionsOf, wordsOf } from "./guide-search.ts";
 import { escapeHtml, page } from "./layout.ts";
 
 /** The pages of the guide in the order of their reading; each is a file of `docs/`. */
@@ -44,42 +45,76 @@ export function guidePath(slug: string): string {
   return slug === GUIDE[0].slug ? "/docs/waygate" : `/docs/waygate/${slug}`;
 }
 
-/** Renders pages of the guide from their Markdown, each once. */
+/** Renders pages of the guide from their Markdown, each once, and searches them. */
 export function createGuide(folder = join(packageRoot(), "docs")) {
-  const rendered = new Map<string, Promise<string>>();
+  const rendered = new Map<GuideEntry, Promise<string>>();
+  let sections: Promise<GuideSection[]> | undefined;
 
-  return async (slug: string): Promise<string> => {
-    const found = GUIDE.find((one) => one.slug === slug);
-    if (!found) throw new GatewayError("NOT_FOUND", "There is no such page.");
-    const known = rendered.get(slug);
+  function contentOf(entry: GuideEntry): Promise<string> {
+    const known = rendered.get(entry);
     if (known) return known;
-    const fresh = render(folder, found);
-    rendered.set(slug, fresh);
-    fresh.catch(() => rendered.delete(slug));
+    const fresh = render(folder, entry);
+    rendered.set(entry, fresh);
+    fresh.catch(() => rendered.delete(entry));
     return fresh;
+  }
+
+  async function readSections(): Promise<GuideSection[]> {
+    const pages = GUIDE.map(async (entry) =>
+      sectionsOf(entry.title, guidePath(entry.slug), await contentOf(entry)),
+    );
+    return (await Promise.all(pages)).flat();
+  }
+
+  return {
+    async page(slug: string): Promise<string> {
+      const found = GUIDE.find((one) => one.slug === slug);
+      if (!found) throw new GatewayError("NOT_FOUND", "There is no such page.");
+      return frame(found.title, `${await contentOf(found)}\n${turnOf(found)}`, { current: slug });
+    },
+
+    async search(query: string): Promise<string> {
+      sections ??= readSections().catch((error) => {
+        sections = undefined;
+        throw error;
+      });
+      const words = wordsOf(query);
+      const found = findSections(await sections, words);
+      return frame("Search", resultsHtml(query, found, words), { query });
+    },
   };
 }
 
-async function render(folder: string, found: GuideEntry): Promise<string> {
-  const { slug, title } = found;
-  const file = "file" in found ? found.file : `${slug}.md`;
+async function render(folder: string, entry: GuideEntry): Promise<string> {
+  const file = "file" in entry ? entry.file : `${entry.slug}.md`;
   const text = await readFile(join(folder, file), "utf8");
-  const payloads = slug === "events" ? await readPayloads(join(folder, "events")) : "";
-  const body = `${navigation(slug)}
+  return toHtml(`${text}${entry.slug === "events" ? await readPayloads(join(folder, "events")) : ""}`);
+}
+
+interface GuideView {
+  /** The page that is shown. */
+  current?: string;
+  /** What was searched. */
+  query?: string;
+}
+
+function frame(title: string, content: string, view: GuideView): string {
+  const body = `${navigation(view)}
 <main class="guide" id="content">
-${toHtml(`${text}${payloads}`)}
-${turnOf(found)}
+${content}
 </main>
 <script src="/docs/assets/guide.js"></script>`;
   return page({ title: `${title} · Waygate`, body });
 }
 
-function navigation(current: string): string {
+function navigation({ current = "", query = "" }: GuideView): string {
+  const search = `<form role="search" action="/docs/waygate/search"><input type="search" name="q" aria-label="Search the guide"
+placeholder="Search the guide" maxlength="200" value="${escapeHtml(query)}"><button type="submit">Search</button></form>`;
   const groups = [...new Set(GUIDE.map(({ group }) => group))].map((group) => {
     const entries = GUIDE.filter((one) => one.group === group).map((one) => entry(one, current));
     return `<p>${group}</p><ul>${entries.join("")}</ul>`;
   });
-  return `<nav class="pages" aria-label="Guide"><details><summary>Pages of the guide</summary>${groups.join("")}</details></nav>`;
+  return `<nav class="pages" aria-label="Guide">${search}<details><summary>Pages of the guide</summary>${groups.join("")}</details></nav>`;
 }
 
 function entry({ slug, title }: GuideEntry, current: string): string {

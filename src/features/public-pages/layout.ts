@@ -7,6 +7,15 @@ export function escapeHtml(text: string): string {
     .replaceAll('"', "&quot;");
 }
 
+/** Undoes `escapeHtml`. */
+export function unescapeHtml(html: string): string {
+  return html
+    .replaceAll("&quot;", '"')
+    .replaceAll("&gt;", ">")
+    .replaceAll("&lt;", "<")
+    .replaceAll("&amp;", "&");
+}
+
 /** A page in the common frame; `body` is HTML with an element of id `content`, to which the first link skips. */
 export function page({ title, body, head = "" }: { title: string; body: string; head?: string }): string {
   return `<!doctype html>
@@ -74,6 +83,15 @@ nav.pages summary { cursor: pointer; font-weight: 700; }
 nav.pages ul { list-style: none; margin: 0; padding: 0; }
 nav.pages p { color: var(--quiet); font-size: 0.85rem; font-weight: 700; margin: 0.9rem 0 0.1rem; }
 nav li { margin: 0; }
+nav.pages form { display: flex; gap: 0.4rem; margin-bottom: 0.6rem; }
+nav.pages input { background: var(--paper); border: 1px solid var(--quiet); border-radius: 4px; color: var(--ink); flex: 1; font: inherit;
+  min-width: 0; padding: 0.25rem 0.5rem; }
+nav.pages button { background: var(--shade); border: 1px solid var(--line); border-radius: 4px; color: var(--ink); cursor: pointer;
+  font: inherit; padding: 0.25rem 0.6rem; }
+nav.pages input:focus-visible, nav.pages button:focus-visible { outline: 3px solid var(--link); outline-offset: 2px; }
+.results li { margin: 0.9rem 0; }
+.results p { color: var(--quiet); margin: 0.1rem 0; overflow-wrap: anywhere; }
+mark { background: var(--shade); color: var(--ink); font-weight: 700; }
 .turn { border-top: 1px solid var(--line); display: flex; flex-wrap: wrap; gap: 0.5rem 2rem; justify-content: space-between;
   margin-top: 2rem; padding-top: 1rem; }
 .sample { position: relative; }

@@ -32,6 +32,7 @@ const PAGES = [
   { name: "terms", path: "/terms", looks: [LIGHT_ON_PHONE, DARK_ON_DESK] },
   { name: "privacy", path: "/privacy", looks: [LIGHT_ON_PHONE, DARK_ON_DESK] },
   { name: "not-found", path: "/nothing", looks: [LIGHT_ON_PHONE, DARK_ON_DESK] },
+  { name: "search", path: "/docs/waygate/search?q=retry", looks: EVERY_LOOK },
   { name: "reference", path: "/docs", looks: EVERY_LOOK },
   ...GUIDE.map(({ slug }, index) => ({
     ...{ name: `guide-${slug}`, path: guidePath(slug) },
@@ -139,6 +140,22 @@ describe.skipIf(!executablePath)(title, () => {
     await page.setViewportSize(DESK);
     await page.waitForFunction("document.querySelector('nav.pages details').open");
     expect(await page.locator(".sample button").count()).toBe(await page.locator(".sample pre").count());
+  });
+
+  test("the guide is searched by its form, without a script, and a result leads to its part of the page", async () => {
+    const context = await browser.newContext({ javaScriptEnabled: false, viewport: PHONE });
+    const plain = await context.newPage();
+    plain.setDefaultTimeout(PATIENCE_MS);
+    await plain.goto(`${url}/docs/waygate/webhooks`);
+    await plain.getByRole("searchbox").fill("tolerance seconds");
+    await plain.getByRole("button", { name: "Search" }).click();
+    await plain.waitForURL(/search\?q=tolerance\+seconds$/);
+    const result = plain.locator(".results a").first();
+    const target = (await result.getAttribute("href")) ?? "";
+    await result.click();
+    await plain.waitForURL((address) => `${address.pathname}${address.hash}` === target);
+    expect(await plain.locator(":target").count()).toBe(1);
+    await context.close();
   });
 
   test("the reference tries a route against this gateway", async () => {

@@ -40,6 +40,8 @@ const PAGE_POLICY = [
   "img-src 'self'",
   ...NO_MORE,
 ];
+/** The guide has a form for its search. */
+const GUIDE_POLICY = PAGE_POLICY.map((rule) => (rule === "form-action 'none'" ? "form-action 'self'" : rule));
 /** The library of the reference writes styles of its own and calls the gateway. */
 const REFERENCE_POLICY = [
   "default-src 'none'",
@@ -75,8 +77,9 @@ export function publicPagesHandlers(
     docs: async () => toPage(DOCS_PAGE, REFERENCE_POLICY),
     openApi: async () => new RawAnswer(JSON_TYPE, description, 200, CACHED),
     postman: async () => new RawAnswer(JSON_TYPE, collection, 200, CACHED),
-    guide: async () => toPage(await guide(GUIDE[0].slug)),
-    guidePage: async ({ input }) => toPage(await guide(input.page)),
+    guide: async () => toPage(await guide.page(GUIDE[0].slug), GUIDE_POLICY),
+    searchGuide: async ({ input }) => toPage(await guide.search(input.q), GUIDE_POLICY),
+    guidePage: async ({ input }) => toPage(await guide.page(input.page), GUIDE_POLICY),
     docsAsset: async ({ input }) => readAsset(input.file),
     linkPage: async () => toPage(LINK_PAGE, LINK_POLICY, NOT_STORED),
     favicon: async () => readAsset("icon.svg"),
