@@ -39,9 +39,9 @@ export interface N8nServer {
   deactivate(path: string): void;
   /** Lets the editor listen for one call at `/webhook-test/<path>`. */
   listenOnce(path: string): void;
-  /** The next calls: a status with a body, a dropped connection after the start, or no answer. */
+  /** The next calls: a status with a body, a dropped connection after the start or in the middle of the answer, or no answer. */
   trouble(
-    what: { status: number; headers?: Record<string, string> } | "lose_answer" | "never_answer",
+    what: { status: number; headers?: Record<string, string> } | "lose_answer" | "break_off" | "never_answer",
     times?: number,
     takes?: (body: Execution["body"]) => boolean,
   ): void;
@@ -80,7 +80,11 @@ export async function startN8n(): Promise<N8nServer> {
   }
 
   /** Undefined: it never answers. */
-  function respond(request: IncomingMessage, path: string, raw: Buffer): Said | "drop" | undefined {
+  function respond(
+    request: IncomingMessage,
+    path: string,
+    raw: Buffer,
+  ): Said | "drop" | "break_off" | undefined {
     const body = parse(raw);
     const refused = refusalOf(raw, body);
     if (refused) return refused;
@@ -91,6 +95,7 @@ export async function startN8n(): Promise<N8nServer> {
     if (typeof trouble === "object") return { ...trouble, said: { message: "trouble" } };
     executions.push({ path, headers: request.headers, raw, body });
     if (trouble === undefined) return saidBy(workflow);
+    if (trouble === "break_off") return trouble;
     return trouble === "lose_answer" ? "drop" : undefined;
   }
 
@@ -103,6 +108,7 @@ export async function startN8n(): Promise<N8nServer> {
     const answered = phase ? bootAnswer(phase, request.method ?? "", path) : respond(request, path, raw);
     if (waitMs > 0) await delay(waitMs);
     if (answered === "drop") response.destroy();
+    else if (answered === "break_off") breakOff(response);
     else if (answered) write(response, answered);
   }
 
@@ -146,6 +152,11 @@ export async function startN8n(): Promise<N8nServer> {
       }),
     open,
   };
+}
+
+function breakOff(response: ServerResponse): void {
+  response.writeHead(200, { "content-type": "application/json", "content-length": 1_000 });
+  response.write('{"output": "the beginning of', () => response.destroy());
 }
 
 function write(response: ServerResponse, { status, said, headers }: Said): void {

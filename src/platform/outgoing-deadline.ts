@@ -4,7 +4,7 @@ import { DeadlineError } from "./fetch-failure.ts";
 export interface Deadline {
   readonly signal: AbortSignal;
   /** The promise's value, or a rejection as soon as the end has come. */
-  race<T>(promise: Promise<T>): Promise<T>;
+  race<T>(promise: T | Promise<T>): Promise<T>;
   clear(): void;
 }
 

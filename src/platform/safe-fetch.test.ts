@@ -275,6 +275,16 @@ describe("a hostile receiver", () => {
     expect(cut).toMatchObject({ truncated: true });
   });
 
+  it("leaves a body unread while its limit is waited for, and gives up when the time of the call is over", async () => {
+    const server = await answering((_request, response) => response.end("x".repeat(1000)));
+    const later = () => new Promise<number>((resolve) => setImmediate(resolve, 1000));
+    const outcome = await open().fetch({ ...POST, url: server.url, maxBytes: 1, maxBytesFor: later });
+    expect(outcome).toMatchObject({ truncated: false, body: Buffer.from("x".repeat(1000)) });
+    const never = new Promise<number>(() => {});
+    const late = { ...POST, url: server.url, maxBytes: 1, totalMs: 200, maxBytesFor: () => never };
+    expect(await open().fetch(late)).toMatchObject({ outcome: "failed", failure: "timeout_total" });
+  });
+
   it("that sends a gzip bomb finds its bytes not decoded", async () => {
     const bomb = gzipSync(Buffer.alloc(50 * 1024 * 1024));
     const server = await answering((_request, response) => {

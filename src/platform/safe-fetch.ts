@@ -30,8 +30,8 @@ export interface OutgoingRequest {
   totalMs: number;
   /** Keeps this much of the answer's body and cuts the connection when there is more. */
   maxBytes: number;
-  /** Another limit for an answer with these headers; only for `fetch`. */
-  maxBytesFor?(headers: Readonly<Record<string, string>>): number;
+  /** Another limit for an answer with these headers; the body stays unread until it resolves. Only for `fetch`. */
+  maxBytesFor?(headers: Readonly<Record<string, string>>): number | Promise<number>;
   whose?: Whose;
   /** Named in the log when the call is blocked. */
   tenant?: Tenant;
@@ -121,9 +121,12 @@ export function createSafeFetch(options: SafeFetchOptions): SafeFetch {
   };
   return {
     fetch: (request) =>
-      call(tools, request, ({ headers, body }) =>
-        readAtMost(body, request.maxBytesFor?.(flat(headers)) ?? request.maxBytes),
-      ),
+      call(tools, request, async ({ headers, body }, deadline) => {
+        // While the limit is waited for, nobody else hears that the body breaks.
+        body.on("error", () => {});
+        const maxBytes = await deadline.race(request.maxBytesFor?.(flat(headers)) ?? request.maxBytes);
+        return readAtMost(body, maxBytes);
+      }),
     download: (request) => followRedirects(request, (hop) => download(tools, hop)),
     refusal: (url, whose) => refusalOf(tools, url, whose),
     lookup: (url, whose) => {
@@ -172,7 +175,7 @@ function createRules(options: SafeFetchOptions): Tools["rulesOf"] {
 async function call<Body extends object>(
   tools: Tools,
   request: OutgoingRequest,
-  read: (answer: Dispatcher.ResponseData) => Promise<Body>,
+  read: (answer: Dispatcher.ResponseData, deadline: Deadline) => Promise<Body>,
 ): Promise<(Answered & Body) | Failed<Failure>> {
   const began = performance.now();
   const rules = await tools.rulesOf(request.whose);
@@ -186,9 +189,7 @@ async function call<Body extends object>(
     const answered = await exchange({ tools, rules, target, deadline }, request, read);
     return { outcome: "response", ...answered, durationMs: msSince(began) };
   } catch (error) {
-    if (error instanceof ChunkError) {
-      throw error.cause;
-    }
+    if (error instanceof ChunkError) throw error.cause;
     request.signal?.throwIfAborted();
     const fault: unknown = deadline.signal.aborted ? deadline.signal.reason : error;
     const failed = failureOf(fault);
@@ -210,7 +211,7 @@ interface Exchange {
 async function exchange<Body extends object>(
   { tools, rules, target, deadline }: Exchange,
   request: OutgoingRequest,
-  read: (answer: Dispatcher.ResponseData) => Promise<Body>,
+  read: (answer: Dispatcher.ResponseData, deadline: Deadline) => Promise<Body>,
 ) {
   const { isPaced = false } = request;
   const { policy, name: whose } = rules;
@@ -224,7 +225,7 @@ async function exchange<Body extends object>(
   let answer: Dispatcher.ResponseData | undefined;
   try {
     answer = await deadline.race(send(target.url, { ...sent(request, target), dispatcher: line.dispatcher }));
-    const body = await read(answer);
+    const body = await read(answer, deadline);
     return { status: answer.statusCode, headers: flat(answer.headers), ...body };
   } finally {
     const isWhole = answer?.body.readableEnded === true;
@@ -261,9 +262,7 @@ async function refusalOf(
   const rules = await rulesOf(whose);
   const { policy, isProxied } = rules;
   const target = readTarget(url, rules);
-  if ("failure" in target) {
-    return target.error;
-  }
+  if ("failure" in target) return target.error;
   if (target.isLiteral || isProxied) {
     return undefined;
   }

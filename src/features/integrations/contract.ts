@@ -74,7 +74,7 @@ const FIELDS = `Either \`{"enabled": true, "config": {...}}\` or the fields of \
 * **chatwoot**: \`url\`, \`access_token\`, \`account_id\`, \`inbox_id\` (or \`auto_create\` with \`inbox_name\`), \`force\`,
   \`sign_messages\`, \`signature_delimiter\`, \`reopen_conversation\`, \`conversation_status\` (open, pending), \`groups\`,
   \`ignore_jids\`, \`sent_from_phone\` (message, private_note, off), \`sync_status\`, \`mark_read\`, \`typing\`, \`keep_deleted\`,
-  \`merge_brazil_contacts\`, \`files_from_url\`
+  \`merge_brazil_contacts\`, \`files_from_url\`, \`all_audio_as_voice\`
 
 See \`docs/n8n.md\`, \`docs/typebot.md\` and \`docs/chatwoot.md\`.`;
 

@@ -60,6 +60,22 @@ describe("the error policy", () => {
     expect(judgeCall(answered(status))).toMatchObject({ verdict: "retry", isSafe });
   });
 
+  test("a side that breaks off a long call is not away, unless it has surely done nothing", () => {
+    const isDown = (outcome: FetchOutcome) => {
+      const verdict = judgeCall(outcome);
+      return verdict.verdict === "retry" && verdict.isDown;
+    };
+    const isDownAfter = (durationMs: number) => [
+      isDown({ ...failed("reset"), durationMs }),
+      isDown({ ...answered(504), durationMs }),
+      isDown({ ...answered(502), durationMs }),
+      isDown({ ...answered(503), durationMs }),
+      isDown({ ...failed("timeout_connect"), durationMs }),
+    ];
+    expect(isDownAfter(4_999)).toEqual([true, true, true, true, true]);
+    expect(isDownAfter(5_000)).toEqual([false, false, false, true, true]);
+  });
+
   test("what the gateway itself forbids is not tried again", () => {
     expect(judgeCall(failed("blocked")).verdict).toBe("stop");
   });

@@ -22,10 +22,12 @@ const PASSING = new Set([408, 425, 429, 500, 502, 503, 504]);
 /** A 500 is none of them: what failed in the end may have done a part before. */
 const NOT_ACTED_UPON = new Set([408, 425, 429, 503]);
 const FIRST_OF_SERVER_ERRORS = 500;
+/** A program that is away is noticed sooner: what breaks later was under way. */
+export const UNDER_WAY_AFTER_MS = 5_000;
 
 /** 408, 425, 429, 5xx and network errors pass; another 4xx says no, and a redirect is not followed. */
 export function judgeCall(outcome: FetchOutcome): CallVerdict {
-  if (outcome.outcome === "failed") return judgeFailure(outcome.failure);
+  if (outcome.outcome === "failed") return judgeFailure(outcome);
   const { status } = outcome;
   if (status >= 200 && status < 300) return { verdict: "ok" };
   if (isLostInProxy(outcome))
@@ -36,10 +38,11 @@ export function judgeCall(outcome: FetchOutcome): CallVerdict {
     };
   if (!PASSING.has(status) && status < FIRST_OF_SERVER_ERRORS)
     return { verdict: "stop", status: status === 401 || status === 403 ? "auth_error" : "failing" };
+  const isSafe = NOT_ACTED_UPON.has(status);
   return {
     verdict: "retry",
-    isSafe: NOT_ACTED_UPON.has(status),
-    isDown: status !== 500 && PASSING.has(status),
+    isSafe,
+    isDown: isSafe || (status !== 500 && PASSING.has(status) && outcome.durationMs < UNDER_WAY_AFTER_MS),
     retryAfterMs: readRetryAfterMs(outcome.headers["retry-after"]),
     status: "failing",
   };
@@ -50,14 +53,14 @@ function isLostInProxy({ status, body }: Extract<FetchOutcome, { outcome: "respo
   return status === 404 && body.length > 0 && readJson(body.toString("utf8")) === undefined;
 }
 
-function judgeFailure(failure: Extract<FetchOutcome, { outcome: "failed" }>["failure"]): CallVerdict {
+function judgeFailure({ failure, durationMs }: Extract<FetchOutcome, { outcome: "failed" }>): CallVerdict {
   // Only whoever runs the gateway, or saves another address, can change that.
   if (FORBIDDEN.has(failure)) return { verdict: "stop", status: "failing" };
   const isSafe = NEVER_SAID.has(failure);
   return {
     verdict: "retry",
     isSafe,
-    isDown: isSafe || failure === "reset",
+    isDown: isSafe || (failure === "reset" && durationMs < UNDER_WAY_AFTER_MS),
     retryAfterMs: undefined,
     status: "failing",
   };

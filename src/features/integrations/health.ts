@@ -8,6 +8,9 @@ import { Breaker, type Sample } from "../webhooks/webhooks.ts";
 import { type CallVerdict, describeOutcome, judgeCall } from "./error-policy.ts";
 import { type Integration, lanesOf } from "./integration-row.ts";
 
+/** An integration as it was saved when the work began. */
+type SavedIntegration = Pick<Integration, "id" | "updated_at">;
+
 /** What a provider knows better of an outcome than the rules for all of them. */
 export interface CallReading {
   verdict?: CallVerdict;
@@ -47,7 +50,7 @@ export interface Health {
     reading?: CallReading,
   ): Promise<void>;
   /** The other side was reached, and something went wrong all the same; without a status it is a warning. */
-  warn(integration: Pick<Integration, "id">, error: string, status?: IntegrationStatus): Promise<void>;
+  warn(integration: SavedIntegration, error: string, status?: IntegrationStatus): Promise<void>;
 }
 
 const MINUTE_MS = 60_000;
@@ -116,9 +119,9 @@ export function createHealth(deps: HealthDeps): Health {
       await noteFailure(db, integration, { status, error, pauseMs: null, refusedSince });
     },
 
-    async warn({ id }, error, status) {
-      states.trouble(id);
-      await noteWarning(db, id, error, status);
+    async warn(integration, error, status) {
+      states.trouble(integration.id);
+      await noteWarning(db, integration, error, status);
     },
   };
 }
@@ -241,7 +244,7 @@ interface Failure {
 /** Returns false, and writes nothing, when the integration was saved since it was read. */
 async function noteFailure(
   db: Db,
-  { id, updated_at }: Pick<Integration, "id" | "updated_at">,
+  { id, updated_at }: SavedIntegration,
   { status, error, pauseMs, refusedSince }: Failure,
 ): Promise<boolean> {
   const pausedUntil = sql<Date | null>`now() + ${pauseMs}::float8 * interval '1 millisecond'`;
@@ -266,7 +269,7 @@ export function isSavedAt(updatedAt: Date) {
 
 async function noteWarning(
   db: Db,
-  id: number,
+  { id, updated_at }: SavedIntegration,
   error: string,
   status: IntegrationStatus | undefined,
 ): Promise<void> {
@@ -278,6 +281,7 @@ async function noteWarning(
       last_error_at: sql<Date>`clock_timestamp()`,
     })
     .where("id", "=", id)
+    .where(isSavedAt(updated_at))
     .execute();
 }
 

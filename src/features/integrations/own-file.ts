@@ -3,7 +3,10 @@ import { GatewayError } from "../../platform/errors.ts";
 import type { ArrivedFile } from "../../platform/route.ts";
 import type { IntegrationDeps } from "./provider.ts";
 
-const LINK = /\/media\/(med_\w{1,60})\/(\d{1,12})\/([\w-]{1,100})$/;
+/** A link may end in a name, so that its path has an extension. */
+const LINK = /\/media\/(med_\w{1,60})\/(\d{1,12})\/([\w-]{1,100})(?:\/[^/]{1,200})?$/;
+/** For a link that is a path only. */
+const ANY_BASE = "http://gateway.invalid";
 const LONGEST_LINK = 2_000;
 
 /** The file behind a link that this gateway has signed; undefined for every other address. */
@@ -29,8 +32,8 @@ export async function openOwnFile(
 
 /** A proxy may have given the gateway another name, so only the path and its signature count. */
 function readLink(url: string): [string, string, string] | undefined {
-  if (url.length > LONGEST_LINK || !URL.canParse(url)) return undefined;
-  const [, mediaId, expires, signature] = LINK.exec(new URL(url).pathname) ?? [];
+  if (url.length > LONGEST_LINK || !URL.canParse(url, ANY_BASE)) return undefined;
+  const [, mediaId, expires, signature] = LINK.exec(new URL(url, ANY_BASE).pathname) ?? [];
   return mediaId && expires && signature ? [mediaId, expires, signature] : undefined;
 }
 

@@ -85,12 +85,14 @@ async function fetchFile(
 }
 
 const LONGEST_NAME = 200;
+/** Longer parts of a path may be signatures or tokens. */
+const LONG_PART = /[^/]{21,}/g;
 
 /** The address without what may be secret in it. */
 function nameOf({ url }: MediaPart): string {
   if (url === undefined || !/^https?:/i.test(url) || !URL.canParse(url)) return "(no web address)";
   const { origin, pathname } = new URL(url);
-  return `${origin}${pathname}`.slice(0, LONGEST_NAME);
+  return `${origin}${pathname.replace(LONG_PART, "...")}`.slice(0, LONGEST_NAME);
 }
 
 /** Forgets the files of replies that are not sent. */

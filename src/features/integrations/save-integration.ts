@@ -131,6 +131,8 @@ async function changeRow(trx: Trx, id: number, columns: Columns): Promise<Integr
     .set({
       ...columns,
       status: "unknown",
+      last_error: null,
+      last_error_at: null,
       paused_until: null,
       refused_since: null,
       updated_at: sql<Date>`now()`,

@@ -68,13 +68,47 @@ describe("what a workflow answers", () => {
     await told.executed(1);
     const link: string = n8n.executions[0]?.body.mediaUrl;
     const { data } = await story.gateway.owner.me();
+    const { pathname } = new URL(link);
     const openFile = () => Promise.reject(new Error("opened"));
     const deps = { db: story.gateway.database.db, links: { link: () => "", isGood: () => true }, openFile };
     await expect(openOwnFile(deps, link, data.account.id + 1)).rejects.toThrow("There is no such file.");
-    await expect(openOwnFile(deps, link, data.account.id)).rejects.toThrow("opened");
+    for (const own of [link, `${link}/file.png`, pathname, `${pathname}/file.png`])
+      await expect(openOwnFile(deps, own, data.account.id)).rejects.toThrow("opened");
     const forged = { ...deps, links: { ...deps.links, isGood: () => false } };
     expect(await openOwnFile(forged, link, data.account.id)).toBeUndefined();
+    expect(await openOwnFile(deps, `${link}/too/deep.png`, data.account.id)).toBeUndefined();
     expect(await openOwnFile(deps, "https://a.example/media/other.png", data.account.id)).toBeUndefined();
+  });
+
+  test("that breaks off is a failure, and the workflow runs once more", async () => {
+    const { story, n8n } = told;
+    await answer({ output: "whole again" });
+    n8n.trouble("break_off");
+    const ana = newPerson();
+    await story.say(ana, "hi");
+    expect((await told.status("failing")).last_error).toMatch(/broke off.*run twice at most/);
+    await story.gateway.advance(60_000);
+    expect(await story.heard(ana, 1)).toEqual(["whole again"]);
+    expect(n8n.executions).toHaveLength(2);
+  });
+
+  test("is a warning where it is too large", async () => {
+    await answer("x".repeat(300 * 1024), "text/plain");
+    const ana = newPerson();
+    await told.story.say(ana, "hi");
+    expect((await told.status("warning")).last_error).toMatch(/too large: 256 KB/);
+    expect(told.n8n.executions).toHaveLength(1);
+  });
+
+  test("never shows what is secret in the address of a file", async () => {
+    const signed = `http://127.0.0.1:1/media/med_01/1795957346/${"k".repeat(43)}/file.png?token=secret`;
+    await answer([{ mediaUrl: signed }, { output: "after" }]);
+    const ana = newPerson();
+    await told.story.say(ana, "hi");
+    expect(await told.story.heard(ana, 1)).toEqual(["after"]);
+    const { last_error } = await told.status("warning");
+    expect(last_error).toContain("http://127.0.0.1:1/media/med_01/1795957346/.../file.png");
+    expect(last_error).not.toMatch(/kkk|secret/);
   });
 
   test.each([

@@ -14,8 +14,8 @@ export interface WorkflowCall {
   /** From 1. */
   attempt: number;
   body: Buffer;
-  /** Whether a file in the answer may be read. */
-  mayReadFile(): boolean;
+  /** Resolves as soon as a file in the answer may be read. */
+  takeRoomForFile(): Promise<void>;
 }
 
 const DEFAULT_TIMEOUT_MS = 10_000;
@@ -23,12 +23,23 @@ const DEFAULT_TIMEOUT_MS = 10_000;
 const ANSWER_TIMEOUT_MS = 60_000;
 const READ_AT_MOST_BYTES = 256 * 1024;
 
+type Headers = Readonly<Record<string, string>>;
+
+/** How much of an answer is read. */
+export function largestAnswer(headers: Headers, config: N8nConfig): number {
+  return isFileAnswer(headers, config) ? FileAnswers.largestBytes : READ_AT_MOST_BYTES;
+}
+
+function isFileAnswer({ "content-type": type }: Headers, { reply_mode }: N8nConfig): boolean {
+  return reply_mode === "response" && isFileType(type);
+}
+
 /** Posts once to the webhook of a workflow, with the token, and signed with the instance's secret. */
 export async function deliver(
   { db, box, outgoing, version }: IntegrationDeps,
   { instance_id }: Pick<Integration, "instance_id">,
   config: N8nConfig,
-  { event, event_id, attempt, body, mayReadFile }: WorkflowCall,
+  { event, event_id, attempt, body, takeRoomForFile }: WorkflowCall,
 ): Promise<FetchOutcome> {
   const [secret, previous] = await readInstanceSecrets(db, box, instance_id);
   const at = new Date();
@@ -52,10 +63,10 @@ export async function deliver(
     body,
     totalMs: config.timeout_ms ?? (config.reply_mode === "response" ? ANSWER_TIMEOUT_MS : DEFAULT_TIMEOUT_MS),
     maxBytes: READ_AT_MOST_BYTES,
-    maxBytesFor: ({ "content-type": type }) =>
-      config.reply_mode === "response" && isFileType(type) && mayReadFile()
-        ? FileAnswers.largestBytes
-        : READ_AT_MOST_BYTES,
+    maxBytesFor: async (headers) => {
+      if (isFileAnswer(headers, config)) await takeRoomForFile();
+      return largestAnswer(headers, config);
+    },
     tenant: { instance_id },
     isPaced: true,
   });

@@ -4,6 +4,7 @@ import { retryDelayMs } from "../error-policy.ts";
 import type { CallNote } from "../health.ts";
 import type { EventWork, IntegrationDeps } from "../provider.ts";
 import type { N8nConfig } from "./config.ts";
+import { isAnswerLost } from "./judge-workflow.ts";
 import { type FailureKind, readTries, recordTries } from "./tries.ts";
 
 /** Each may have run the workflow, as far as the gateway can know. */
@@ -44,11 +45,10 @@ export async function endFailed(
   };
 }
 
-/** A workflow whose answer is waited for runs again at each time-out, with all that it does. */
-function kindOf(outcome: FetchOutcome, isDown: boolean, { reply_mode }: N8nConfig): FailureKind {
+/** A workflow whose answer is lost runs again at each try, with all that it does. */
+function kindOf(outcome: FetchOutcome, isDown: boolean, config: N8nConfig): FailureKind {
   if (isDown) return "away";
-  const isTimeout = outcome.outcome === "failed" && outcome.failure === "timeout_total";
-  return isTimeout && reply_mode === "response" ? "timeouts" : "failures";
+  return isAnswerLost(outcome, config) ? "timeouts" : "failures";
 }
 
 function inMs(ms: number): Date {

@@ -1,12 +1,19 @@
 import type { FetchOutcome } from "../../../platform/safe-fetch.ts";
 import { describeOutcome } from "../error-policy.ts";
 import type { N8nConfig } from "./config.ts";
-import { isNotActive, isPageOfMissing, isStartingUp, isUnauthorised } from "./judge-workflow.ts";
+import {
+  isAnswerLost,
+  isNotActive,
+  isPageOfMissing,
+  isStartingUp,
+  isUnauthorised,
+} from "./judge-workflow.ts";
 
 /** What an answer means and what to do about it. Source: n8n, `Webhook.node` and `webhook-helpers`. */
 export function explain(outcome: FetchOutcome, config: N8nConfig): string {
   const said = describeOutcome(outcome);
-  if (outcome.outcome === "failed") return explainFailure(outcome.failure, said, config);
+  if (isAnswerLost(outcome, config)) return explainLost(outcome, said);
+  if (outcome.outcome === "failed") return explainFailure(outcome.failure, said);
   if (isStartingUp(outcome)) return "n8n is starting; the event is sent again in a few seconds.";
   if (isPageOfMissing(outcome))
     return `n8n is starting, or the address is not one of n8n; the event is sent again. If this stays, compare webhook_url with the production URL of the Webhook node. (${said})`;
@@ -43,9 +50,15 @@ function refused({ token, auth = "bearer", header_name }: N8nConfig): string {
   return `The Webhook node refuses the token, the address of the gateway (IP allowlist) or its name (Ignore Bots): ${credential}.`;
 }
 
-function explainFailure(failure: string, said: string, { reply_mode }: N8nConfig): string {
-  if (failure === "timeout_total" && reply_mode === "response")
+function explainLost(outcome: FetchOutcome, said: string): string {
+  if (outcome.outcome === "failed" && outcome.failure === "timeout_total")
     return `${said} A workflow that answers too late is run twice at most: let it answer sooner, raise timeout_ms (up to 60000), or answer through the API with reply_mode none.`;
+  const isWhole = outcome.outcome === "failed" || !outcome.truncated;
+  const what = isWhole ? said : "The answer of the workflow broke off, so nothing of it was sent.";
+  return `${what} A workflow whose answer is lost is run twice at most: raise the time limit of a proxy before n8n, or answer through the API with reply_mode none.`;
+}
+
+function explainFailure(failure: string, said: string): string {
   if (failure !== "blocked") return said;
   return `${said} If n8n runs in your own network, whoever operates the gateway adds its name and port to WAYGATE_ALLOWED_HOSTS, such as n8n:5678.`;
 }

@@ -1,23 +1,35 @@
+import { Semaphore } from "../../../platform/semaphore.ts";
+
+const AT_ONCE = 16;
+
 /** Files in answers are held in memory until they are stored, so only so many are read at once. */
 export class FileAnswers {
   static readonly largestBytes = 5 * 1024 * 1024;
-  static readonly #atOnce = 16;
-  #open = 0;
+  readonly #semaphore = new Semaphore(AT_ONCE);
 
-  /** Lets one call read a file for as long as the work lasts; the file of a call that finds no room is cut off. */
-  async use<T>(work: (mayRead: () => boolean) => Promise<T>): Promise<T> {
-    let isOpen = false;
-    const mayRead = () => {
-      if (!isOpen && this.#open < FileAnswers.#atOnce) {
-        isOpen = true;
-        this.#open += 1;
-      }
-      return isOpen;
+  /** `takeRoom` resolves as soon as a file may be read, whose room is held until the work ends. */
+  async use<T>(work: (takeRoom: () => Promise<void>) => Promise<T>): Promise<T> {
+    const { promise: ended, resolve: end } = newPromise();
+    const takeRoom = () => {
+      const { promise: taken, resolve: take } = newPromise();
+      void this.#semaphore.use(1, () => {
+        take();
+        return ended;
+      });
+      return taken;
     };
     try {
-      return await work(mayRead);
+      return await work(takeRoom);
     } finally {
-      if (isOpen) this.#open -= 1;
+      end();
     }
   }
+}
+
+function newPromise(): { promise: Promise<void>; resolve: () => void } {
+  let resolve = () => {};
+  const promise = new Promise<void>((resolved) => {
+    resolve = resolved;
+  });
+  return { promise, resolve };
 }

@@ -1,5 +1,7 @@
 import type { FetchOutcome } from "../../../platform/safe-fetch.ts";
-import { type CallVerdict, judgeCall } from "../error-policy.ts";
+import { type CallVerdict, judgeCall, messageIn, UNDER_WAY_AFTER_MS } from "../error-policy.ts";
+import type { N8nConfig } from "./config.ts";
+import { largestAnswer } from "./deliver.ts";
 
 type Response = Extract<FetchOutcome, { outcome: "response" }>;
 
@@ -12,9 +14,30 @@ const AWAY: CallVerdict = {
   ...{ retryAfterMs: undefined, status: "failing" },
 };
 
+const ANSWER_LOST: CallVerdict = { ...AWAY, isSafe: false, isDown: false };
+/** What a proxy says when its own time limit is over, or n8n has broken the connection. */
+const LOST_IN_PROXY = new Set([502, 504]);
+/** In n8n's own words; a workflow may answer 404 with words of its own. */
+const NOT_REGISTERED = /not registered/i;
+
 /** n8n has answers that mean something else than their status does. */
-export function judgeWorkflow(outcome: FetchOutcome): CallVerdict {
-  return isStartingUp(outcome) || isPageOfMissing(outcome) ? AWAY : judgeCall(outcome);
+export function judgeWorkflow(outcome: FetchOutcome, config: N8nConfig): CallVerdict {
+  if (isStartingUp(outcome) || isPageOfMissing(outcome)) return AWAY;
+  return isAnswerLost(outcome, config) ? ANSWER_LOST : judgeCall(outcome);
+}
+
+/** The workflow has run, as far as the gateway can know, and the answer that is waited for did not come, or not whole. */
+export function isAnswerLost(outcome: FetchOutcome, config: N8nConfig): boolean {
+  if (config.reply_mode !== "response") return false;
+  const wasUnderWay = outcome.durationMs >= UNDER_WAY_AFTER_MS;
+  if (outcome.outcome === "failed")
+    return outcome.failure === "timeout_total" || (outcome.failure === "reset" && wasUnderWay);
+  return isBrokenOff(outcome, config) || (LOST_IN_PROXY.has(outcome.status) && wasUnderWay);
+}
+
+/** The connection broke, or the time was up, in the middle of the answer. */
+function isBrokenOff({ status, headers, body, truncated }: Response, config: N8nConfig): boolean {
+  return status >= 200 && status < 300 && truncated && body.length < largestAnswer(headers, config);
 }
 
 export function isStartingUp(outcome: FetchOutcome): boolean {
@@ -33,7 +56,8 @@ export function isPageOfMissing(outcome: FetchOutcome): boolean {
 
 /** n8n is there, and nothing listens at the path. */
 export function isNotActive(outcome: FetchOutcome): boolean {
-  return outcome.outcome === "response" && outcome.status === 404 && isJson(outcome);
+  if (outcome.outcome !== "response" || outcome.status !== 404) return false;
+  return NOT_REGISTERED.test(messageIn(outcome.body.toString("utf8")) ?? "");
 }
 
 export function isUnauthorised(outcome: FetchOutcome): boolean {

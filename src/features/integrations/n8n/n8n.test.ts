@@ -1,5 +1,6 @@
 import { createHmac } from "node:crypto";
 import { readFileSync } from "node:fs";
+import { runInNewContext } from "node:vm";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { file, startFileServer } from "../../../../test/file-server.ts";
 import {
@@ -8,7 +9,7 @@ import {
   startIntegrationStory,
   waitUntil,
 } from "../../../../test/integration-story.ts";
-import { type N8nServer, startN8n } from "../../../../test/n8n-server.ts";
+import { type Execution, type N8nServer, startN8n } from "../../../../test/n8n-server.ts";
 
 const TOKEN = "a-token-of-the-workflow";
 const BEARER = { name: "Authorization", value: `Bearer ${TOKEN}` };
@@ -16,6 +17,7 @@ const BEARER = { name: "Authorization", value: `Bearer ${TOKEN}` };
 describe("n8n", () => {
   let story: IntegrationStory;
   let n8n: N8nServer;
+  let rotatedSecret: string | undefined;
 
   beforeAll(async () => {
     [story, n8n] = await Promise.all([startIntegrationStory(), startN8n()]);
@@ -271,12 +273,13 @@ describe("n8n", () => {
     await n8n.open();
   });
 
-  test.each(["verify-and-answer", "answer"])(
-    "the workflow %s.json of the documentation uses what is sent",
-    async (name) => {
-      const text = readFileSync(new URL(`../../../../docs/n8n/${name}.json`, import.meta.url), "utf8");
+  describe.each(["verify-and-answer", "answer"])("the ready workflow %s.json", (name) => {
+    const text = readFileSync(new URL(`../../../../docs/n8n/${name}.json`, import.meta.url), "utf8");
+
+    test("uses only what is sent", async () => {
       n8n.activate("in");
       await save("in");
+      await rotateSecret();
       await story.say(newPerson(), "hi");
       await executed(1);
       const [execution] = n8n.executions;
@@ -289,6 +292,51 @@ describe("n8n", () => {
         active: false,
         nodes: expect.arrayContaining([expect.objectContaining({ name: "Webhook" })]),
       });
-    },
-  );
+    });
+
+    test("takes the secret from before a change and the one after it, and no other", async () => {
+      n8n.activate("in");
+      await save("in");
+      const { before, after } = await rotateSecret();
+      await story.say(newPerson(), "hi");
+      await executed(1);
+      const [execution] = n8n.executions;
+      const takes = (secret: string) => isGenuine(text, execution, secret);
+      expect([takes(before), takes(after), takes("another")]).toEqual([true, true, false]);
+      const { "x-waygate-signature-previous": _, ...headers } = execution?.headers ?? {};
+      const later = execution && { ...execution, headers };
+      expect([isGenuine(text, later, before), isGenuine(text, later, after)]).toEqual([false, true]);
+    });
+  });
+
+  async function rotateSecret() {
+    const { id, client, webhook_secret } = story.shop;
+    await client.updateDefaultWebhook({ id, url: "http://127.0.0.1:1/nobody" });
+    const { data } = await client.updateDefaultWebhook({ id, rotate_secret: true });
+    const before = rotatedSecret ?? webhook_secret;
+    rotatedSecret = data.secret;
+    return { before, after: rotatedSecret };
+  }
 });
+
+interface Condition {
+  leftValue: string;
+  rightValue: string;
+}
+
+/** What the node Is genuine of a workflow with this secret finds, after its node Verify. */
+function isGenuine(workflow: string, execution: Execution | undefined, secret: string): boolean {
+  const calc = createHmac("sha256", secret)
+    .update(execution?.raw ?? "")
+    .digest("hex");
+  const { nodes } = JSON.parse(workflow) as {
+    nodes: { name: string; parameters: { conditions: { combinator: string; conditions: Condition[] } } }[];
+  };
+  const node = nodes.find(({ name }) => name === "Is genuine");
+  const { combinator, conditions } = node?.parameters.conditions ?? { combinator: "", conditions: [] };
+  const webhook = { item: { json: execution } };
+  const scope = { $json: { calc }, $: (name: string) => (name === "Webhook" ? webhook : undefined) };
+  const read = (expression: string) => runInNewContext(expression.slice("={{".length, -"}}".length), scope);
+  const holds = conditions.map(({ leftValue, rightValue }) => read(leftValue) === read(rightValue));
+  return combinator === "or" ? holds.includes(true) : !holds.includes(false);
+}

@@ -58,10 +58,10 @@ async function runDelivery(deps: N8nDeps, work: EventWork): Promise<JobEnd> {
     return { end: "done" };
   const { instance_id: instanceId } = integration;
   const file = await readInline(deps, event, config);
-  return deps.fileAnswers.use(async (mayReadFile) => {
+  return deps.fileAnswers.use(async (takeRoomForFile) => {
     const beganAt = performance.now();
     const outcome = await deliver(deps, integration, config, {
-      ...{ event: event.event, event_id: event.event_id, attempt: job.attempts + 1, mayReadFile },
+      ...{ event: event.event, event_id: event.event_id, attempt: job.attempts + 1, takeRoomForFile },
       body: toPayload(event, { instanceId, config, links: deps.links, file }),
     });
     faultPoint("n8n:after-response");

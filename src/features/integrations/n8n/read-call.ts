@@ -6,7 +6,7 @@ import { isNotActive, isUnauthorised, judgeWorkflow } from "./judge-workflow.ts"
 
 /** What an outcome says of the workflow. */
 export function readCall(outcome: FetchOutcome, config: N8nConfig): Required<CallReading> {
-  const verdict = judgeWorkflow(outcome);
+  const verdict = judgeWorkflow(outcome, config);
   const isRefusal = isNotActive(outcome) || isUnauthorised(outcome);
   const status = isNotActive(outcome) ? "inactive" : verdict.verdict === "ok" ? "ok" : verdict.status;
   return { verdict, status, isRefusal, error: explain(outcome, config) };

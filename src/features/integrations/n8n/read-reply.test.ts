@@ -57,6 +57,23 @@ describe("the answer of a workflow", () => {
     expect(problem).toMatch(words);
   });
 
+  test.each([
+    ['{"output": "He said "hi" to me"}', "application/json; charset=utf-8"],
+    ['{"output": "two\nlines"}', "text/html; charset=utf-8"],
+    ['[{"output": "unfinished', "text/plain"],
+    ["Hello", "application/problem+json"],
+  ])("%j is broken JSON and reaches nobody", (said, type) => {
+    const { replies, problem } = read(Buffer.from(said), type);
+    expect(replies).toEqual([]);
+    expect(problem).toMatch(/not valid JSON, so nothing of it was sent.*JSON\.stringify/);
+  });
+
+  test("may begin with a bracket where it is plain text, and with a byte order mark", () => {
+    for (const text of ["[Info] we are open", "{not json}", "[1, 2) is an interval"])
+      expect(read(text, "text/plain").replies).toEqual([{ text }]);
+    expect(read(Buffer.from('\uFEFF{"output": "a"}'), JSON_TYPE).replies).toEqual([{ text: "a" }]);
+  });
+
   test.each([[[]], [{ output: "" }], [[{ text: "" }]]])("%j keeps silent on purpose", (said) => {
     expect(read(said)).toEqual({ replies: [] });
   });

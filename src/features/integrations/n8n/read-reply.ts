@@ -34,8 +34,18 @@ const FILE_TYPE = /^(image|audio|video)\/|^application\/pdf$/;
 const USE_RESPOND_NODE =
   'Set Respond of the Webhook node to "Using \'Respond to Webhook\' Node" and answer there with {"output": "..."}; an empty text keeps silent.';
 
+/** What a text with quotes or line breaks needs that is put between quotes by hand. */
+const WRITE_JSON =
+  "Let the node Respond to Webhook build it with an expression: {{ JSON.stringify({ output: $json.output }) }}.";
+
 /** n8n answers 200 with nothing for a workflow that has failed before its node Respond to Webhook. */
 const NOTHING = "The workflow has answered with nothing; it may have failed: look at its executions in n8n.";
+
+const TOO_LARGE =
+  "The answer of the workflow is too large: 256 KB are read, of a file 5 MB. Answer with the address of a larger file as mediaUrl.";
+
+/** An object or a list of objects, lists or texts; words of a person in brackets are none. */
+const LIKE_JSON = /^\s*[{[]\s*["{[]/;
 
 /** Whether an answer of this type is a file that is to be sent. */
 export function isFileType(contentType: string | undefined): boolean {
@@ -45,9 +55,9 @@ export function isFileType(contentType: string | undefined): boolean {
 /** Reads texts, numbers, files and lists of them, nested or not, under the keys that people use. */
 export function readAnswer({ headers, body, truncated }: AnswerBody): WorkflowAnswer {
   const type = mediaType(headers["content-type"]);
-  if (truncated) return { replies: [], problem: "The answer of the workflow is too large or broke off." };
+  if (truncated) return { replies: [], problem: TOO_LARGE };
   if (isFileType(type)) return { replies: body.length > 0 ? [{ file: fileOf(body, type, headers) }] : [] };
-  const text = body.toString("utf8");
+  const text = body.toString("utf8").replace(/^\uFEFF/, "");
   const parsed = parse(text);
   if (parsed === undefined) return readPlain(text, type);
   const replies = readValue(parsed, 0).slice(0, MAX_REPLIES);
@@ -80,9 +90,15 @@ function readPlain(text: string, type: string): WorkflowAnswer {
       replies: [],
       problem: `The workflow has answered with a page (${type || "no type"}). ${USE_RESPOND_NODE}`,
     };
+  if (isBrokenJson(text, type))
+    return { replies: [], problem: `The answer is not valid JSON, so nothing of it was sent. ${WRITE_JSON}` };
   const replies = toText(text);
   if (replies.length > 0) return { replies };
   return { replies, problem: `${NOTHING} ${USE_RESPOND_NODE}` };
+}
+
+function isBrokenJson(text: string, type: string): boolean {
+  return text.trim() !== "" && (/[/+]json$/.test(type) || LIKE_JSON.test(text));
 }
 
 function readValue(value: unknown, depth: number): WorkflowReply[] {

@@ -153,6 +153,55 @@ describe("n8n that refuses", () => {
     expect(await told.read()).toMatchObject({ status: "ok", last_error: failing.last_error });
   });
 
+  test("runs a workflow twice at most when its connection breaks after a long time, and n8n is not away then", async () => {
+    const { story, n8n } = told;
+    n8n.activate("in", { respond: "responseNode", says: { output: "lost" } });
+    await told.save("in", { reply_mode: "response" });
+    n8n.trouble("lose_answer", 100);
+    n8n.slow(5_100);
+    await story.say(newPerson(), "slow");
+    await waitUntil(async () => {
+      await story.gateway.advance(60_000);
+      return (await told.read()).waiting === 0;
+    });
+    expect(told.inputs()).toEqual(["slow", "slow"]);
+    expect((await told.read()).last_error).toMatch(/run twice at most.*time limit of a proxy/);
+  });
+
+  test("is no inactive workflow where the workflow itself answers 404", async () => {
+    const { story, n8n } = told;
+    n8n.activate("in");
+    await told.save("in");
+    n8n.trouble({ status: 404 }, 100);
+    await story.say(newPerson(), "hi");
+    const failing = await told.status("failing");
+    expect(failing).toMatchObject({ last_error: "The other side answered 404: trouble", paused_until: null });
+    await waitUntil(async () => (await told.read()).waiting === 0);
+  });
+
+  test("forgets the last error when it is saved", async () => {
+    const { story, n8n } = told;
+    n8n.activate("in");
+    await told.save("in");
+    n8n.trouble({ status: 404 });
+    await story.say(newPerson(), "hi");
+    expect((await told.status("failing")).last_error).not.toBeNull();
+    const { data } = await told.save("in");
+    expect(data).toMatchObject({ status: "unknown", last_error: null, last_error_at: null });
+  });
+
+  test("warns of no answer to a call that began before the integration was saved", async () => {
+    const { story, n8n } = told;
+    n8n.activate("in");
+    await told.save("in", { reply_mode: "response" });
+    n8n.slow(1_500);
+    await story.say(newPerson(), "hi");
+    await waitUntil(() => n8n.pending === 1);
+    await told.save("in", { reply_mode: "response" });
+    await waitUntil(async () => (await told.read()).waiting === 0);
+    expect(await told.read()).toMatchObject({ status: "unknown", last_error: null });
+  });
+
   test("does not use up the tries of an event by an outage", async () => {
     const { story, n8n } = told;
     n8n.activate("in");

@@ -16,14 +16,14 @@ export async function testWorkflow(deps: N8nDeps, integration: Integration): Pro
   const event_id = `evt_${ulid()}`;
   const event = "integration.test";
   const body = Buffer.from(JSON.stringify(testBody(integration.instance_id, event, event_id)));
-  return deps.fileAnswers.use(async (mayReadFile) => {
+  return deps.fileAnswers.use(async (takeRoomForFile) => {
     const beganAt = performance.now();
     const outcome = await deliver(deps, integration, config, {
       event,
       event_id,
       attempt: 1,
       body,
-      mayReadFile,
+      takeRoomForFile,
     });
     const reading = readCall(outcome, config);
     await deps.health.noteTest(integration, outcome, beganAt, reading);

@@ -1,0 +1,14 @@
+import { expect, test } from "vitest";
+import { chatwootConfig } from "./chatwoot/config.ts";
+import { integrationsContract } from "./contract.ts";
+import { n8nConfig } from "./n8n/config.ts";
+import { typebotConfig } from "./typebot/config.ts";
+
+test.each([
+  ["n8n", n8nConfig],
+  ["typebot", typebotConfig],
+  ["chatwoot", chatwootConfig],
+])("the description of the route names every field of %s", (_, config) => {
+  for (const field of Object.keys(config.shape))
+    expect(integrationsContract.saveIntegration.description).toContain(`\`${field}\``);
+});
