@@ -1,6 +1,10 @@
+import { sql } from "kysely";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { TestInstance } from "../../../test/gateway.ts";
 import { type MessagingStory, startMessagingStory, waitUntil } from "../../../test/messaging-story.ts";
+import { failStrandedSends } from "./fail-stranded.ts";
+import { createOutcomeRecorder } from "./record-outcome.ts";
+import { SEND_ERROR } from "./send-error.ts";
 
 let story: MessagingStory;
 
@@ -74,3 +78,51 @@ test("a sync send that waits behind another one is told at once that its instanc
   await client.sandboxBan({ id });
   expect(await refused).toMatchObject({ code: "INSTANCE_NOT_CONNECTED", status: 409 });
 });
+
+test("a send that begins while its instance is found banned keeps its job until its outcome is recorded", async () => {
+  const instance = await story.join({ name: "Begins" });
+  const { behind } = await queueTwo(instance);
+  const { database, gateway } = story.gateway;
+  const { db } = database;
+  const outcomes = createOutcomeRecorder(db, gateway.engine, async () => {});
+  let failing = Promise.resolve();
+  await db.transaction().execute(async (trx) => {
+    await sql`update message set submitted_at = now() where message_id = ${behind}`.execute(trx);
+    await db.updateTable("instance").set({ status: "banned" }).where("id", "=", instance.id).execute();
+    failing = failStrandedSends(db, outcomes);
+    await waitUntil(isSomebodyWaiting);
+  });
+  await failing;
+  expect(await failureOf(instance, behind)).toMatchObject({ code: "UNKNOWN_OUTCOME" });
+});
+
+test("an acknowledgement that is recorded together with a failure of the same send is its outcome", async () => {
+  const instance = await story.join({ name: "Both" });
+  const { begun } = await queueTwo(instance);
+  const { database, gateway } = story.gateway;
+  const { id } = await database.db
+    .selectFrom("message")
+    .select("id")
+    .where("message_id", "=", begun)
+    .executeTakeFirstOrThrow();
+  const { record } = createOutcomeRecorder(database.db, gateway.engine, async () => {});
+  const about = { id, at: new Date(), job: null };
+  // The first of them is written alone; the others wait for it and go together.
+  await Promise.all([
+    record({ ...about, id: 0, status: "failed", error: SEND_ERROR.unknownOutcome }),
+    record({ ...about, status: "failed", error: SEND_ERROR.unknownOutcome }),
+    record({ ...about, status: "sent", error: null }),
+  ]);
+  const events = await story.receiver.waitFor(
+    ({ body }) => body.instance.id === instance.id && body.data.message?.message_id === begun,
+  );
+  expect(events.map(({ body }) => body.event)).toEqual(["message.sent"]);
+});
+
+async function isSomebodyWaiting(): Promise<boolean> {
+  const { rows } = await sql`
+    select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`.execute(
+    story.gateway.database.db,
+  );
+  return rows.length > 0;
+}

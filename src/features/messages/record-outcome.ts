@@ -94,8 +94,9 @@ interface Decided extends MessageRow {
 }
 
 /**
- * Decides what is open. Of what was decided before, the network's word still adds what it calls the file, and that it
- * has a message whose fate was unknown. Answers with the messages as they are from now on.
+ * Decides what is open; of two outcomes that come together the acknowledgement counts. Of what was decided before, the
+ * network's word still adds what it calls the file, and that it has a message whose fate was unknown. Answers with the
+ * messages as they are from now on.
  */
 async function decide(trx: Trx, outcomes: Outcome[]): Promise<Decided[]> {
   // In there \`message\` is what was changed, not the table.
@@ -108,10 +109,14 @@ async function decide(trx: Trx, outcomes: Outcome[]): Promise<Decided[]> {
     ), known as (
       select m.id, m.outcome_at is null as is_open, ${WAITING_FILE} as upload,
         m.content ? 'shared' as is_shared,
-        m.status = 'failed' and m.error ->> 'code' = 'UNKNOWN_OUTCOME' as is_unknown
+        m.status = 'failed' and m.error ->> 'code' = 'UNKNOWN_OUTCOME' as is_unknown,
+        m.outcome_at is null and m.submitted_at is not null as is_begun
       from message m where m.id in (select id from input) order by m.id for update
     ), finished as (
-      delete from job where id in (select job from input where job is not null)
+      -- A send that has begun meanwhile needs its job: the network's word is still to come.
+      delete from job where id in (
+        select x.job from input x left join known k on k.id = x.id
+        where x.unless_begun is not true or k.is_begun is not true)
     ), message as (
       update message m set
       status = case when k.is_open or k.is_unknown then x.status else m.status end,
@@ -120,8 +125,10 @@ async function decide(trx: Trx, outcomes: Outcome[]): Promise<Decided[]> {
       sent_at = case when k.is_open and x.status = 'sent' then x.at else m.sent_at end,
       content = case when x.media_ref is null and k.upload is null then m.content
         else m.content - 'upload' - 'shared' || jsonb_strip_nulls(jsonb_build_object('ref', x.media_ref)) end
-    from input x join known k on k.id = x.id
-    where m.id = x.id and case when k.is_open then x.unless_begun is not true or m.submitted_at is null
+    from (
+      select distinct on (id) * from input order by id, status = 'sent' desc, unless_begun is true
+    ) x join known k on k.id = x.id
+    where m.id = x.id and case when k.is_open then x.unless_begun is not true or not k.is_begun
       else x.status = 'sent' and (k.is_unknown or x.media_ref is not null) end
       returning m.*, k.upload as waiting_file, k.is_shared, k.is_open
     )
