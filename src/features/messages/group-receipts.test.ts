@@ -132,6 +132,54 @@ describe("a message to a group", () => {
     expect((await readersOf(id)).filter((phone) => phone === QUIET)).toHaveLength(1);
   });
 
+  test("counts a member once whose two addresses become known one after the other", async () => {
+    await sql`update group_chat set participants = '[]' where jid = ${group} and instance_id = ${story.sales.id}`.execute(
+      story.gateway.database.db,
+    );
+    const id = await send();
+    const whole = personOf(STRANGER);
+    const byLid = { participant: { ...whole, jid: lidOf(STRANGER), phone: null } };
+    const byPhone = { participant: { ...whole, lid: null } };
+    const received = async () => {
+      const { receipts } = await receiptsOf(id);
+      return receipts.filter(({ jid, lid }) => jid === whole.jid || lid === whole.lid);
+    };
+    await report(STRANGER, [id], "delivered", byLid);
+    await report(STRANGER, [id], "delivered", byPhone);
+    expect(await received()).toHaveLength(2);
+    // The first is written alone, the others together.
+    await Promise.all([
+      report(ANA, [id], "delivered"),
+      report(STRANGER, [id], "delivered"),
+      report(STRANGER, [id], "read", byLid),
+      report(STRANGER, [id], "read", byPhone),
+    ]);
+    expect(await received()).toMatchObject([
+      { jid: whole.jid, lid: whole.lid, phone: STRANGER, status: "read" },
+    ]);
+    expect((await readersOf(id)).filter((phone) => phone === STRANGER)).toHaveLength(1);
+  });
+
+  test("knows a member by the address that the receipt before it in the same batch has told", async () => {
+    await sql`update group_chat set participants = '[]' where jid = ${group} and instance_id = ${story.sales.id}`.execute(
+      story.gateway.database.db,
+    );
+    const id = await send();
+    const whole = personOf(STRANGER);
+    await report(STRANGER, [id], "delivered", {
+      participant: { ...whole, jid: lidOf(STRANGER), phone: null },
+    });
+    await Promise.all([
+      report(ANA, [id], "delivered"),
+      report(STRANGER, [id], "delivered"),
+      report(STRANGER, [id], "read", { participant: { ...whole, lid: null } }),
+    ]);
+    const { receipts } = await receiptsOf(id);
+    expect(receipts.filter(({ jid, lid }) => jid === whole.jid || lid === whole.lid)).toMatchObject([
+      { phone: STRANGER, status: "read" },
+    ]);
+  });
+
   test("takes no receipt of who was not in the group, of unknown messages, and of nobody", async () => {
     const id = await send();
     await waitUntil(async () => (await receiptsOf(id)).delivered === 3);

@@ -22,6 +22,8 @@ export interface Book {
   /** Rows of each message that is not listed. */
   counts: Map<number, number>;
   changed: Set<MemberReceipt>;
+  /** Rows of members who turned out to have another one. */
+  gone: Set<MemberReceipt>;
 }
 
 /** Of messages that are locked. With the first receipt, the members of the group become those who have it to read. */
@@ -32,7 +34,7 @@ export async function openBook(
 ): Promise<Book> {
   const book: Book = {
     ...{ messages, owners: new Map(), listed: new Set(), entries: new Map() },
-    ...{ counts: new Map(), changed: new Set() },
+    ...{ counts: new Map(), changed: new Set(), gone: new Set() },
   };
   if (messages.length === 0) return book;
   const found = await readMessages(trx, messages);
@@ -46,22 +48,42 @@ export async function openBook(
 
 /** The row of a member; a new one where it is not known who was in the group. Undefined for who was not. */
 export function findEntry(book: Book, message: number, who: Identity): MemberReceipt | undefined {
-  const found = addressesOf(who)
-    .map((address) => book.entries.get(`${message} ${address}`))
-    .find((entry) => entry !== undefined);
-  if (found) return learnAddress(book, found, who);
+  const found = findKnown(book, message, who);
+  if (found) return found;
   if (book.listed.has(message) || (book.counts.get(message) ?? 0) >= MOST_MEMBERS) return undefined;
   return addMember(book, message, who, false);
 }
 
+/** Under either address, with the one that was not known before; two rows that turn out to be of one member are joined. */
+function findKnown(book: Book, message: number, who: Person): MemberReceipt | undefined {
+  const [entry, twin] = new Set(
+    addressesOf(who).flatMap((address) => book.entries.get(`${message} ${address}`) ?? []),
+  );
+  if (!entry) return undefined;
+  if (twin) joinEntries(book, entry, twin);
+  learnAddress(book, entry, who);
+  indexEntry(book, entry);
+  return entry;
+}
+
+function joinEntries(book: Book, entry: MemberReceipt, twin: MemberReceipt): void {
+  learnAddress(book, entry, twin);
+  entry.is_addressee ||= twin.is_addressee;
+  for (const column of ["delivered_at", "read_at", "played_at"] as const) entry[column] ??= twin[column];
+  for (const address of addressesOf(twin)) book.entries.set(`${twin.message} ${address}`, entry);
+  book.counts.set(twin.message, (book.counts.get(twin.message) ?? 0) - 1);
+  book.changed.add(entry);
+  book.changed.delete(twin);
+  book.gone.add(twin);
+}
+
 /** The other address of a member may become known later. */
-function learnAddress(book: Book, entry: MemberReceipt, { jid, lid, phone }: Identity): MemberReceipt {
+function learnAddress(book: Book, entry: MemberReceipt, { jid, lid, phone }: Person): void {
   const isNew = (entry.phone === null && phone !== null) || (entry.lid === null && lid !== null);
-  if (!isNew) return entry;
+  if (!isNew) return;
   if (entry.phone === null && phone !== null) Object.assign(entry, { jid, phone });
   entry.lid ??= lid;
   book.changed.add(entry);
-  return entry;
 }
 
 /** Whether the member has come further by it. A receipt that comes late only adds its time. */
@@ -80,7 +102,13 @@ const LATER = {
   played: [],
 } as const satisfies Record<ReceiptStatus, readonly (keyof MemberReceipt)[]>;
 
-export async function saveEntries(trx: Trx, { changed }: Book): Promise<void> {
+export async function saveEntries(trx: Trx, { changed, gone }: Book): Promise<void> {
+  const twins = [...gone].map(({ message, person }) => ({ message, person }));
+  if (twins.length > 0)
+    await sql`
+      delete from message_receipt r using jsonb_to_recordset(${JSON.stringify(twins)}::jsonb) as x (
+        message bigint, person text)
+      where r.message = x.message and r.person = x.person`.execute(trx);
   if (changed.size === 0) return;
   await sql`
     insert into message_receipt
@@ -151,9 +179,7 @@ async function listMembers(trx: Trx, book: Book, open: readonly OpenMessage[]): 
 }
 
 function addAddressee(book: Book, message: number, member: Person): void {
-  const known = addressesOf(member)
-    .map((address) => book.entries.get(`${message} ${address}`))
-    .find((entry) => entry !== undefined);
+  const known = findKnown(book, message, member);
   if (!known) return void addMember(book, message, member, true);
   known.is_addressee = true;
   book.changed.add(known);
@@ -171,8 +197,12 @@ function addMember(book: Book, message: number, { jid, lid, phone }: Person, is_
 }
 
 function addEntry(book: Book, entry: MemberReceipt): void {
-  for (const address of addressesOf(entry)) book.entries.set(`${entry.message} ${address}`, entry);
+  indexEntry(book, entry);
   book.counts.set(entry.message, (book.counts.get(entry.message) ?? 0) + 1);
+}
+
+function indexEntry(book: Book, entry: MemberReceipt): void {
+  for (const address of addressesOf(entry)) book.entries.set(`${entry.message} ${address}`, entry);
 }
 
 function addressesOf({ jid, lid }: Pick<Person, "jid" | "lid">): string[] {
