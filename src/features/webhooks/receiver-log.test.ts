@@ -1,3 +1,4 @@
+import { sql } from "kysely";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startTestGateway, type TestGateway, type TestInstance, waitUntil } from "../../../test/gateway.ts";
 import { type Receiver, startReceiver } from "../../../test/receiver.ts";
@@ -49,6 +50,38 @@ test("the first failure of a webhook is logged with what to do, the next are not
   await waitUntil(() => about().length > 1);
   const recovered = { level: "info", msg: "a webhook works again", webhook_id: webhook.id };
   expect(about()).toMatchObject([failing, recovered]);
+});
+
+test("a webhook whose failing another node has just recorded is not logged a second time", async () => {
+  const { id, client } = shop;
+  const { db } = gateway.database;
+  await receiver.shut();
+  const { data: webhook } = await client.createWebhook({
+    ...{ id, name: "Shared", url: receiver.url },
+    events: ["message.received"],
+  });
+  receiver.trust(webhook.secret);
+  await db.transaction().execute(async (trx) => {
+    await trx
+      .updateTable("webhook")
+      .set({ failing_since: new Date() })
+      .where("id", "=", webhook.id)
+      .execute();
+    await client.sandboxReceive({ id, from: "5511977770003", text: "One" });
+    await waitUntil(async () => {
+      const { rows } = await sql`
+        select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()
+          and query like '%parkedGroup%'`.execute(db);
+      return rows.length > 0;
+    });
+  });
+  const tries = async () => (await client.listDeliveryLogs({ id, webhook_id: webhook.id })).data.length;
+  await waitUntil(async () => (await tries()) === 1);
+  await receiver.open();
+  await gateway.advance(60_000);
+  const about = () => lines.filter(({ webhook_id }) => webhook_id === webhook.id);
+  await waitUntil(() => about().some(({ level }) => level === "info"));
+  expect(about()).toMatchObject([{ level: "info", msg: "a webhook works again" }]);
 });
 
 test.each([

@@ -142,8 +142,13 @@ function updateDeliveries(records: AttemptRecord[]) {
   )`;
 }
 
-/** Answers which try, the last of its batch, has changed the receiver from working to failing or back. */
-const updateWebhooks = sql`seen as (
+/**
+ * Answers which try, the last of its batch, has changed the receiver from working to failing or back. The rows are locked
+ * before they are read, so that of two nodes only the one that makes the change is told of it.
+ */
+const updateWebhooks = sql`before as materialized (
+  select id, failing_since from webhook where id in (select webhook_id from ours) order by id for no key update
+), seen as (
   update webhook w set last_delivery_at = now(), last_status = o.status_code,
     failing_since = case when o.has_success then null else coalesce(w.failing_since, now()) end,
     failed_events = case when o.has_success then 0 else w.failed_events + o.given_up end,
@@ -153,7 +158,7 @@ const updateWebhooks = sql`seen as (
       coalesce(max(ord) filter (where success), max(ord)) as ord,
       bool_or(success) as has_success, count(*) filter (where status = 'failed') as given_up
     from ours group by webhook_id
-  ) o, webhook before
+  ) o, before
   where w.id = o.webhook_id and before.id = o.webhook_id
   returning o.ord, case when before.failing_since is null and not o.has_success then 'failing'
     when before.failing_since is not null and o.has_success then 'recovered' end as change
