@@ -7,6 +7,7 @@ import type { Candidate } from "../../../../test/whatsapp-server/pairing.ts";
 import { PasskeyCeremonies } from "../../../../test/whatsapp-server/passkey.ts";
 import { Person } from "../../../../test/whatsapp-server/person.ts";
 import type { PasskeyAssertion, PasskeyState } from "../../calls.ts";
+import { Locks } from "../locks.ts";
 import { PasskeyCeremony, type PasskeyFailure } from "./passkey-ceremony.ts";
 import { QueryRefused } from "./registration-stream.ts";
 
@@ -22,7 +23,9 @@ class Rehearsal {
   readonly secrets = [randomBytes(32)];
   readonly ceremonies: PasskeyCeremonies;
   readonly ceremony: PasskeyCeremony;
+  rotate = async () => void this.secrets.push(randomBytes(32));
   readonly #candidate: Candidate;
+  readonly works = new Locks();
   readonly #answers: BinaryNode[] = [];
   tamper: (part: string, content: Buffer) => Buffer = (_, content) => content;
 
@@ -41,6 +44,7 @@ class Rehearsal {
       stream: {
         query: (iq) => this.#query(iq),
         acknowledge: async ({ attrs }) => void this.acks.push(attrs.type ?? ""),
+        inOrder: (work) => this.works.run("", work),
       },
       secret: this.#secret(),
       keys: this.keys,
@@ -89,7 +93,7 @@ class Rehearsal {
       get current() {
         return secrets.at(-1) as Buffer;
       },
-      rotate: async () => void secrets.push(randomBytes(32)),
+      rotate: () => this.rotate(),
     };
   }
 
@@ -247,6 +251,27 @@ describe("a passkey ceremony", () => {
     const codes = rehearsal.states.slice(-3).map(({ stage, code }) => [stage, code !== null]);
     expect(codes).toContainEqual(["awaiting_phone", false]);
     expect(codes).not.toContainEqual(["awaiting_phone", true]);
+  });
+
+  it("confirms no code while another demand takes the place of the secret", async () => {
+    rehearsal = new Rehearsal({ passkeyHandoffMs: 0 });
+    void rehearsal.scan();
+    await rehearsal.ceremony.submitAssertion(await rehearsal.sign());
+    await rehearsal.untilStage("confirmation_required");
+    const { options } = rehearsal.states[0] as PasskeyState;
+    const { rotate } = rehearsal;
+    let store = () => {};
+    const stored = new Promise<void>((resolve) => {
+      store = resolve;
+    });
+    rehearsal.rotate = () => stored.then(rotate);
+    const demanded = rehearsal.works.run("", () => rehearsal.demand(options ?? {}));
+    const confirmed = rehearsal.ceremony.confirm();
+    store();
+    await demanded;
+    expect(await confirmed).toMatchObject({ outcome: "refused", code: "CONFLICT" });
+    expect(rehearsal.linked).toEqual([]);
+    expect(rehearsal.states.at(-1)?.stage).toBe("required");
   });
 
   it("takes options that are nested too deep for options that are broken", async () => {

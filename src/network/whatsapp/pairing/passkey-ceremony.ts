@@ -25,7 +25,7 @@ export type PasskeyFailure =
   | "passkey_cancelled";
 
 export interface PasskeyCeremonyOptions {
-  stream: Pick<RegistrationStream, "query" | "acknowledge">;
+  stream: Pick<RegistrationStream, "query" | "acknowledge" | "inOrder">;
   /** The ADV secret of the registration; `rotate` resolves once the new one is stored. */
   secret: { readonly current: Uint8Array; rotate(): Promise<void> };
   keys: RegistrationKeys;
@@ -138,12 +138,9 @@ export class PasskeyCeremony {
     }
   }
 
-  /** A person says that the code is the same on the phone. */
+  /** A person says that the code is the same on the phone. A demand of WhatsApp that came before counts first. */
   async confirm(): Promise<CallResult<PasskeyStage>> {
-    if (this.#stage !== "confirmation_required") return conflict(NO_CODE);
-    return (await this.#finish())
-      ? { outcome: "done", value: "finishing" }
-      : refused("SEND_FAILED", "WhatsApp refused the confirmation. Connect the instance and begin again.");
+    return (await this.#options.stream.inOrder(() => this.#confirm())) ?? conflict(NO_CODE);
   }
 
   async cancel(): Promise<CallResult<null>> {
@@ -156,6 +153,13 @@ export class PasskeyCeremony {
   end(): void {
     clearTimeout(this.#timer);
     this.#stage = "over";
+  }
+
+  async #confirm(): Promise<CallResult<PasskeyStage>> {
+    if (this.#stage !== "confirmation_required") return conflict(NO_CODE);
+    return (await this.#finish())
+      ? { outcome: "done", value: "finishing" }
+      : refused("SEND_FAILED", "WhatsApp refused the confirmation. Connect the instance and begin again.");
   }
 
   async #askForRequest(): Promise<PasskeyOptions | undefined> {

@@ -68,18 +68,22 @@ export class RegistrationStream {
     ws.on(event, (node: BinaryNode) => this.inOrder(() => handle(node)));
   }
 
-  /** Runs after everything that came before, unless the connection has ended by then. Must not wait for a person. */
-  inOrder(work: () => Promise<void>): void {
+  /**
+   * Runs after everything that came before. Resolves with undefined when the connection has ended by then, or the work
+   * failed. Must not wait for a person.
+   */
+  async inOrder<Result>(work: () => Promise<Result>): Promise<Result | undefined> {
     const { socket, onFailure } = this.#options;
-    if (this.#queued >= MOST_QUEUED) return;
+    if (this.#queued >= MOST_QUEUED) return undefined;
     this.#queued++;
-    const run = async () => {
-      if (!socket.isClosed()) await work();
-    };
-    void this.#works
-      .run("", run)
-      .catch(onFailure)
-      .finally(() => this.#queued--);
+    try {
+      return await this.#works.run("", async () => (socket.isClosed() ? undefined : work()));
+    } catch (error) {
+      onFailure(error);
+      return undefined;
+    } finally {
+      this.#queued--;
+    }
   }
 
   /** Resolves when all work that was given to `inOrder` has ended; once the connection is over, none begins any more. */
@@ -130,7 +134,7 @@ export class RegistrationStream {
   #notified(notification: BinaryNode): void {
     const { from, type = "" } = notification.attrs;
     const handle = this.#handles.get(type);
-    if (from === SERVER && handle) this.inOrder(() => handle(notification));
+    if (from === SERVER && handle) void this.inOrder(() => handle(notification));
   }
 }
 
