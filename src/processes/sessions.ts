@@ -26,6 +26,7 @@ import { createSendRunner } from "../features/messages/send-message.ts";
 import { createInstanceReader } from "../features/messages/sending-instance.ts";
 import type { Driver, NetworkEvent, Session } from "../network/driver.ts";
 import { createSandboxControl } from "../network/sandbox/control.ts";
+import { MOST_UNCONFIRMED_TRIES } from "../network/sandbox/numbers.ts";
 import { createSessions, type SessionOptions, type Sessions } from "../network/sessions.ts";
 import type { Config } from "../platform/config.ts";
 import { type Database, type Db, isPassing } from "../platform/db.ts";
@@ -60,6 +61,8 @@ export interface SessionHost {
   readonly numbers: Numbers;
 }
 
+const MOST_UNCONFIRMED = { sandbox: MOST_UNCONFIRMED_TRIES };
+
 /** What a node with the role `sessions` does: it holds sockets, sends what waits and stores what arrives. */
 export function addSessions(parts: SessionParts): SessionHost {
   const { config, db, engine } = parts;
@@ -71,7 +74,7 @@ export function addSessions(parts: SessionParts): SessionHost {
   const host = new OwnedSessions(parts, report, presence);
   const numbers = createNumbers({ ...parts, connectedSession });
   const runSend = createSendRunner({
-    ...{ ...parts, ...config, numbers, connectedSession },
+    ...{ ...parts, ...config, numbers, connectedSession, mostUnconfirmed: MOST_UNCONFIRMED },
     withdraw: (id) => withdrawSend(db, engine, id),
   });
   const runAction = createActionRunner({ db, engine, connectedSession });

@@ -7,7 +7,7 @@ import { faultPoint } from "../../platform/fault-point.ts";
 import type { Log } from "../../platform/log.ts";
 import { Semaphore } from "../../platform/semaphore.ts";
 import { withinTime } from "../../platform/within-time.ts";
-import { afterLostAck, isRepeatedAtOnce, mayRepeat } from "./lost-acknowledgement.ts";
+import { afterLostAck, isRepeatedAtOnce, type LostAckOptions, mayRepeat } from "./lost-acknowledgement.ts";
 import { isNewChat, lockNewChats } from "./new-chats.ts";
 import { loadContent } from "./outgoing-media.ts";
 import { type ReaddressDeps, readdressSend } from "./readdress-send.ts";
@@ -30,7 +30,7 @@ import {
   waitInDoubt,
 } from "./submit-send.ts";
 
-export interface SendRunnerOptions extends ReaddressDeps {
+export interface SendRunnerOptions extends ReaddressDeps, LostAckOptions {
   db: Db;
   engine: Engine;
   log: Log;
@@ -40,8 +40,6 @@ export interface SendRunnerOptions extends ReaddressDeps {
   ackTimeoutMs: number;
   /** How long a submitted send may still be tried again. */
   sendHoldMs: number;
-  /** How long a send in doubt waits for a receipt before it is tried again. */
-  doubtWaitMs: number;
   /** Gives a message that has not been submitted back to its campaign, which decides what becomes of it. */
   withdraw: (id: number) => Promise<void>;
 }
@@ -171,9 +169,9 @@ class SendRunner {
   /** A send that may have reached the network: waits for a receipt, then the same id again, or not, as the instance says. */
   async #settleDoubt(job: Job, send: SendRow): Promise<JobEnd | undefined> {
     const waitMs = this.#options.doubtWaitMs - (send.doubt_ms ?? 0);
-    if (isRepeatedAtOnce(job, send)) return undefined;
+    if (isRepeatedAtOnce(job, send, this.#options)) return undefined;
     if (waitMs > 0) return this.#waitInDoubt(job, { id: send.id, wait_ms: waitMs });
-    return mayRepeat(job, send) ? undefined : this.#fail(job, send, SEND_ERROR.unknownOutcome);
+    return mayRepeat(job, send, this.#options) ? undefined : this.#fail(job, send, SEND_ERROR.unknownOutcome);
   }
 
   async #startWithFile(job: Job, send: SendRow, session: Session, turn: Turn): Promise<JobEnd> {
@@ -204,7 +202,7 @@ class SendRunner {
     const result = await withinTime(sending, this.#options.ackTimeoutMs);
     if (result === undefined) {
       sending.then((late) => this.#recordLate(job, send, late)).catch(() => {});
-      return this.#waitInDoubt(job, afterLostAck(job, send, this.#options.doubtWaitMs));
+      return this.#waitInDoubt(job, afterLostAck(job, send, this.#options));
     }
     faultPoint("send:after-ack");
     return this.#settle(job, send, result);

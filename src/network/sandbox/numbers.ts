@@ -110,3 +110,6 @@ export function numberGivenOut(n: number): string {
   const block = 7_000 + Math.floor(n / NUMBERS_OF_A_BLOCK);
   return `55119${block}${1_000 + (n % NUMBERS_OF_A_BLOCK)}`;
 }
+
+/** Then a send to a number that never acknowledges has its outcome, after minutes and not after the whole hold time. */
+export const MOST_UNCONFIRMED_TRIES = 2;
