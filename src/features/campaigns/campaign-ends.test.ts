@@ -1,3 +1,4 @@
+import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import {
   newPhone,
@@ -6,7 +7,9 @@ import {
   type TestInstance,
   waitUntil,
 } from "../../../test/gateway.ts";
+import { inBase64, SAMPLE } from "../../../test/sample-files.ts";
 import type { Client } from "../../client.ts";
+import { dropOrphans } from "../messages/outgoing-media.ts";
 
 let gateway: TestGateway;
 let shop: TestInstance;
@@ -163,6 +166,34 @@ describe("failed recipients", () => {
     const of = async (phone: string) =>
       (await tries.where("jid", "=", `${phone}@s.whatsapp.net`).executeTakeFirstOrThrow()).count;
     expect([await of(refused), await of(silent), await of(fine)]).toEqual([2, 1, 1]);
+  });
+
+  test("get the file of the campaign again for a week, and after that the retry says that it is gone", async () => {
+    const { db } = gateway.database;
+    const id = await createCampaign({ media: { base64: inBase64(SAMPLE.png) } });
+    await owner.addRecipients({ id, numbers: [numberEnding("0001")] });
+    await owner.startCampaign({ id });
+    await reach(id, "completed");
+    const age = async (days: number) => {
+      await sql`update outgoing_media set created_at = now() - interval '8 days'`.execute(db);
+      await sql`update campaign set ended_at = now() - ${days} * interval '1 day' where id = ${id}`.execute(
+        db,
+      );
+      await dropOrphans(db);
+    };
+    await age(6);
+    expect((await owner.retryFailedRecipients({ id })).data).toMatchObject({ status: "queued", retried: 1 });
+    await reach(id, "completed");
+    const recipients = db.selectFrom("campaign_recipient").select(["status", "reason"]);
+    expect(await recipients.where("campaign_id", "=", id).execute()).toEqual([
+      { status: "failed", reason: "SEND_FAILED" },
+    ]);
+    await age(8);
+    await expect(owner.retryFailedRecipients({ id })).rejects.toMatchObject({
+      ...{ code: "CAMPAIGN_STATE", details: { status: "completed", status_reason: "file_gone" } },
+      message: expect.stringContaining("its file is no longer kept"),
+    });
+    expect((await show(id)).totals).toMatchObject({ failed: 1, pending: 0 });
   });
 
   test("of a cancelled campaign stay as they are", async () => {

@@ -3,6 +3,7 @@ import type { Trx } from "../../platform/db.ts";
 import type { Handlers } from "../../platform/handler.ts";
 import { requireUser } from "../accounts/accounts.ts";
 import { findAnswer, repeated } from "../instances/instances.ts";
+import { keepOutgoing } from "../messages/messages.ts";
 import {
   type CampaignRow,
   type CampaignStatus,
@@ -31,12 +32,22 @@ export function createRetry(deps: ChangeDeps): RetryHandler {
       const campaign = await lockCampaign(trx, account_id, id);
       if (!RETRIABLE.includes(campaign.status)) refuseState(campaign, "retried");
       const counts = await releaseFailed(trx, id);
+      if (counts.retried > 0) await requireFile(trx, campaign);
       const lanes = campaign.lane === null ? [] : [campaign.lane];
       if (campaign.status !== "completed" || counts.retried === 0)
         return { answer: { id, status: campaign.status, ...counts }, lanes };
       return { answer: { id, status: "queued" as const, ...counts }, lanes: [await goOn(trx, campaign)] };
     });
   };
+}
+
+/** Throws CAMPAIGN_STATE where the file that the campaign sends is no longer kept. */
+async function requireFile(trx: Trx, campaign: CampaignRow): Promise<void> {
+  const file = campaign.media?.shared;
+  if (file === undefined || (await keepOutgoing(trx, file))) return;
+  const what =
+    "retried: its file is no longer kept. Create a campaign with the file for the recipients that failed";
+  refuseState({ ...campaign, status_reason: "file_gone" }, what);
 }
 
 /** A completed campaign takes a place of the plan again. */

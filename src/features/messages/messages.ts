@@ -16,7 +16,7 @@ import {
   toKeptMessage,
   toQuoted,
 } from "./message-view.ts";
-import { dropOutgoing } from "./outgoing-media.ts";
+import { dropOutgoing, keepOutgoing } from "./outgoing-media.ts";
 import { inferKind } from "./read-content.ts";
 import { type MediaOptions, readMedia } from "./read-media.ts";
 import { type PictureInput, type PictureSource, readPicture } from "./read-picture.ts";
@@ -40,6 +40,7 @@ export type {
 export {
   acceptMessages,
   dropOutgoing,
+  keepOutgoing,
   listMessages,
   outcomeEvents,
   queueAction,

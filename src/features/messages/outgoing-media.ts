@@ -107,14 +107,29 @@ export async function dropOutgoing(db: Db | Trx, ids: string[]): Promise<void> {
   if (ids.length > 0) await db.deleteFrom("outgoing_media").where("id", "in", ids).execute();
 }
 
-/** Drops files whose request died before its send was taken. */
+/** Saves the file of a campaign from `dropOrphans` while the campaign goes on again. False: it is gone. */
+export async function keepOutgoing(trx: Trx, id: string): Promise<boolean> {
+  const parts = await trx
+    .updateTable("outgoing_media")
+    .set({ created_at: sql<Date>`now()` })
+    .where("id", "=", id)
+    .returning("part")
+    .execute();
+  return parts.length > 0;
+}
+
+/** How long the recipients of a completed campaign with a file can be retried. */
+const RETRIED_FOR = sql`interval '7 days'`;
+
+/** Drops files whose request died before its send was taken, and those of campaigns that will not send them again. */
 export async function dropOrphans(db: Db): Promise<void> {
   await sql`
     delete from outgoing_media o where created_at < now() - ${ORPHAN_AFTER_MS} * interval '1 millisecond'
       and not exists (select from message m where m.status = 'pending' and m.content ->> 'upload' = o.id)
       and not exists (select from media f where f.upload = o.id)
       and not exists (select from campaign c where c.media ->> 'shared' = o.id
-        and c.status not in ('completed', 'cancelled', 'failed'))`.execute(db);
+        and (c.status not in ('completed', 'cancelled', 'failed')
+          or (c.status = 'completed' and c.ended_at > now() - ${RETRIED_FOR})))`.execute(db);
 }
 
 /** What the driver is given: the content of the row, and the file from where it waits. */
