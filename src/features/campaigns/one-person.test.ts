@@ -218,4 +218,21 @@ describe("digits of a LID in place of a number", () => {
     ]);
     expect(await reached(short, later)).toEqual([`${short}@s.whatsapp.net`]);
   });
+
+  test("are found to be a person of the campaign before the send, where the LID is learnt after they were chosen", async () => {
+    const { long, short } = newPerson();
+    const other = await gateway.connectInstance();
+    const { data: known } = await other.client.checkContacts({ id: other.id, numbers: [short] });
+    const digits = (known[0]?.lid ?? "").replace("@lid", "");
+    const id = await createCampaign();
+    // The shop learns the LID when it asks the network for the spelling of the number.
+    await owner.addRecipients({ id, numbers: [long] });
+    await addUnchecked(id, digits);
+    const { recipients } = await finish(id);
+    expect(recipients.map(({ phone, reason }) => [phone, reason])).toEqual([
+      [long, null],
+      [digits, "duplicate"],
+    ]);
+    expect(await reached(short, digits)).toEqual([`${short}@s.whatsapp.net`]);
+  });
 });

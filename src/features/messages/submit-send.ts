@@ -1,4 +1,4 @@
-import { sql } from "kysely";
+import { type RawBuilder, sql } from "kysely";
 import type { Job } from "../../engine/engine.ts";
 import { heldLanes, type LaneClaim } from "../../engine/fence.ts";
 import { ownGroup } from "../../engine/jobs.ts";
@@ -135,13 +135,13 @@ export interface Submission {
   to?: Conversation;
 }
 
-/** `withheld`: it belongs to a campaign that does not run any more. */
+/** `withheld`: its campaign does not run any more, or the address has turned out to be of another person. */
 export type SubmissionResult = "submitted" | "too_late" | "withheld" | "lane_lost";
 
 /**
  * Marks sends as submitted just before they go out, fenced by their lanes. From here on an async send has until its
  * deadline to be confirmed; a sync one that is past its deadline is not started. A campaign's is not once its campaign
- * has been paused or cancelled: whoever does that waits for the lock that is taken here, and a tick of the campaign,
+ * has been paused or cancelled, nor to another person than the one whom it chose: whoever pauses or cancels waits for the lock that is taken here, and a tick of the campaign,
  * which queues more, does not.
  */
 export async function submitSends(
@@ -172,7 +172,9 @@ export async function submitSends(
       from input x join held h on h.id = x.lane
       where m.id = x.id and ${isOpen}
         and (m.origin <> 'campaign' or exists (
-          select from campaign_recipient r join running c on c.id = r.campaign_id where r.message = m.id))
+          select from campaign_recipient r join running c on c.id = r.campaign_id
+          where r.message = m.id and (m.submitted_at is not null or r.person is null
+            or r.person = ${personAt(sql`coalesce(x.jid, m.jid)`)})))
       returning m.id
     )
     select x.id, h.id is not null as is_held, k.id is not null as is_submitted,
@@ -186,6 +188,11 @@ export async function submitSends(
     if (row.is_withheld) return "withheld";
     return row.is_submitted ? "submitted" : "too_late";
   });
+}
+
+/** As a campaign names the person that it writes to at most once: by phone in one spelling, else by LID. */
+function personAt(jid: RawBuilder<unknown>) {
+  return sql`case when ${jid} like '%@s.whatsapp.net' then person_of(split_part(${jid}, '@', 1)) else ${jid} end`;
 }
 
 /** Clears submitted_at: the message never reached the wire. Does nothing if the lane was lost. */
