@@ -260,7 +260,10 @@ export class FakeChatwoot {
     return this.messages.filter((message) => message.conversation_id === conversation_id);
   }
 
-  /** An agent answers in a conversation. */
+  /**
+   * An agent answers in a conversation. `app/builders/messages/message_builder.rb`, and of the kind of a file
+   * `app/helpers/file_type_helper.rb`.
+   */
   write(conversation_id: number, said: AgentMessage | string): FakeMessage {
     const { attachments = [], template, ...fields } = typeof said === "string" ? { content: said } : said;
     const message = this.#addMessage({
@@ -314,7 +317,7 @@ export class FakeChatwoot {
     return this.#addConversation({ ...inbox, status: "open" });
   }
 
-  /** An agent deletes a message. */
+  /** An agent deletes a message. `app/controllers/api/v1/accounts/conversations/messages_controller.rb` destroy. */
   remove(message: FakeMessage): void {
     message.content = "This message was deleted";
     message.content_attributes = { deleted: true };
@@ -322,18 +325,20 @@ export class FakeChatwoot {
     this.#tellMessage("message_updated", message);
   }
 
-  /** An agent presses Retry at a failed message. */
+  /** An agent presses Retry at a failed message. `messages_controller.rb` retry. */
   retry(message: FakeMessage): void {
     message.status = "sent";
     message.content_attributes = {};
     this.#tellMessage("message_updated", message);
   }
 
+  /** `app/controllers/api/v1/accounts/conversations_controller.rb` toggle_status, by an agent. */
   resolve(conversation: FakeConversation): void {
     conversation.status = "resolved";
     this.#tell({ event: "conversation_status_changed", ...this.#conversationData(conversation) }, null);
   }
 
+  /** `app/listeners/webhook_listener.rb` conversation_typing_on and _off. */
   type(conversation: FakeConversation, event: "conversation_typing_on" | "conversation_typing_off"): void {
     const user = { id: 1, name: "Ana", type: "user" };
     this.#tell({ event, user, conversation: this.#conversationData(conversation), is_private: false }, null);
@@ -414,6 +419,10 @@ export class FakeChatwoot {
     return { method: raw.method ?? "GET", path: pathname, query: searchParams, fields, files, role };
   }
 
+  /**
+   * `app/controllers/api_controller.rb`; `app/controllers/concerns/access_token_auth_helper.rb` of the token and
+   * `config/initializers/rack_attack.rb` of the 429, which is plain text without `Retry-After`.
+   */
   #answer(request: Request): Answer {
     const { method, path } = request;
     if (path === "/api") {
@@ -440,6 +449,7 @@ export class FakeChatwoot {
     return this.#accountCall(method, rest, request);
   }
 
+  /** `app/views/api/v1/models/_user.json.jbuilder`. */
   #profile() {
     const accounts = [{ id: this.account_id, name: "Shop", role: this.role, status: "active" }];
     return { id: 1, name: "Ana", email: "ana@example.com", accounts };
@@ -540,6 +550,7 @@ export class FakeChatwoot {
 
   // --- contacts -----------------------------------------------------------------------------------------------------
 
+  /** `app/controllers/public/api/v1/inboxes/contacts_controller.rb`, and `conversations_controller.rb` beside it. */
   #publicCall({ method, path, fields }: Request): Answer {
     const prefix = `/public/api/v1/inboxes/${this.inbox.inbox_identifier}/contacts`;
     if (method !== "POST" || !path.startsWith(prefix)) return notFound();
@@ -637,6 +648,7 @@ export class FakeChatwoot {
     return ok({ payload: { contact, contact_inbox } });
   }
 
+  /** `contacts_controller.rb` update: attributes are merged, and uniqueness is checked again with every update. */
   #updateContact(id: number, fields: Fields): Answer {
     const contact = this.contacts.find((one) => one.id === id);
     if (!contact) return notFound();
@@ -650,6 +662,7 @@ export class FakeChatwoot {
     return ok({ payload: contact });
   }
 
+  /** `contacts_controller.rb` show. */
   #showContact(id: number): Answer {
     const contact = this.contacts.find((one) => one.id === id);
     return contact ? ok({ payload: contact }) : notFound();
@@ -712,6 +725,7 @@ export class FakeChatwoot {
 
   // --- conversations ------------------------------------------------------------------------------------------------
 
+  /** `app/controllers/api/v1/accounts/contacts/conversations_controller.rb` index: the newest first. */
   #conversationsOf(contact_id: number): Answer {
     const payload = this.conversations
       .filter((one) => one.contact_id === contact_id)
@@ -744,6 +758,7 @@ export class FakeChatwoot {
     return conversation;
   }
 
+  /** `conversations_controller.rb` toggle_status. */
   #toggleStatus(id: number, { status }: Fields): Answer {
     const conversation = this.conversations.find((one) => one.id === id);
     if (!conversation) return notFound();
@@ -762,6 +777,7 @@ export class FakeChatwoot {
     return ok({ meta: {}, payload: payload.map((message) => this.#messageView(message)) });
   }
 
+  /** `messages_controller.rb` create; the limit of a minute is that of `lib/limits.rb`. */
   #createMessage(id: number, { fields, files }: Request): Answer {
     const conversation = this.conversations.find((one) => one.id === id);
     if (!conversation) return notFound();
@@ -874,6 +890,7 @@ export class FakeChatwoot {
     return ok(this.#messageView(message));
   }
 
+  /** `messages_controller.rb` destroy. */
   #deleteMessage(id: number): Answer {
     const message = this.messages.find((one) => one.id === id);
     if (!message) return notFound();
@@ -881,6 +898,7 @@ export class FakeChatwoot {
     return ok({});
   }
 
+  /** `app/views/api/v1/models/_message.json.jbuilder`: the type is a number here. */
   #messageView(message: FakeMessage) {
     return {
       id: message.id,

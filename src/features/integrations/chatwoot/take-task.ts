@@ -50,7 +50,10 @@ async function takeMessage(desk: Desk, job: Job, message: AgentMessage): Promise
   const links = await findProviderLinks(desk.deps.db, desk.integration.id, String(message.id));
   if (message.content_attributes?.deleted === true) return takeDeletion(desk, job, message, links);
   if (message.event === "message_updated") return takeUpdate(desk, job, message, links);
-  return links.length > 0 ? { end: "done" } : sendAgentMessage(desk, job, message);
+  if (links.length === 0) return sendAgentMessage(desk, job, message);
+  // An earlier try of this job has failed, and Chatwoot did not take the reason.
+  const isUntold = job.attempts > 0 && links.some(({ status }) => status === "failed");
+  return isUntold ? sendAgentMessage(desk, job, message, links) : { end: "done" };
 }
 
 async function takeUpdate(
