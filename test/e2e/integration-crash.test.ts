@@ -5,6 +5,14 @@ import { type N8nServer, startN8n } from "../n8n-server.ts";
 import { ask, bubble, startTypebot, type TypebotServer } from "../typebot-server.ts";
 import { createE2eStory, type E2eStory, type PairedInstance } from "./e2e-story.ts";
 
+const PNG =
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==";
+const PICTURE: Said = { media: { base64: PNG, mime_type: "image/png" } };
+
+interface Said {
+  media: { base64: string; mime_type: string };
+}
+
 describe("a gateway that is killed between what a provider has done and its own commit", () => {
   let story: E2eStory;
   let n8n: N8nServer;
@@ -22,14 +30,22 @@ describe("a gateway that is killed between what a provider has done and its own 
   });
 
   /** Starts it again so that it dies at the point, has somebody write, and starts it once more. */
-  async function dieOver(point: string, from: string, text: string): Promise<void> {
+  async function dieOver(point: string, from: string, ...said: (string | Said)[]): Promise<void> {
     // A send whose outcome is not yet written goes out again after a kill.
     await story.drained();
     await story.gateway.kill();
     const { exited } = await begin({ WAYGATE_FAULT_POINT: point });
-    await story.clientOf(instance).sandboxReceive({ id: instance.id, from, text });
+    await say(from, ...said);
     expect(await exited).toMatchObject({ signal: "SIGKILL" });
     await begin();
+  }
+
+  async function say(from: string, ...said: (string | Said)[]): Promise<void> {
+    for (const one of said)
+      await story.clientOf(instance).sandboxReceive({
+        ...{ id: instance.id, from },
+        ...(typeof one === "string" ? { text: one } : one),
+      });
   }
 
   /** Until this process is connected: what comes before waits for it, and is too old to start a bot. */
@@ -91,4 +107,79 @@ describe("a gateway that is killed between what a provider has done and its own 
     const { data } = await story.clientOf(instance).getIntegration({ id: instance.id, provider: "typebot" });
     expect(data.last_error).toMatch(/answer was lost/);
   });
+
+  describe("while several messages are told to Typebot as one", () => {
+    const config = () => ({ base_url: typebot.url, public_id: "gathering", debounce_ms: 3_000 });
+
+    beforeAll(async () => {
+      typebot.publish("gathering", [
+        ...[
+          bubble("a", "one"),
+          ask("x"),
+          bubble("b", "photos?"),
+          ask("f", "file input", { isMultipleAllowed: true }),
+        ],
+        ...[bubble("c", "three"), ask("y"), bubble("d", "four"), ask("z")],
+      ]);
+      const provider = "typebot" as const;
+      await story.clientOf(instance).saveIntegration({ id: instance.id, provider, config: config() });
+    });
+
+    /** A flow that stands at its input for files. */
+    async function openFlow(): Promise<string> {
+      const ana = newPerson();
+      for (const [at, text] of ["hi", "Ana"].entries()) {
+        await say(ana, text);
+        await waitUntil(async () => (await heard(ana)).length === at + 1);
+      }
+      typebot.forget();
+      return ana;
+    }
+
+    const albums = () => typebot.said().map((text) => text?.split(", ").length);
+
+    test("it tells them once and all of them, when it was killed while it waited for more", async () => {
+      const ana = await openFlow();
+      await say(ana, PICTURE, PICTURE);
+      await waitUntil(async () => (await waiting()) === 2);
+      await killAndStart();
+      await waitUntil(async () => (await heard(ana)).length === 3);
+      await story.drained();
+      expect(albums()).toEqual([2]);
+      expect(await heard(ana)).toEqual(["one", "photos?\n\n📎", "three"]);
+    });
+
+    test("it tells none of them again, when it was killed over the answer, and loses none that came after", async () => {
+      const ana = await openFlow();
+      await dieOver("typebot:after-response", ana, PICTURE, PICTURE);
+      await say(ana, "next");
+      await waitUntil(async () => (await heard(ana)).length === 3);
+      await story.drained();
+      expect(typebot.said()).toEqual([expect.stringContaining(", "), "next"]);
+      expect(await heard(ana)).toEqual(["one", "photos?\n\n📎", "four"]);
+    });
+
+    test("it repeats a start with all words, once", async () => {
+      const ana = newPerson();
+      typebot.forget();
+      await dieOver("typebot:after-response", ana, "hello", "anybody there?");
+      await waitUntil(async () => (await heard(ana)).length === 1);
+      await story.drained();
+      expect(typebot.said()).toEqual(["hello\nanybody there?", "hello\nanybody there?"]);
+      expect(await heard(ana)).toEqual(["one"]);
+    });
+
+    async function waiting(): Promise<number> {
+      const { data } = await story
+        .clientOf(instance)
+        .getIntegration({ id: instance.id, provider: "typebot" });
+      return data.waiting;
+    }
+  });
+
+  /** Kills it in the middle of what it does. */
+  async function killAndStart(): Promise<void> {
+    await story.gateway.kill();
+    await begin();
+  }
 });

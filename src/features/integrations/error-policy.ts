@@ -15,6 +15,15 @@ export type CallVerdict =
     }
   | { verdict: "stop"; status: IntegrationStatus };
 
+/** Something before the program has answered, and the program has not heard of it. */
+export const NOT_THERE_YET: Extract<CallVerdict, { verdict: "retry" }> = {
+  verdict: "retry",
+  isSafe: true,
+  isDown: true,
+  retryAfterMs: undefined,
+  status: "failing",
+};
+
 /** Fails before anything was said. */
 const NEVER_SAID = new Set(["dns", "refused", "tls", "timeout_connect"]);
 const FORBIDDEN = new Set(["blocked", "invalid_url"]);
@@ -30,12 +39,7 @@ export function judgeCall(outcome: FetchOutcome): CallVerdict {
   if (outcome.outcome === "failed") return judgeFailure(outcome);
   const { status } = outcome;
   if (status >= 200 && status < 300) return { verdict: "ok" };
-  if (isLostInProxy(outcome))
-    return {
-      ...{ verdict: "retry", isSafe: true, isDown: true },
-      retryAfterMs: undefined,
-      status: "failing",
-    };
+  if (status === 404 && outcome.body.length > 0 && isInWordsOfProxy(outcome)) return NOT_THERE_YET;
   if (!PASSING.has(status) && status < FIRST_OF_SERVER_ERRORS)
     return { verdict: "stop", status: status === 401 || status === 403 ? "auth_error" : "failing" };
   const isSafe = NOT_ACTED_UPON.has(status);
@@ -48,9 +52,9 @@ export function judgeCall(outcome: FetchOutcome): CallVerdict {
   };
 }
 
-/** A proxy whose program is away may say 404, with a page of its own; the programs themselves say it as JSON. */
-function isLostInProxy({ status, body }: Extract<FetchOutcome, { outcome: "response" }>): boolean {
-  return status === 404 && body.length > 0 && readJson(body.toString("utf8")) === undefined;
+/** The programs themselves answer in JSON; a proxy whose program is away has a page of its own. */
+export function isInWordsOfProxy({ body }: Extract<FetchOutcome, { outcome: "response" }>): boolean {
+  return readJson(body.toString("utf8")) === undefined;
 }
 
 function judgeFailure({ failure, durationMs }: Extract<FetchOutcome, { outcome: "failed" }>): CallVerdict {

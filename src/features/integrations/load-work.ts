@@ -6,7 +6,7 @@ import type { IntegrationRow } from "./integration-row.ts";
 /** What a job of an integration points at: an event, or a task of the provider's own. */
 export type IntegrationRef =
   | { do: "event"; integration: number; event_id: string; at: string; tries?: unknown }
-  | { do: "task"; integration: number; task: Record<string, unknown> };
+  | { do: "task"; integration: number; task: Record<string, unknown>; tries?: unknown };
 
 /** The event as its row has it. */
 export interface LoadedEvent {

@@ -1,8 +1,8 @@
 import type { Job, JobEnd } from "../../../engine/engine.ts";
-import { retryDelayMs } from "../error-policy.ts";
-import type { Health } from "../health.ts";
+import type { CallNote, Health } from "../health.ts";
 import type { Integration } from "../integration-row.ts";
 import type { IntegrationDeps } from "../provider.ts";
+import { retryCall } from "../retry-call.ts";
 import { accessOf, type Chatwoot, callChatwoot } from "./api.ts";
 import type { Refusal } from "./refusal.ts";
 
@@ -12,6 +12,8 @@ export interface Desk {
   health: Health;
   integration: Integration;
   chatwoot: Chatwoot;
+  /** What the call of this job that failed last says of the connection. */
+  lastFailure(): CallNote | undefined;
 }
 
 /** Only their owner can set these right, and until then nothing is lost. */
@@ -22,16 +24,18 @@ const UNTIL_SAVED_MS = 300_000;
 const LONGEST_WAIT_MS = 3 * 24 * 3_600_000;
 
 export function openDesk(deps: IntegrationDeps, health: Health, integration: Integration): Desk {
+  let failure: CallNote | undefined;
   const note: Parameters<typeof callChatwoot>[0]["note"] = async (outcome, beganAt, refusal) => {
     // A no that belongs to the work, such as a conversation that is gone, says nothing about the connection.
     const isPart = refusal?.verdict.verdict === "stop" && !UNTIL_SAVED.has(refusal.reason);
     if (isPart) return;
     const said = refusal && { status: refusal.verdict.status, error: refusal.words };
-    await health.note(integration, outcome, beganAt, said);
+    const noted = await health.note(integration, outcome, beganAt, said);
+    if (refusal) failure = noted;
   };
   const { instance_id } = integration;
   const chatwoot = callChatwoot({ outgoing: deps.outgoing, instance_id, note }, accessOf(integration));
-  return { deps, health, integration, chatwoot };
+  return { deps, health, integration, chatwoot, lastFailure: () => failure };
 }
 
 /** Whether it is worth to try again what was refused. */
@@ -52,7 +56,8 @@ export async function endRefused(desk: Desk, job: Job, refusal: Refusal, since: 
     return { end: "done" };
   }
   if (reason === "identity") await desk.health.warn(desk.integration, words, "failing");
-  const ms =
-    verdict.verdict === "retry" ? retryDelayMs(job.attempts + 1, verdict.retryAfterMs) : UNTIL_SAVED_MS;
-  return { end: "retry", at: new Date(Date.now() + ms) };
+  const failure = desk.lastFailure();
+  if (!failure || (verdict.verdict === "stop" && !failure.isStale))
+    return { end: "retry", at: new Date(Date.now() + UNTIL_SAVED_MS) };
+  return retryCall(desk.deps, job, { ...failure, verdict });
 }

@@ -1,5 +1,11 @@
 import type { FetchOutcome } from "../../../platform/safe-fetch.ts";
-import { type CallVerdict, judgeCall, messageIn, UNDER_WAY_AFTER_MS } from "../error-policy.ts";
+import {
+  type CallVerdict,
+  judgeCall,
+  messageIn,
+  NOT_THERE_YET,
+  UNDER_WAY_AFTER_MS,
+} from "../error-policy.ts";
 import type { N8nConfig } from "./config.ts";
 import { largestAnswer } from "./deliver.ts";
 
@@ -9,12 +15,7 @@ type Response = Extract<FetchOutcome, { outcome: "response" }>;
 const STARTING_UP = /^n8n is starting up\b/;
 const LONGEST_SENTENCE = 200;
 
-const AWAY: CallVerdict = {
-  ...{ verdict: "retry", isSafe: true, isDown: true },
-  ...{ retryAfterMs: undefined, status: "failing" },
-};
-
-const ANSWER_LOST: CallVerdict = { ...AWAY, isSafe: false, isDown: false };
+const ANSWER_LOST: CallVerdict = { ...NOT_THERE_YET, isSafe: false, isDown: false };
 /** What a proxy says when its own time limit is over, or n8n has broken the connection. */
 const LOST_IN_PROXY = new Set([502, 504]);
 /** In n8n's own words; a workflow may answer 404 with words of its own. */
@@ -22,7 +23,7 @@ const NOT_REGISTERED = /not registered/i;
 
 /** n8n has answers that mean something else than their status does. */
 export function judgeWorkflow(outcome: FetchOutcome, config: N8nConfig): CallVerdict {
-  if (isStartingUp(outcome) || isPageOfMissing(outcome)) return AWAY;
+  if (isStartingUp(outcome) || isPageOfMissing(outcome)) return NOT_THERE_YET;
   return isAnswerLost(outcome, config) ? ANSWER_LOST : judgeCall(outcome);
 }
 

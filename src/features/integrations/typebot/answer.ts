@@ -2,7 +2,7 @@ import { findOption, findOptions, optionsOf, SKIP } from "./options.ts";
 import { rangeOf } from "./prompts.ts";
 import { readDate, readTime } from "./read-dates.ts";
 import { readNumber } from "./read-number.ts";
-import type { Said } from "./read-said.ts";
+import { isClip, type Said } from "./read-said.ts";
 import type { BotInput, BotMessage } from "./typebot-api.ts";
 
 /** What is done with what somebody has said. */
@@ -26,16 +26,25 @@ function send(text: string, replyId?: string): Answer {
   };
 }
 
+/** Whether the input takes both in one answer; what it does not is left for the next input. */
+export function takesTogether(input: BotInput | undefined, first: Said, next: Said): boolean {
+  if (first.kind === "text" || next.kind === "text") return first.kind === next.kind;
+  if (first.files.length === 0 || next.files.length === 0) return false;
+  if (input?.type === "file input") return input.options?.isMultipleAllowed === true;
+  const isClipAlone = input?.type === "text input" && isOn(input, "audioClip");
+  return !isClipAlone || ![...first.files, ...next.files].some(isClip);
+}
+
 function answerWithFile(
   input: BotInput | undefined,
   { files, text }: Extract<Said, { kind: "file" }>,
 ): Answer {
+  const [first] = files;
   const urls = files.map(({ url }) => url);
-  if (input?.type === "file input")
-    return send(input.options?.isMultipleAllowed === true ? urls.join(", ") : (urls[0] ?? ""));
-  if (input?.type === "text input") {
-    const clip = files.find(({ media_type }) => media_type === "ptt" || media_type === "audio");
-    if (clip && isOn(input, "audioClip")) return { do: "send", message: { type: "audio", url: clip.url } };
+  if (first && input?.type === "file input") return send(urls.join(", "));
+  if (first && input?.type === "text input") {
+    if (isClip(first) && isOn(input, "audioClip"))
+      return { do: "send", message: { type: "audio", url: first.url } };
     if (isOn(input, "attachments"))
       return { do: "send", message: { type: "text", text, attachedFileUrls: urls } };
   }

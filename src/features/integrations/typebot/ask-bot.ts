@@ -1,11 +1,11 @@
 import type { FetchOutcome } from "../../../platform/safe-fetch.ts";
-import type { CallVerdict } from "../error-policy.ts";
 import type { Health } from "../health.ts";
 import type { Integration } from "../integration-row.ts";
 import type { IntegrationDeps } from "../provider.ts";
+import type { FailedCall } from "../retry-call.ts";
 import type { BotSession } from "./bot-chat.ts";
 import type { TypebotConfig } from "./config.ts";
-import { explain } from "./explain.ts";
+import { readCall } from "./read-call.ts";
 import {
   type BotAnswer,
   type BotMessage,
@@ -23,7 +23,7 @@ export type Asked =
   /** The bot does not know the session any more. */
   | { asked: "forgotten" }
   /** It may be asked again; `isSafe`: it has surely not run anything. */
-  | { asked: "again"; retryAfterMs: number | undefined; isSafe: boolean }
+  | { asked: "again"; isSafe: boolean; failed: FailedCall }
   /** It may have moved on, and nobody knows. */
   | { asked: "unknown" }
   /** It says no; `isSessionOpen`: the flow still stands where it stood. */
@@ -52,42 +52,52 @@ export function createBotCaller({ outgoing }: Pick<IntegrationDeps, "outgoing">,
     config: TypebotConfig,
     path: string,
     body: Record<string, unknown>,
-  ): Promise<{ outcome: FetchOutcome; verdict: CallVerdict }> {
+  ): Promise<{ outcome: FetchOutcome; call: FailedCall }> {
     const beganAt = performance.now();
     const outcome = await callTypebot(outgoing, { instance_id: integration.instance_id }, config, path, body);
-    const error = explain(outcome, config);
-    return { outcome, ...(await health.note(integration, outcome, beganAt, { error })) };
+    const reading = readCall(outcome, config);
+    const note = await health.note(integration, outcome, beganAt, reading);
+    return { outcome, call: { ...note, isRefusal: reading.isRefusal } };
   }
 
   return {
     async start(integration, config, { message, variables }) {
       const said = { ...(message && { message }), prefilledVariables: variables };
       const body = { ...said, ...RICH, isStreamEnabled: false, isOnlyRegistering: false };
-      const { outcome, verdict } = await ask(integration, config, startPath(config), body);
-      const answer = verdict.verdict === "ok" ? readAnswer(outcome) : undefined;
+      const { outcome, call } = await ask(integration, config, startPath(config), body);
+      const answer = isOk(call) ? readAnswer(outcome) : undefined;
       if (answer?.sessionId) return { asked: "answered", answer };
-      if (verdict.verdict === "ok") await health.warn(integration, NOT_A_VIEWER);
-      if (verdict.verdict !== "retry") return { asked: "refused", isSessionOpen: false };
-      const { retryAfterMs, isSafe } = verdict;
-      return { asked: "again", retryAfterMs, isSafe };
+      if (isOk(call)) await health.warn(integration, NOT_A_VIEWER);
+      if (isUntaken(call)) return { asked: "again", isSafe: true, failed: call };
+      if (call.verdict.verdict === "retry") return { asked: "again", isSafe: false, failed: call };
+      return { asked: "refused", isSessionOpen: false };
     },
 
     async goOn(integration, config, session, message) {
       const body = { ...(message && { message }), ...RICH };
       const path = continuePath(session.session_id);
-      const { outcome, verdict } = await ask(integration, config, path, body);
-      const isStop = verdict.verdict === "stop";
+      const { outcome, call } = await ask(integration, config, path, body);
+      if (isUntaken(call)) return { asked: "again", isSafe: true, failed: call };
+      const isStop = call.verdict.verdict === "stop";
       if (isStop && isSessionGone(outcome)) return { asked: "forgotten" };
-      const answer = verdict.verdict === "ok" ? readAnswer(outcome) : undefined;
+      const answer = isOk(call) ? readAnswer(outcome) : undefined;
       if (answer) return { asked: "answered", answer };
       // The viewer also says 404 of what a step of the flow lacks, such as credentials.
       if (isStop) return { asked: "refused", isSessionOpen: isNotFound(outcome) };
-      if (verdict.verdict === "retry" && verdict.isSafe)
-        return { asked: "again", retryAfterMs: verdict.retryAfterMs, isSafe: true };
-      if (verdict.verdict === "ok") await health.warn(integration, NOT_A_VIEWER);
+      if (isOk(call)) await health.warn(integration, NOT_A_VIEWER);
       return { asked: "unknown" };
     },
   };
+}
+
+function isOk({ verdict }: FailedCall): boolean {
+  return verdict.verdict === "ok";
+}
+
+/** The bot has surely not run, and may do so later: when it is there, when it lets us in, or as it is configured by now. */
+function isUntaken({ verdict, isRefusal, isStale }: FailedCall): boolean {
+  if (verdict.verdict === "retry") return verdict.isSafe;
+  return verdict.verdict === "stop" && (isRefusal || isStale);
 }
 
 export const NOT_A_VIEWER =

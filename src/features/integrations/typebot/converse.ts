@@ -1,23 +1,25 @@
 import type { JobEnd } from "../../../engine/engine.ts";
 import { faultPoint } from "../../../platform/fault-point.ts";
 import { readChat } from "../chat-state.ts";
-import { retryDelayMs } from "../error-policy.ts";
 import type { Health } from "../health.ts";
 import { isListed } from "../ignored-people.ts";
-import { claimLink, type Link, setLink } from "../links.ts";
+import { type Link, setLink } from "../links.ts";
 import type { EventWork, IntegrationDeps } from "../provider.ts";
 import { isReplyPaused } from "../reply-limit.ts";
-import { toAnswer } from "./answer.ts";
+import { retryCall } from "../retry-call.ts";
+import { takesTogether, toAnswer } from "./answer.ts";
 import type { Asked, BotCaller } from "./ask-bot.ts";
 import { type BotChat, type BotSession, isBefore, openSession } from "./bot-chat.ts";
+import { type Claim, claimJoined, claimTurn, endJoined, releaseTurn } from "./claim-turn.ts";
 import { savedTypebotConfig, type TypebotConfig } from "./config.ts";
-import { endTurn, type Speaker, speak } from "./end-turn.ts";
-import { dropGathered, type Gathered, gatherSaid } from "./gather-said.ts";
+import { type Ending, endTurn, type Speaker, speak } from "./end-turn.ts";
+import { gatherSaid, type Joined } from "./gather-said.ts";
+import { isWorthWaiting } from "./give-up.ts";
 import { isKeyword, isTrigger, refusalOfTrigger } from "./keywords.ts";
 import { toPrompt } from "./prompts.ts";
-import { readSaid, type Said } from "./read-said.ts";
+import { isClip, readSaid, type Said } from "./read-said.ts";
 import { stopBot } from "./take-over.ts";
-import type { BotMessage } from "./typebot-api.ts";
+import type { BotInput, BotMessage } from "./typebot-api.ts";
 import { variablesOf } from "./variables.ts";
 
 export interface BotDeps extends IntegrationDeps {
@@ -32,15 +34,14 @@ interface Hearing extends Speaker {
   said: Said;
   /** The session that goes on with it; absent: a new one starts. */
   session: BotSession | undefined;
-  gathered: Pick<Gathered, "jobs" | "keys">;
+  /** Said right after it, and part of `said`. */
+  joined: readonly Joined[];
 }
 
 /** As Typebot's own bridge to WhatsApp has it. */
 const OLD_MS = 3 * 60_000;
 /** Phones send the files of an album one after the other, at most so far apart. */
 const ALBUM_QUIET_MS = 3_000;
-/** Nobody waits longer for a bot to answer. */
-const GIVE_UP_AFTER_MS = 3_600_000;
 /** Marks the message whose start may have run the first steps of a flow: it is repeated once. */
 const UNKNOWN_START = "start of unknown outcome";
 
@@ -62,7 +63,7 @@ export async function converse(deps: BotDeps, work: EventWork): Promise<JobEnd> 
     session,
     known,
     chat: toChat(message),
-    gathered: { jobs: [], keys: [] },
+    joined: [],
   };
   if (isKeyword(config.stop_keywords, said.text)) return stop(deps, hearing);
   if (isKeyword(config.restart_keywords, said.text))
@@ -119,9 +120,12 @@ async function stop(deps: BotDeps, { work, config, session, known, chat }: Heari
 async function listen(deps: BotDeps, hearing: Hearing): Promise<JobEnd> {
   const { work, config, said, session } = hearing;
   if (session?.is_listening) return { end: "done" };
-  const gathered = await gatherSaid(deps, work, said, quietMsOf(config, said));
+  const gathered = await gatherSaid(deps, work, said, {
+    quietMs: quietMsOf(config, session?.input, said),
+    isJoined: (first, next) => takesTogether(session?.input, first, next),
+  });
   if ("waitUntil" in gathered) return { end: "retry", at: gathered.waitUntil };
-  const all = { ...hearing, gathered, said: gathered.said };
+  const all = { ...hearing, ...gathered };
   const answer = toAnswer(session?.input, all.said);
   if (answer.do === "ignore") return { end: "done" };
   if (answer.do === "send") return take(deps, all, answer.message);
@@ -129,44 +133,57 @@ async function listen(deps: BotDeps, hearing: Hearing): Promise<JobEnd> {
 }
 
 /** How long it must be quiet before the bot is told; an album is answered as one, voice notes come alone. */
-function quietMsOf({ debounce_ms }: TypebotConfig, said: Said): number {
-  const mayBeAlbum =
-    said.kind === "file" &&
-    said.files.some(({ media_type }) => media_type !== "ptt" && media_type !== "audio");
+function quietMsOf({ debounce_ms }: TypebotConfig, input: BotInput | undefined, said: Said): number {
+  if (!takesTogether(input, said, said)) return 0;
+  const mayBeAlbum = said.kind === "file" && said.files.some((file) => !isClip(file));
   return mayBeAlbum ? Math.max(debounce_ms, ALBUM_QUIET_MS) : debounce_ms;
 }
 
 /** In the bot's stead, which could not make anything of it. */
 async function refuse(deps: BotDeps, hearing: Hearing, why: "unsupported" | "invalid"): Promise<JobEnd> {
-  const { work, config, known, session, gathered } = hearing;
+  const { config, known, session } = hearing;
   // A file cannot start a bot, but the person who sent it can.
   if (!session) return take(deps, hearing, undefined);
   const parts =
     why === "invalid" && session.input
       ? toPrompt(session.input)
       : [{ kind: "text" as const, text: config.unsupported_message }];
-  return speak(deps, hearing, { parts, state: known.state, limit: config }, async (trx) => {
-    await dropGathered(trx, work.integration, known.chat, gathered);
-    return gathered.jobs.length > 0 ? [work.integration.lane] : [];
+  return endTogether(deps, hearing, { parts, state: known.state, limit: config });
+}
+
+/** Ends a message with those that were joined to it. */
+function endTogether(
+  deps: BotDeps,
+  hearing: Hearing,
+  ending: Ending,
+  taken?: { link: Link; status: Link["status"] },
+): Promise<JobEnd> {
+  const { work, known, joined } = hearing;
+  return speak(deps, hearing, ending, async (trx) => {
+    if (taken) await setLink(trx, taken.link.id, { status: taken.status });
+    return endJoined(trx, work.integration, known.chat, joined);
   });
 }
 
 /** Asks the bot, once: the claim is written before, so that nobody asks again after a crash. */
 async function take(deps: BotDeps, hearing: Hearing, message: BotMessage | undefined): Promise<JobEnd> {
-  const { work, session, known } = hearing;
+  const { work, session, known, joined } = hearing;
   const { integration, event } = work;
   const key = { chat: known.chat, message_id: event.data.message.message_id as string };
-  const { link, isOurs } = await claimLink(deps.db, integration, key);
-  if (!isOurs && link.status !== "claimed") return { end: "done" };
-  if (!isOurs) {
+  const claim = await claimTurn(deps.db, integration, key, joined);
+  const { link } = claim;
+  if (!claim.isOurs && link.status !== "claimed") return { end: "done" };
+  if (!claim.isOurs) {
     // A process that died over a start has left a session that nobody goes on with.
-    if (session || link.error === UNKNOWN_START) return leaveUnknown(deps, hearing, link);
+    if (session || link.error === UNKNOWN_START)
+      return leaveUnknown(deps, { ...hearing, joined: claim.joined }, link);
+    await claimJoined(deps.db, integration, key, joined);
     link.error = UNKNOWN_START;
     await setLink(deps.db, link.id, { error: UNKNOWN_START });
   }
   const asked = await ask(deps, hearing, message);
   faultPoint("typebot:after-response");
-  return conclude(deps, hearing, link, asked);
+  return conclude(deps, hearing, { ...claim, joined }, asked);
 }
 
 /** A session that the bot has forgotten starts anew, once, with the same words. */
@@ -182,44 +199,40 @@ async function ask(deps: BotDeps, hearing: Hearing, message: BotMessage | undefi
   return deps.bots.start(integration, config, { message: first, variables });
 }
 
-async function conclude(deps: BotDeps, hearing: Hearing, link: Link, asked: Asked): Promise<JobEnd> {
-  const { work, session, config, known, gathered } = hearing;
+async function conclude(deps: BotDeps, hearing: Hearing, claim: Claim, asked: Asked): Promise<JobEnd> {
+  const { work, session, config, known } = hearing;
+  const { link } = claim;
   switch (asked.asked) {
     case "answered": {
-      const answered = {
-        ...hearing,
-        answer: asked.answer,
-        hop: 0,
-        message_id: work.event.data.message.message_id,
-      };
-      return endTurn(deps, { ...answered, session, config, known, link, gathered });
+      const { message_id } = work.event.data.message;
+      const turn = { answer: asked.answer, hop: 0, message_id };
+      return endTurn(deps, { ...hearing, ...turn, session, config, known, claim });
     }
     case "again":
-      return tryAgain(deps, hearing, link, asked);
+      return tryAgain(deps, hearing, claim, asked);
     case "unknown":
       return leaveUnknown(deps, hearing, link);
     default: {
       const kept = asked.asked === "refused" && asked.isSessionOpen ? session : undefined;
-      return speak(deps, hearing, { parts: [], state: { ...known.state, session: kept } }, (trx) =>
-        setLink(trx, link.id, { status: "failed" }).then(() => []),
-      );
+      const state = { ...known.state, session: kept };
+      return endTogether(deps, hearing, { parts: [], state }, { link, status: "failed" });
     }
   }
 }
 
 async function tryAgain(
-  { db }: BotDeps,
-  { work }: Hearing,
-  link: Link,
-  { retryAfterMs, isSafe }: Extract<Asked, { asked: "again" }>,
+  deps: BotDeps,
+  hearing: Hearing,
+  claim: Claim,
+  { isSafe, failed }: Extract<Asked, { asked: "again" }>,
 ): Promise<JobEnd> {
-  const ageMs = Date.now() - work.event.recorded_at.getTime();
-  const isOver = ageMs > GIVE_UP_AFTER_MS || (!isSafe && link.error === UNKNOWN_START);
-  const mark = isSafe ? {} : { error: UNKNOWN_START };
-  await setLink(db, link.id, { status: isOver ? "failed" : "waiting", ...mark });
-  if (isOver) return { end: "done" };
-  const at = new Date(Date.now() + retryDelayMs(link.attempts, retryAfterMs));
-  return { end: "retry", at };
+  const { work, known } = hearing;
+  const { link } = claim;
+  const isSpent = !isSafe && link.error === UNKNOWN_START;
+  if (isSpent || !isWorthWaiting(failed, work.event.recorded_at))
+    return endTogether(deps, hearing, { parts: [], state: known.state }, { link, status: "failed" });
+  await releaseTurn(deps.db, work.integration, claim, isSafe ? {} : { error: UNKNOWN_START });
+  return retryCall(deps, work.job, failed);
 }
 
 /** The bot may have moved on, so nothing is repeated; what it waits for now is not known until it says so again. */
@@ -230,7 +243,5 @@ async function leaveUnknown(deps: BotDeps, hearing: Hearing, link: Link): Promis
     "It is not known whether the bot got a message, because its answer was lost; it goes on with the next one.",
   );
   const state = { ...known.state, ...(session && { session: { ...session, input: undefined } }) };
-  return speak(deps, hearing, { parts: [], state }, (trx) =>
-    setLink(trx, link.id, { status: "unknown" }).then(() => []),
-  );
+  return endTogether(deps, hearing, { parts: [], state }, { link, status: "unknown" });
 }

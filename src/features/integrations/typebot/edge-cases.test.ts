@@ -129,7 +129,7 @@ describe("a bot on a gateway without ffmpeg", () => {
     expect(await story.heardSoFar(ana)).toHaveLength(2);
   });
 
-  test("takes the first of an album for an input for one file, and stays silent about the rest", async () => {
+  test("takes the first of an album for an input for one file, and says of the rest, once, that it reads text only", async () => {
     await serve([
       bubble("a", "photo?"),
       ask("f", "file input"),
@@ -141,8 +141,9 @@ describe("a bot on a gateway without ffmpeg", () => {
     await talk(ana, "hi", 1);
     await Promise.all([1, 2, 3].map(() => story.say(ana, "", PICTURE)));
     await story.settled();
-    expect(await story.heardSoFar(ana)).toEqual(["photo?\n\n📎", "name?"]);
-    expect(await talk(ana, "Ana", 3)).toEqual(["end"]);
+    const told = ["photo?\n\n📎", "name?", "Sorry, I can only read text here."];
+    expect(await story.heardSoFar(ana)).toEqual(told);
+    expect(await talk(ana, "Ana", 4)).toEqual(["end"]);
     expect(typebot.calls).toHaveLength(3);
   });
 

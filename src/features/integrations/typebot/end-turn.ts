@@ -6,15 +6,16 @@ import { recordEvents } from "../../events/events.ts";
 import type { ChatState } from "../chat-state.ts";
 import { writeChat } from "../chat-state.ts";
 import type { Health } from "../health.ts";
-import { type Link, setLink } from "../links.ts";
+import { setLink } from "../links.ts";
 import type { EventWork, IntegrationDeps } from "../provider.ts";
 import { findRoute, queueReplies, type ReplyChat } from "../queue-replies.ts";
 import { dropReplies, type ReplyPart, toReplies } from "../reply-content.ts";
 import { countReply, type ReplyLimit } from "../reply-limit.ts";
 import { settleJob, taskJob } from "../settle-job.ts";
 import { type BotChat, type BotSession, botOf, inMinutes } from "./bot-chat.ts";
+import { type Claim, endJoined } from "./claim-turn.ts";
 import type { TypebotConfig } from "./config.ts";
-import { dropGathered, type Gathered } from "./gather-said.ts";
+
 import { type Turn, toTurn } from "./turn.ts";
 import type { BotAnswer } from "./typebot-api.ts";
 
@@ -86,15 +87,14 @@ export interface AnsweredTurn extends Speaker {
   /** How often the bot has been called again without a message since the user spoke. */
   hop: number;
   message_id: string;
-  link: Link;
-  gathered: Pick<Gathered, "jobs" | "keys">;
+  claim: Pick<Claim, "link" | "joined">;
 }
 
 const MOST_HOPS = 20;
 
 /** Says what the bot says, and keeps where it stands. */
 export async function endTurn(deps: TurnDeps, answered: AnsweredTurn): Promise<JobEnd> {
-  const { answer, config, known, hop, work, link, gathered } = answered;
+  const { answer, config, known, hop, work, claim } = answered;
   const now = new Date();
   const turn = toTurn(answer, config, answer.typebot?.settings?.typingEmulation ?? answered.session?.typing);
   for (const warning of turn.warnings) await deps.health.warn(work.integration, warning);
@@ -112,11 +112,13 @@ export async function endTurn(deps: TurnDeps, answered: AnsweredTurn): Promise<J
   };
   const limit = hop === 0 ? config : undefined;
   return speak(deps, answered, { parts: turn.parts, state, limit }, async (trx) => {
-    await setLink(trx, link.id, { status: "done", provider_conversation_id: session?.session_id ?? null });
-    await dropGathered(trx, work.integration, known.chat, gathered);
+    await setLink(trx, claim.link.id, {
+      status: "done",
+      provider_conversation_id: session?.session_id ?? null,
+    });
     if (session && turn.continueAfterMs !== undefined && !isEndless)
       await addContinuation(trx, answered, session, turn.continueAfterMs);
-    return gathered.jobs.length > 0 ? [work.integration.lane] : [];
+    return endJoined(trx, work.integration, known.chat, claim.joined);
   });
 }
 

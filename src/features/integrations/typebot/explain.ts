@@ -14,9 +14,9 @@ export function explain(outcome: FetchOutcome, { public_id }: TypebotConfig): st
     case 400:
       return `The bot is closed, or does not take what was said. (${said})`;
     case 401:
-      return `The viewer refuses the API token. (${said})`;
+      return `The viewer refuses the API token. Messages wait for a day. (${said})`;
     case 403:
-      return `The bot is suspended, or refuses calls from here. (${said})`;
+      return `The bot is suspended, or refuses calls from here. Messages wait for a day. (${said})`;
     case 404:
       return explainNotFound(outcome, public_id);
     case 405:

@@ -1,16 +1,26 @@
 import { sql } from "kysely";
-import type { Db, Trx } from "../../../platform/db.ts";
-import type { Integration } from "../integration-row.ts";
+import type { Db } from "../../../platform/db.ts";
 import type { EventWork, IntegrationDeps } from "../provider.ts";
 import { joinSaid, readSaid, type Said } from "./read-said.ts";
+
+/** A message that waits behind another one, and is told together with it. */
+export interface Joined {
+  job: number;
+  message_id: string;
+}
 
 /** Messages that were written in quick succession, as one. */
 export interface Gathered {
   said: Said;
-  /** Jobs of the messages that were joined to the first. */
-  jobs: number[];
-  /** Their network ids. */
-  keys: string[];
+  /** Those that were joined to the first. */
+  joined: Joined[];
+}
+
+interface Gathering {
+  /** How long it must be quiet. */
+  quietMs: number;
+  /** Whether both can be told as one. */
+  isJoined(first: Said, next: Said): boolean;
 }
 
 const MOST_JOINED = 20;
@@ -26,17 +36,17 @@ interface WaitingMessage {
 }
 
 /**
- * What was said with a message and with those of its kind that wait behind it in its chat, or until when to wait for more of
- * them: until it is quiet for `quietMs`.
+ * What was said with a message and with those that wait behind it in its chat and can be joined to it, or until when to wait
+ * for more of them: until it is quiet for `quietMs`.
  */
 export async function gatherSaid(
   { db, links }: Pick<IntegrationDeps, "db" | "links">,
   { job, event }: EventWork,
   said: Said,
-  quietMs: number,
+  { quietMs, isJoined }: Gathering,
 ): Promise<Gathered | { waitUntil: Date }> {
-  if (quietMs === 0) return { said, jobs: [], keys: [] };
-  const behind = sameKind(links, said, await readWaiting(db, job));
+  if (quietMs === 0) return { said, joined: [] };
+  const behind = readBehind(links, await readWaiting(db, job), (next) => isJoined(said, next));
   const lastAt = behind.at(-1)?.at ?? event.recorded_at;
   const quietAt = lastAt.getTime() + quietMs;
   const latestAt = event.recorded_at.getTime() + LONGEST_PAUSES * quietMs;
@@ -47,8 +57,7 @@ export async function gatherSaid(
       said,
       behind.map((one) => one.said),
     ),
-    jobs: behind.map((one) => one.job),
-    keys: behind.map((one) => one.message_id),
+    joined: behind.map(({ job, message_id }) => ({ job, message_id })),
   };
 }
 
@@ -65,30 +74,17 @@ async function readWaiting(db: Db, { id, lane, grp }: EventWork["job"]): Promise
   return rows;
 }
 
-/** Up to the first of another kind: what comes after it was said after it. */
-function sameKind(links: IntegrationDeps["links"], { kind }: Said, waiting: readonly WaitingMessage[]) {
-  const joined: { job: number; at: Date; message_id: string; said: Said }[] = [];
+/** Up to the first that is not joined: what comes after it was said after it. */
+function readBehind(
+  links: IntegrationDeps["links"],
+  waiting: readonly WaitingMessage[],
+  isJoined: (next: Said) => boolean,
+) {
+  const behind: (Joined & { at: Date; said: Said })[] = [];
   for (const { job, at, message } of waiting) {
     const said = message === null ? undefined : readSaid({ links }, message);
-    if (said?.kind !== kind) break;
-    joined.push({ job, at, message_id: message.message_id, said });
+    if (!said || !isJoined(said)) break;
+    behind.push({ job, at, message_id: message.message_id, said });
   }
-  return joined;
-}
-
-/** Ends the jobs of what was joined; their messages are marked, in case one of them is run all the same. */
-export async function dropGathered(
-  trx: Trx,
-  { id: integration_id, account_id }: Integration,
-  chat: string,
-  { jobs, keys }: Pick<Gathered, "jobs" | "keys">,
-): Promise<void> {
-  if (jobs.length === 0) return;
-  const links = keys.map((message_id) => ({ integration_id, account_id, chat, message_id }));
-  await trx
-    .insertInto("integration_link")
-    .values(links.map((link) => ({ ...link, origin: "whatsapp" as const, status: "skipped" as const })))
-    .onConflict((conflict) => conflict.doNothing())
-    .execute();
-  await trx.deleteFrom("job").where("id", "in", jobs).execute();
+  return behind;
 }

@@ -2,13 +2,14 @@ import { z } from "zod";
 import type { JobEnd } from "../../../engine/engine.ts";
 import { faultPoint } from "../../../platform/fault-point.ts";
 import { readChat } from "../chat-state.ts";
-import { retryDelayMs } from "../error-policy.ts";
 import { claimLink, setLink } from "../links.ts";
 import type { TaskWork } from "../provider.ts";
+import { retryCall } from "../retry-call.ts";
 import { type BotChat, isBefore } from "./bot-chat.ts";
 import { savedTypebotConfig } from "./config.ts";
 import type { BotDeps } from "./converse.ts";
 import { endTurn } from "./end-turn.ts";
+import { isWorthWaiting } from "./give-up.ts";
 
 const continuation = z.object({
   chat: z.object({
@@ -21,8 +22,6 @@ const continuation = z.object({
   message_id: z.string(),
   hop: z.number(),
 });
-
-const MOST_TRIES = 5;
 
 /** Goes on with a flow that waits for no user; not when somebody has stopped it, or taken over, meanwhile. */
 export async function goOn(deps: BotDeps, { job, integration, task }: TaskWork): Promise<JobEnd> {
@@ -38,19 +37,16 @@ export async function goOn(deps: BotDeps, { job, integration, task }: TaskWork):
   faultPoint("typebot:after-continue");
   if (asked.asked === "answered") {
     const work = { job, integration };
-    const gathered = { jobs: [], keys: [] };
     return endTurn(deps, {
       ...{ work, config, known, chat, session, hop },
       answer: asked.answer,
       message_id,
-      link,
-      gathered,
+      claim: { link, joined: [] },
     });
   }
-  if (asked.asked === "again" && link.attempts < MOST_TRIES) {
+  if (asked.asked === "again" && asked.isSafe && isWorthWaiting(asked.failed, link.created_at)) {
     await setLink(db, link.id, { status: "waiting" });
-    const at = new Date(Date.now() + retryDelayMs(link.attempts, asked.retryAfterMs));
-    return { end: "retry", at };
+    return retryCall(deps, job, asked.failed);
   }
   await setLink(db, link.id, { status: asked.asked === "unknown" ? "unknown" : "failed" });
   await health.warn(integration, "The flow could not go on by itself; it goes on with the next message.");

@@ -3,13 +3,18 @@ import type { EventWork, IntegrationDeps } from "../provider.ts";
 /** What somebody has said, as a bot can take it. */
 export type Said =
   | { kind: "text"; text: string }
-  /** Files, an album of several, with what stands under them. */
+  /** Files, an album of several, with what stands under them; no file where it is not to be had. */
   | { kind: "file"; files: SaidFile[]; text: string };
 
 export interface SaidFile {
   media_type: string;
   /** Ends in the extension, by which bots know the type. */
   url: string;
+}
+
+/** A voice note or another sound. */
+export function isClip({ media_type }: SaidFile): boolean {
+  return media_type === "ptt" || media_type === "audio";
 }
 
 const LINK_SECONDS = 7 * 86_400;
@@ -24,7 +29,7 @@ export function readSaid(
     return { kind: "text", text: `${latitude}, ${longitude}` };
   }
   if (message.contacts?.[0]) return { kind: "text", text: message.contacts[0].phone };
-  if (message.media?.id) return readFile(links, message);
+  if (message.media) return readFile(links, message);
   const text = (message.text ?? message.caption ?? "").trim();
   return text === "" ? undefined : { kind: "text", text };
 }
@@ -45,8 +50,10 @@ function readFile(
   { media, caption }: EventWork["event"]["data"],
 ): Said | undefined {
   if (media.type === "sticker") return undefined;
+  const text = (caption ?? "").trim();
+  if (media.id === null) return { kind: "file", files: [], text };
   const url = `${links.link(media.id, LINK_SECONDS)}/file.${extensionOf(media)}`;
-  return { kind: "file", files: [{ media_type: media.type, url }], text: (caption ?? "").trim() };
+  return { kind: "file", files: [{ media_type: media.type, url }], text };
 }
 
 const EXTENSIONS: Readonly<Record<string, string>> = {

@@ -1,11 +1,10 @@
 import type { TestReport } from "../contract.ts";
-import { judgeCall } from "../error-policy.ts";
 import type { Health } from "../health.ts";
 import type { Integration } from "../integration-row.ts";
 import type { IntegrationDeps } from "../provider.ts";
 import { NOT_A_VIEWER } from "./ask-bot.ts";
 import { typebotConfig } from "./config.ts";
-import { explain } from "./explain.ts";
+import { readCall } from "./read-call.ts";
 import { callTypebot, readAnswer, startPath } from "./typebot-api.ts";
 
 /** Registers a session with the bot without running its flow. */
@@ -19,14 +18,11 @@ export async function testBot(
   const beganAt = performance.now();
   const body = { isOnlyRegistering: true, isStreamEnabled: false };
   const outcome = await callTypebot(outgoing, tenant, config, startPath(config), body);
-  const isOk = judgeCall(outcome).verdict === "ok";
+  const reading = readCall(outcome, config);
+  const isOk = reading.verdict.verdict === "ok";
   const isBot = isOk && readAnswer(outcome)?.sessionId !== undefined;
-  const message = isBot
-    ? "The bot is there and takes messages."
-    : isOk
-      ? NOT_A_VIEWER
-      : explain(outcome, config);
-  await health.noteTest(integration, outcome, beganAt, { error: message });
+  const message = isBot ? "The bot is there and takes messages." : isOk ? NOT_A_VIEWER : reading.error;
+  await health.noteTest(integration, outcome, beganAt, { ...reading, error: message });
   if (isOk && !isBot) await health.warn(integration, message);
   return {
     success: isBot,

@@ -91,6 +91,11 @@ export function isNotFound(outcome: FetchOutcome): boolean {
   return outcome.outcome === "response" && outcome.status === 404;
 }
 
+/** The token is wrong, or the bot refuses calls from here. */
+export function isUnauthorised(outcome: FetchOutcome): boolean {
+  return outcome.outcome === "response" && (outcome.status === 401 || outcome.status === 403);
+}
+
 /** Whether the viewer has forgotten the session; it says 404 of other things too. */
 export function isSessionGone(outcome: FetchOutcome): boolean {
   return isNotFound(outcome) && /^Session (not found|expired)\b/.test(reasonOf(outcome));

@@ -1,0 +1,95 @@
+import { expect, test } from "vitest";
+import { tellChatwootStory } from "../../../../test/chatwoot-story.ts";
+import { waitUntil } from "../../../../test/gateway.ts";
+import { newPerson } from "../../../../test/integration-story.ts";
+
+const story = tellChatwootStory();
+const { chatwoot, receive, save } = story;
+/** No wait is longer, by chance, while the other side is away for a short time. */
+const LONGEST_WAIT_MS = 12_000;
+const JOBS = "from job join integration i on i.lane = job.lane where i.instance_id = $1";
+
+const query = async (text: string, ...values: unknown[]) =>
+  (await story.gateway.database.pool.query(text, values)).rows;
+const at = () => ({ id: story.shop.id, provider: "chatwoot" as const });
+const read = async () => (await story.shop.client.getIntegration(at())).data;
+const contents = () => chatwoot.messages.map(({ content }) => content);
+
+/** Resolves once the waiting job has failed so often. */
+const failed = (times: number) =>
+  waitUntil(async () => (await query(`select min(attempts) as n ${JOBS}`, story.shop.id))[0].n >= times);
+
+async function waitMs(): Promise<number> {
+  const wait = "extract(epoch from max(run_at) - now()) * 1000";
+  const [row] = await query(`select (${wait})::float8 as ms ${JOBS}`, story.shop.id);
+  return row.ms;
+}
+
+test("a Chatwoot that is away is looked for every 12 seconds at least", async () => {
+  await save();
+  const port = Number(new URL(chatwoot.url).port);
+  await chatwoot.stop();
+  await receive({ from: newPerson(), text: "Hello" });
+  for (let tries = 1; tries <= 7; tries++) {
+    await story.gateway.advance(600_000);
+    await failed(tries);
+    expect(await waitMs()).toBeLessThanOrEqual(LONGEST_WAIT_MS);
+  }
+  await chatwoot.start(port);
+  await waitUntil(async () => {
+    await story.gateway.advance(600_000);
+    return chatwoot.messages.length > 0;
+  });
+  await story.quiet();
+  expect(contents()).toEqual(["Hello"]);
+});
+
+test("the time that a message has waited for its file does not lengthen the waits for Chatwoot", async () => {
+  await save();
+  chatwoot.faults.status = 500;
+  await receive({ from: newPerson(), text: "Hello" });
+  await failed(1);
+  const { id } = story.shop;
+  const ofLane = "lane = (select lane from integration where instance_id = $1)";
+  await query(`update job set attempts = 100, ref = ref - 'tries', run_at = now() where ${ofLane}`, id);
+  await story.gateway.advance(0);
+  await failed(101);
+  expect(await waitMs()).toBeLessThanOrEqual(LONGEST_WAIT_MS);
+});
+
+test("a test call that succeeds lets in at once what every chat waits for", async () => {
+  // Later versions call no loopback address, and the test says so.
+  chatwoot.version = "4.13.0";
+  await save();
+  chatwoot.faults.status = 500;
+  const texts = Array.from({ length: 12 }, (_, n) => `Hello ${n}`);
+  for (const text of texts) await receive({ from: newPerson(), text });
+  await waitUntil(async () => (await read()).paused_until !== null);
+  expect((await story.shop.client.testIntegration(at())).data.success).toBe(false);
+  chatwoot.faults.status = null;
+  expect((await story.shop.client.testIntegration(at())).data.success).toBe(true);
+  await waitUntil(() => chatwoot.messages.length === texts.length);
+  await story.quiet();
+  expect(contents().sort()).toEqual(texts.toSorted());
+  expect(await read()).toMatchObject({ status: "ok", paused_until: null });
+});
+
+test("an agent is told that a message cannot be sent also when Chatwoot was away at that moment", async () => {
+  await save();
+  const nobody = chatwoot.startConversation({ name: "Nobody", identifier: null, phone_number: null });
+  await chatwoot.settled();
+  chatwoot.faults.status = 500;
+  const message = chatwoot.write(nobody.id, "Hello");
+  const tries = "select max(attempts) as n from job join integration i on i.inbound_lane = job.lane";
+  await waitUntil(async () => {
+    await story.gateway.advance(1_000);
+    return (await query(`${tries} where i.instance_id = $1`, story.shop.id))[0].n > 0;
+  });
+  chatwoot.faults.status = null;
+  await waitUntil(async () => {
+    await story.gateway.advance(60_000);
+    return message.status === "failed";
+  });
+  expect(message.content_attributes.external_error).toBe("The contact has no WhatsApp number.");
+  expect(await story.sent()).toEqual([]);
+});

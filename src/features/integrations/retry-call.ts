@@ -1,0 +1,67 @@
+import { sql } from "kysely";
+import { z } from "zod";
+import type { Job, JobEnd } from "../../engine/engine.ts";
+import { heldLanes } from "../../engine/fence.ts";
+import { retryDelayMs } from "./error-policy.ts";
+import type { CallNote } from "./health.ts";
+import type { IntegrationDeps } from "./provider.ts";
+
+/** `away`: nobody was served; `timeouts`: no answer in time; `failures`: everything else. */
+export type FailureKind = "away" | "timeouts" | "failures";
+export type Tries = Record<FailureKind, number>;
+
+/** A call that failed, as `Health.note` has it. */
+export interface FailedCall extends CallNote {
+  /** The other side refuses every call until a person changes something. */
+  isRefusal?: boolean;
+}
+
+const STALE_WAIT_MS = 1_000;
+
+const count = z.number().int().nonnegative().catch(0);
+const ref = z.object({ tries: z.object({ away: count, timeouts: count, failures: count }) });
+
+/** How often a job has failed with this failure, by what went wrong: an outage uses up none of the other tries. */
+export function countTry({ ref: saved }: Pick<Job, "ref">, kind: FailureKind): Tries {
+  const tries = ref.safeParse(saved).data?.tries ?? { away: 0, timeouts: 0, failures: 0 };
+  return { ...tries, [kind]: tries[kind] + 1 };
+}
+
+/**
+ * Has the failed call made again. A call under a configuration that was saved over since is made with the new one at once,
+ * and a refused one waits for a person; neither counts as a try.
+ */
+export async function retryCall(
+  deps: Pick<IntegrationDeps, "db" | "engine">,
+  job: Job,
+  failed: FailedCall,
+  kind: FailureKind = isAway(failed) ? "away" : "failures",
+): Promise<Extract<JobEnd, { end: "retry" }>> {
+  const { verdict, isStale, isRefusal = false, refusedWaitMs, longestWaitMs } = failed;
+  if (isStale) return retryIn(STALE_WAIT_MS);
+  if (isRefusal) return retryIn(refusedWaitMs);
+  const tries = countTry(job, kind);
+  await recordTries(deps, job, tries);
+  const retryAfterMs = verdict.verdict === "retry" ? (verdict.retryAfterMs ?? 0) : 0;
+  return retryIn(Math.max(Math.min(retryDelayMs(tries[kind], undefined), longestWaitMs), retryAfterMs));
+}
+
+function isAway({ verdict }: FailedCall): boolean {
+  return verdict.verdict === "retry" && verdict.isDown;
+}
+
+function retryIn(ms: number): Extract<JobEnd, { end: "retry" }> {
+  return { end: "retry", at: new Date(Date.now() + ms) };
+}
+
+/** Writes nothing when the lane is lost. */
+async function recordTries(
+  { db, engine }: Pick<IntegrationDeps, "db" | "engine">,
+  { id, lane }: Job,
+  tries: Tries,
+): Promise<void> {
+  await sql`
+    with held as (${heldLanes(engine.node.id, [lane])})
+    update job set ref = job.ref || ${JSON.stringify({ tries })}::jsonb
+    where id = ${id} and exists (select from held)`.execute(db);
+}

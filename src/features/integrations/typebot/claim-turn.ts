@@ -1,0 +1,120 @@
+import { sql } from "kysely";
+import type { Db, Trx } from "../../../platform/db.ts";
+import type { Integration } from "../integration-row.ts";
+import { claimLink, type Link, type LinkKey, setLink } from "../links.ts";
+import type { Joined } from "./gather-said.ts";
+
+type Owner = Pick<Integration, "id" | "account_id" | "lane">;
+
+/** A message and those that were joined to it, which the bot is asked about as one. */
+export interface Claim {
+  link: Link;
+  isOurs: boolean;
+  joined: readonly Joined[];
+}
+
+/**
+ * Claims a message with those that are joined to it, before the bot is asked. `isOurs: false` with a claimed link: a process
+ * died over the call, and `joined` are those that this call had told.
+ */
+export async function claimTurn(
+  db: Db,
+  owner: Owner,
+  key: LinkKey,
+  joined: readonly Joined[],
+): Promise<Claim> {
+  return db.transaction().execute(async (trx) => {
+    const { link, isOurs } = await claimLink(trx, owner, key);
+    if (!isOurs) return { link, isOurs, joined: await findClaimed(trx, owner, key, joined) };
+    await claimJoined(trx, owner, key, joined);
+    return { link, isOurs, joined };
+  });
+}
+
+/** Those as well that came after the call that nobody knows the outcome of: it is made again with all of them. */
+export async function claimJoined(
+  db: Db | Trx,
+  owner: Owner,
+  { chat }: Pick<LinkKey, "chat">,
+  joined: readonly Joined[],
+): Promise<void> {
+  for (const { message_id } of joined) await claimLink(db, owner, { chat, message_id });
+}
+
+async function findClaimed(
+  trx: Trx,
+  { id }: Owner,
+  { chat }: LinkKey,
+  joined: readonly Joined[],
+): Promise<Joined[]> {
+  if (joined.length === 0) return [];
+  const rows = await selectJoined(trx, id, chat, joined).where("status", "=", "claimed").execute();
+  const claimed = new Set(rows.map(({ message_id }) => message_id));
+  return joined.filter(({ message_id }) => claimed.has(message_id));
+}
+
+function selectJoined(trx: Trx, integrationId: number, chat: string, joined: readonly Joined[]) {
+  return trx
+    .selectFrom("integration_link")
+    .select("message_id")
+    .where("integration_id", "=", integrationId)
+    .where("chat", "=", chat)
+    .where("part", "=", 0)
+    .where(
+      "message_id",
+      "in",
+      joined.map(({ message_id }) => message_id),
+    );
+}
+
+/** The bot surely does not know what it was told: each message waits on its own. */
+export async function releaseTurn(
+  db: Db,
+  { id }: Owner,
+  { link, joined }: Claim,
+  change: Parameters<typeof setLink>[2] = {},
+): Promise<void> {
+  const message_ids = joined.map(({ message_id }) => message_id);
+  await db.transaction().execute(async (trx) => {
+    await setLink(trx, link.id, { ...change, status: "waiting" });
+    await sql`
+      update integration_link set status = 'waiting', updated_at = now()
+      where integration_id = ${id} and chat = ${link.chat} and part = 0 and status = 'claimed'
+        and message_id = any(${message_ids})`.execute(trx);
+  });
+}
+
+/** Ends the jobs of what was joined, and answers the lanes of which that changes what waits. */
+export async function endJoined(
+  trx: Trx,
+  { id: integration_id, account_id, lane }: Owner,
+  chat: string,
+  joined: readonly Joined[],
+): Promise<number[]> {
+  if (joined.length === 0) return [];
+  await trx
+    .insertInto("integration_link")
+    .values(
+      joined.map(({ message_id }) => ({
+        ...{ integration_id, account_id, chat, message_id },
+        ...{ origin: "whatsapp" as const, status: "skipped" as const },
+      })),
+    )
+    .onConflict((conflict) =>
+      conflict
+        .columns(["integration_id", "chat", "message_id", "part"])
+        .where("message_id", "is not", null)
+        .doUpdateSet({ status: "skipped", updated_at: sql<Date>`now()` })
+        .where("integration_link.status", "in", ["claimed", "waiting"]),
+    )
+    .execute();
+  await trx
+    .deleteFrom("job")
+    .where(
+      "id",
+      "in",
+      joined.map(({ job }) => job),
+    )
+    .execute();
+  return [lane];
+}

@@ -1,0 +1,273 @@
+import { sql } from "kysely";
+import { describe, expect, test } from "vitest";
+import { newPerson, waitUntil } from "../../../../test/integration-story.ts";
+import { ask, bubble, type FlowStep } from "../../../../test/typebot-server.ts";
+import { tellTypebotStory } from "../../../../test/typebot-story.ts";
+
+const PNG =
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==";
+const PICTURE = { media: { base64: PNG, mime_type: "image/png" } };
+const BAD_GATEWAY = { status: 502, body: "<html>502 Bad Gateway</html>" };
+const UNAUTHORISED = { status: 401, body: '{"code":"UNAUTHORIZED","message":"Unauthorized"}' };
+const FORBIDDEN = { status: 403, body: '{"code":"FORBIDDEN","message":"Origin not allowed"}' };
+/** No wait is longer, by chance, while the other side is away for a short time. */
+const LONGEST_WAIT_MS = 12_000;
+const FLOW: FlowStep[] = [
+  ...[bubble("a", "one"), ask("x"), bubble("b", "two"), ask("y")],
+  ...[bubble("c", "three"), ask("z")],
+];
+
+describe("a bot that is away", () => {
+  const told = tellTypebotStory();
+
+  /** As if every call had been refused for so long. */
+  const refusedFor = (interval: string) =>
+    told.story.gateway.database.pool.query(
+      "update integration set refused_since = now() - $1::interval where refused_since is not null",
+      [interval],
+    );
+
+  test("gets the words again that its proxy has answered with a quick 502 while it restarts", async () => {
+    const { story, typebot } = told;
+    await told.serve(FLOW);
+    const [ana, bia] = [newPerson(), newPerson()];
+    await told.talk(ana, "hi", 1);
+    typebot.trouble(BAD_GATEWAY, 4);
+    await story.say(ana, "first answer");
+    await story.say(bia, "hello");
+    await waitUntil(async () => {
+      await story.gateway.advance(15_000);
+      return (await story.heardSoFar(ana)).length === 2 && (await story.heardSoFar(bia)).length === 1;
+    });
+    expect(await story.heardSoFar(ana)).toEqual(["one", "two"]);
+    expect([...typebot.sessions.values()].map(({ at }) => at)).toEqual([3, 1]);
+    expect((await told.read()).status).toBe("ok");
+  });
+
+  test("is looked for every 12 seconds at least, also by a flow that goes on by itself", async () => {
+    const { story, typebot } = told;
+    const wait = { type: "wait", wait: { secondsToWaitFor: 1 }, expectsDedicatedReply: true };
+    await told.serve([
+      bubble("a", "one"),
+      { action: wait },
+      bubble("b", "two"),
+      ask("x"),
+      bubble("c", "three"),
+    ]);
+    const [ana, bia] = [newPerson(), newPerson()];
+    await told.talk(ana, "hi", 1);
+    await typebot.shut();
+    await story.say(bia, "hello");
+    for (let tries = 1; tries <= 7; tries++) {
+      await story.gateway.advance(600_000);
+      await told.failed(tries);
+      expect(await told.longestWaitMs()).toBeLessThanOrEqual(LONGEST_WAIT_MS);
+    }
+    await typebot.open();
+    await waitUntil(async () => {
+      await story.gateway.advance(600_000);
+      return (await story.heardSoFar(bia)).length === 2;
+    });
+    expect(await story.heard(ana, 2)).toEqual(["one", "two"]);
+    expect(await story.heardSoFar(bia)).toEqual(["one", "two"]);
+  });
+
+  test.each([
+    ["a start", UNAUTHORISED],
+    ["a start", FORBIDDEN],
+    ["an answer", UNAUTHORISED],
+    ["an answer", FORBIDDEN],
+  ])("keeps %s that it refused with %j until the credentials are right", async (what, refusal) => {
+    const { story, typebot } = told;
+    await told.serve(FLOW, { api_token: "right" });
+    const ana = newPerson();
+    if (what === "an answer") await told.talk(ana, "hi", 1);
+    typebot.forget();
+    await told.save({ api_token: "wrong" });
+    typebot.trouble(refusal, 100);
+    for (const text of ["first", "second"]) await story.say(ana, text);
+    await waitUntil(async () => (await told.read()).status === "auth_error");
+    await story.gateway.advance(20 * 3_600_000);
+    await told.failed(0);
+    expect((await told.read()).waiting).toBe(2);
+    typebot.forget();
+    await told.save({ api_token: "right" });
+    const heard = what === "an answer" ? ["one", "two", "three"] : ["one", "two"];
+    expect(await story.heard(ana, heard.length)).toEqual(heard);
+    expect(typebot.said()).toEqual(["first", "second"]);
+    expect((await told.read()).status).toBe("ok");
+  });
+
+  test("serves every chat at once when a test call has reached it, and pauses none when it refuses one", async () => {
+    const { story, typebot } = told;
+    await told.serve(FLOW, { api_token: "wrong" });
+    const [ana, bia] = [newPerson(), newPerson()];
+    typebot.trouble(UNAUTHORISED, 100);
+    await story.say(ana, "hi");
+    await waitUntil(async () => (await told.read()).status === "auth_error");
+    await refusedFor("10 minutes");
+    expect((await told.test()).success).toBe(false);
+    expect((await told.read()).paused_until).toBeNull();
+    await story.gateway.advance(600_000);
+    await waitUntil(async () => (await told.read()).paused_until !== null);
+    await story.say(bia, "hello");
+    typebot.forget();
+    expect((await told.test()).success).toBe(true);
+    expect(await story.heard(ana, 1)).toEqual(["one"]);
+    expect(await story.heard(bia, 1)).toEqual(["one"]);
+    expect(await told.read()).toMatchObject({ status: "ok", paused_until: null });
+  });
+});
+
+describe("messages that are told as one", () => {
+  const told = tellTypebotStory();
+  const NOT_FOUND = '{"defined":true,"code":"NOT_FOUND","status":404,"message":"Credentials not found"}';
+
+  /** Ana is in the middle of a flow that joins her words. */
+  async function begin(flow = FLOW): Promise<string> {
+    const ana = newPerson();
+    await told.serve(flow, { debounce_ms: 5_000 });
+    await told.story.say(ana, "hi");
+    await waitUntil(async () => {
+      await told.story.gateway.advance(4_000);
+      return (await told.story.heardSoFar(ana)).length === 1;
+    });
+    return ana;
+  }
+
+  async function untilIdle(): Promise<void> {
+    await waitUntil(async () => {
+      await told.story.gateway.advance(60_000);
+      return (await told.read()).waiting === 0;
+    });
+  }
+
+  test.each([
+    ["was lost", "lose_answer"],
+    ["was a 500", { status: 500 }],
+    ["was a refusal", { status: 404, body: NOT_FOUND }],
+  ] as const)("are not told a second time when the answer %s", async (_, trouble) => {
+    const { story, typebot } = told;
+    const ana = await begin();
+    typebot.trouble(trouble, 1, /continueChat/);
+    for (const text of ["first", "second"]) await story.say(ana, text);
+    await untilIdle();
+    expect(typebot.said()).toEqual(["hi", "first\nsecond"]);
+  });
+
+  test("are told once when the bot was away", async () => {
+    const { story, typebot } = told;
+    const ana = await begin();
+    typebot.trouble({ status: 503 }, 2, /continueChat/);
+    for (const text of ["first", "second"]) await story.say(ana, text);
+    await untilIdle();
+    expect(typebot.said()).toEqual(["hi", ...Array.from({ length: 3 }, () => "first\nsecond")]);
+    expect(await story.heardSoFar(ana)).toEqual(["one", "two"]);
+  });
+
+  test("do not take along what was written after a call that nobody knows the outcome of", async () => {
+    const { story, typebot } = told;
+    const ana = await begin();
+    for (const text of ["first", "second"]) await story.say(ana, text);
+    await untilIdle();
+    await dieOverTheLastCall(ana, ["first", "second"]);
+    await story.say(ana, "third");
+    await untilIdle();
+    expect(typebot.said()).toEqual(["hi", "first\nsecond", "third"]);
+    expect((await told.read()).last_error).toMatch(/answer was lost/);
+  });
+
+  /** As a process leaves it that has died over the call with these words; another process takes over in a minute. */
+  async function dieOverTheLastCall(person: string, texts: string[]): Promise<void> {
+    const { db } = told.story.gateway.database;
+    const isOne = sql`event.event = 'message.received' and event.chat = ${`${person}@s.whatsapp.net`}
+      and convert_from(event.body, 'UTF8')::jsonb -> 'data' -> 'message' ->> 'text' = any(${texts})`;
+    await sql`
+      update integration_link set status = 'claimed' where message_id in (
+        select convert_from(body, 'UTF8')::jsonb -> 'data' -> 'message' ->> 'message_id' from event where ${isOne})`.execute(
+      db,
+    );
+    await sql`
+      insert into job (lane, prio, pos, grp, run_at, ref)
+      select g.lane, 1, sequence, chat, now() + interval '1 minute',
+        jsonb_build_object('do', 'event', 'integration', g.id, 'event_id', event_id, 'at', event.created_at)
+      from event, integration g where ${isOne} order by sequence`.execute(db);
+  }
+});
+
+describe("files that the bot did not ask for", () => {
+  const told = tellTypebotStory();
+  const VOICE = {
+    media: { base64: Buffer.alloc(64).toString("base64"), type: "ptt", mime_type: "audio/ogg" },
+  };
+  const NO_FILES = "Sorry, I can only read text here.";
+
+  const untilIdle = () =>
+    waitUntil(async () => {
+      await told.story.gateway.advance(5_000);
+      return (await told.read()).waiting === 0;
+    });
+
+  test("answer the next input: of an album each picture goes to an input for one file", async () => {
+    const { story, typebot } = told;
+    await told.serve([
+      ...[bubble("a", "front?"), ask("f", "file input"), bubble("b", "back?"), ask("g", "file input")],
+      ...[bubble("c", "name?"), ask("t"), bubble("d", "end")],
+    ]);
+    const ana = newPerson();
+    await told.talk(ana, "hi", 1);
+    for (let picture = 0; picture < 3; picture++) await story.say(ana, "", PICTURE);
+    await untilIdle();
+    expect(await story.heard(ana, 4)).toEqual(["front?\n\n📎", "back?\n\n📎", "name?", NO_FILES]);
+    const [, front, back] = typebot.said();
+    expect(front).toMatch(/\/file\.png$/);
+    expect(back).toMatch(/\/file\.png$/);
+    expect(front).not.toBe(back);
+  });
+
+  test("do not hide behind a voice note that the bot takes", async () => {
+    const { story, typebot } = told;
+    await told.serve([
+      ...[bubble("a", "say it"), ask("t", "text input", { audioClip: { isEnabled: true } })],
+      ...[bubble("b", "heard"), ask("u")],
+    ]);
+    const ana = newPerson();
+    await told.talk(ana, "hi", 1);
+    await told.save({ debounce_ms: 8_000 });
+    await story.say(ana, "", PICTURE);
+    await story.say(ana, "", VOICE);
+    await untilIdle();
+    expect(await story.heard(ana, 3)).toEqual(["say it", NO_FILES, "heard"]);
+    expect(typebot.calls.at(-1)?.body.message).toMatchObject({ type: "audio" });
+  });
+
+  test("are answered in words when they cannot be had", async () => {
+    const { story } = told;
+    await told.serve([bubble("a", "photo?"), ask("f", "file input"), bubble("b", "thanks")]);
+    const ana = newPerson();
+    await told.talk(ana, "hi", 1);
+    await sayWithoutFile(ana);
+    await untilIdle();
+    expect(await story.heard(ana, 2)).toEqual(["photo?\n\n📎", NO_FILES]);
+  });
+
+  /** A picture that the gateway could not fetch. */
+  async function sayWithoutFile(from: string): Promise<void> {
+    const { story } = told;
+    const { db } = story.gateway.database;
+    const { id } = story.shop;
+    await sql`update integration set enabled = false where instance_id = ${id}`.execute(db);
+    const message_id = await story.say(from, "", PICTURE);
+    await sql`update integration set enabled = true where instance_id = ${id}`.execute(db);
+    const isIt = sql`event.event = 'message.received' and event.chat = ${`${from}@s.whatsapp.net`}
+      and position(${message_id} in convert_from(event.body, 'UTF8')) > 0`;
+    await sql`
+      update event set body = convert_to(jsonb_set(convert_from(body, 'UTF8')::jsonb,
+        '{data,message,media,id}', 'null')::text, 'UTF8') where ${isIt}`.execute(db);
+    await sql`
+      insert into job (lane, prio, pos, grp, ref)
+      select g.lane, 1, sequence, chat,
+        jsonb_build_object('do', 'event', 'integration', g.id, 'event_id', event_id, 'at', event.created_at)
+      from event, integration g where ${isIt}`.execute(db);
+  }
+});

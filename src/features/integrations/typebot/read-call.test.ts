@@ -1,0 +1,38 @@
+import { describe, expect, test } from "vitest";
+import type { FetchOutcome } from "../../../platform/safe-fetch.ts";
+import { savedTypebotConfig } from "./config.ts";
+import { readCall } from "./read-call.ts";
+
+const config = savedTypebotConfig.parse({ base_url: "https://bot.example.com", public_id: "shop" });
+
+function answered(status: number, body: string, durationMs: number): FetchOutcome {
+  return { outcome: "response", status, headers: {}, body: Buffer.from(body), truncated: false, durationMs };
+}
+
+describe("what an answer says of the bot", () => {
+  test.each([
+    ["a proxy says at once that nobody is behind it", "<html>502 Bad Gateway</html>", 5, true],
+    ["a proxy says so without a word", "", 5, true],
+    [
+      "a proxy says so after the viewer had time to run the flow",
+      "<html>502 Bad Gateway</html>",
+      2_000,
+      false,
+    ],
+    ["the viewer itself says 502", '{"message":"Bad Gateway"}', 5, false],
+  ])("when %s: the bot has surely not been asked: %j", (_, body, durationMs, isSafe) => {
+    expect(readCall(answered(502, body, durationMs), config).verdict).toMatchObject({
+      ...{ verdict: "retry", isDown: true },
+      isSafe,
+    });
+  });
+
+  test.each([401, 403])("after a %i messages wait for a person", (status) => {
+    const reading = readCall(answered(status, "{}", 5), config);
+    expect(reading).toMatchObject({ isRefusal: true, verdict: { status: "auth_error" } });
+    expect(reading.error).toMatch(/Messages wait for a day/);
+  });
+
+  test("after a 404 nobody is waited for", () =>
+    expect(readCall(answered(404, "{}", 5), config).isRefusal).toBe(false));
+});
