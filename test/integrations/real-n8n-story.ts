@@ -189,6 +189,17 @@ describe.each(VERSIONS)("n8n %s", (version) => {
     expect(await n8n.executions("wrongkey00000001")).toContain("error");
   });
 
+  tell("answers with the webhook secret from before a change, as long as that one holds", async () => {
+    const { id, client } = story.shop;
+    await n8n.activate("waygateanswer001");
+    await save("waygate-answer", response);
+    await client.updateDefaultWebhook({ id, url: "http://127.0.0.1:1/nobody" });
+    await client.updateDefaultWebhook({ id, rotate_secret: true });
+    const ana = newPerson();
+    await story.say(ana, "still me");
+    expect(await story.heard(ana, 1)).toEqual(["You wrote: still me"]);
+  });
+
   tell("restarts while 30 people write: all are answered, once, within 30 s of its return", async () => {
     await n8n.activate("waygateanswer001");
     await save("waygate-answer", response);
