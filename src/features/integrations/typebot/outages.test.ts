@@ -162,7 +162,7 @@ describe("messages that are told as one", () => {
     for (const text of ["first", "second"]) await story.say(ana, text);
     await untilIdle();
     expect(typebot.said()).toEqual(["hi", ...Array.from({ length: 3 }, () => "first\nsecond")]);
-    expect(await story.heardSoFar(ana)).toEqual(["one", "two"]);
+    expect(await story.heard(ana, 2)).toEqual(["one", "two"]);
   });
 
   test("do not take along what was written after a call that nobody knows the outcome of", async () => {
