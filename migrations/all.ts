@@ -42,6 +42,7 @@ import * as campaignArchive from "./0057-campaign-archive.ts";
 import * as figures from "./0058-figures.ts";
 import * as integrationRefusals from "./0061-integration-refusals.ts";
 import * as waitingFiles from "./0068-waiting-files.ts";
+import * as retention from "./0069-retention.ts";
 
 /** Every migration in order; forward only. */
 export const migrations: Record<string, Migration> = {
@@ -88,4 +89,5 @@ export const migrations: Record<string, Migration> = {
   "0054-message-receipts": messageReceipts,
   "0061-integration-refusals": integrationRefusals,
   "0068-waiting-files": waitingFiles,
+  "0069-retention": retention,
 };

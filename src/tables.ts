@@ -9,6 +9,9 @@ export interface NodeTable {
   dead: Generated<boolean>;
   url: string | null;
   roles: string[];
+  /** Bytes that the process takes now, and that it took when it started, before its first session. */
+  memory: number | null;
+  memory_at_start: number | null;
   started_at: Generated<Date>;
 }
 
@@ -164,6 +167,8 @@ export interface InstanceTable {
   sends_held_until: Date | null;
   /** How often in a row that came about; 0: sends reach the network. */
   send_holds: Generated<number>;
+  /** Tries to connect that failed since the last connection, or since it was asked for. */
+  reconnect_attempts: Generated<number>;
   created_at: Generated<Date>;
   updated_at: Generated<Date>;
   removed_at: Date | null;

@@ -36,6 +36,8 @@ export interface NodeOptions {
 export class BeatingNode {
   readonly id: string;
   boot = 0;
+  /** A later boot of the same process has sessions behind it. */
+  readonly #memoryAtStart = process.memoryUsage.rss();
   readonly #options: NodeOptions;
   readonly #watch: BeatWatch;
   readonly #connection: BeatConnection;
@@ -175,8 +177,8 @@ export class BeatingNode {
   async #renew(): Promise<boolean> {
     const sentAt = performance.now();
     const rows = await this.#connection.query(
-      "update node set beat = beat + 1 where id = $1 and boot = $2 and not dead returning beat",
-      [this.id, this.boot],
+      "update node set beat = beat + 1, memory = $3 where id = $1 and boot = $2 and not dead returning beat",
+      [this.id, this.boot, process.memoryUsage.rss()],
     );
     if (rows.length > 0) this.#good(sentAt);
     else this.#over();
@@ -195,11 +197,12 @@ export class BeatingNode {
   async #enter(): Promise<void> {
     const sentAt = performance.now();
     const [row] = await this.#connection.query<{ boot: number }>(
-      `insert into node (id, boot, roles, url) values ($1, $2, $3, $4)
+      `insert into node (id, boot, roles, url, memory, memory_at_start) values ($1, $2, $3, $4, $5, $5)
        on conflict (id) do update set boot = greatest(node.boot + 1, excluded.boot), beat = node.beat + 1, dead = false,
-         roles = excluded.roles, url = excluded.url, started_at = now()
+         roles = excluded.roles, url = excluded.url, started_at = now(),
+         memory = excluded.memory, memory_at_start = excluded.memory_at_start
        returning boot`,
-      [this.id, this.boot + 1, this.#options.roles, this.#options.url],
+      [this.id, this.boot + 1, this.#options.roles, this.#options.url, this.#memoryAtStart],
     );
     if (!row) throw new Error("the row of this node was neither inserted nor updated");
     this.boot = row.boot;

@@ -29,6 +29,13 @@ export function duration(least: string, most: string) {
     });
 }
 
+/** How long something is kept, in milliseconds: 0, which is for ever, or a day at least. */
+export function retention() {
+  return duration("0s", "3650d")
+    .refine((ms) => ms === 0 || ms >= 86_400_000, { error: "must be 0 or at least a day, such as 365d" })
+    .prefault("0");
+}
+
 export function durations(most: number, longest: string) {
   const max = parseDuration(longest);
   return list()

@@ -99,13 +99,23 @@ export const SETTINGS = z.object({
     )
     .meta({ env: "WAYGATE_MEDIA_RETENTION" }),
   messageRetentionMs: type
-    .duration("0s", "3650d")
-    .refine((ms) => ms === 0 || ms >= 86_400_000, { error: "must be 0 or at least a day, such as 365d" })
-    .prefault("0")
+    .retention()
     .describe(
       "How long messages are kept, with their files, where the account (`message_retention_days`) does not say it. 0: for ever. A plan's feature `max_message_retention_days` is the ceiling of both.",
     )
     .meta({ env: "WAYGATE_MESSAGE_RETENTION" }),
+  campaignRetentionMs: type
+    .retention()
+    .describe(
+      "How long campaigns are kept after their end, where the account (`campaign_retention_days`) does not say it. 0: for ever.",
+    )
+    .meta({ env: "WAYGATE_CAMPAIGN_RETENTION" }),
+  leadRetentionMs: type
+    .retention()
+    .describe(
+      "How long leads are kept after their last change and the last message with the person, where the account (`lead_retention_days`) does not say it. 0: for ever.",
+    )
+    .meta({ env: "WAYGATE_LEAD_RETENTION" }),
   ffmpeg: z
     .string()
     .prefault("ffmpeg")

@@ -9,18 +9,21 @@ import { sealAudit } from "../features/audit/seal-audit.ts";
 import { backupLane, backupSchedules } from "../features/backups/backup-lane.ts";
 import type { BackupDeps } from "../features/backups/run-backup.ts";
 import { campaignLane } from "../features/campaigns/campaign-lane.ts";
+import { EXPIRING_CAMPAIGNS } from "../features/campaigns/expire-campaigns.ts";
 import type { ClientVersionKeeper } from "../features/client-version/keep-client-version.ts";
 import type { Suppression } from "../features/consent/consent.ts";
 import type { Conversations } from "../features/contacts/contacts.ts";
 import { moveStragglers } from "../features/contacts/move-messages.ts";
+import { EXPIRING_LEADS } from "../features/crm/expire-leads.ts";
 import { linkLeads } from "../features/crm/link-leads.ts";
+import { EXPIRING_LOGS } from "../features/instance-logs/expire-logs.ts";
 import { forgetOldAnswers } from "../features/instances/answer-once.ts";
 import { markSeenInstances } from "../features/instances/mark-seen.ts";
 import type { IntegrationParts } from "../features/integrations/integration-parts.ts";
 import type { MediaParts } from "../features/media/media-parts.ts";
 import { expireFiles } from "../features/media/retention.ts";
 import { expireHeldSends } from "../features/messages/expire-held.ts";
-import { expireMessages } from "../features/messages/expire-messages.ts";
+import { EXPIRING_MESSAGES } from "../features/messages/expire-messages.ts";
 import { strandedSendsSchedule } from "../features/messages/fail-stranded.ts";
 import { forgetOldKeys } from "../features/messages/idempotency.ts";
 import { dropOrphans } from "../features/messages/outgoing-media.ts";
@@ -29,8 +32,10 @@ import { forgetOldActions } from "../features/messages/run-action.ts";
 import { repeatErasure } from "../features/privacy/ask-anonymisation.ts";
 import { failLostExports } from "../features/privacy/export-account.ts";
 import { ERASED, FILES, type PrivacyLaneDeps, privacyLane } from "../features/privacy/privacy-lane.ts";
+import { type Expiring, expireRows } from "../features/retention/retention.ts";
 import { watchFailingWebhooks } from "../features/webhooks/disable-webhook.ts";
 import { dropOldDays } from "../features/webhooks/drop-old-days.ts";
+import { EXPIRING_EVENTS } from "../features/webhooks/expire-events.ts";
 import { finishRemovals } from "../features/webhooks/remove-webhook.ts";
 import { webhookLane } from "../features/webhooks/webhook-lane.ts";
 import { createSandboxControl } from "../network/sandbox/control.ts";
@@ -109,11 +114,7 @@ export function addWorker(parts: WorkerParts): void {
     { name: "idempotency", everyMs: HOUR, run: () => forgetIdempotency(db) },
     { name: "orphaned-jobs", everyMs: HOUR, run: () => dropOrphanedJobs(db) },
     { name: "media-retention", everyMs: HOUR, run: () => expireFiles(db, config.mediaRetentionMs) },
-    {
-      name: "message-retention",
-      everyMs: 10 * MINUTE,
-      run: () => expireMessages(db, config.messageRetentionMs),
-    },
+    ...retentionSchedules(db, config),
     { name: "orphaned-media", everyMs: HOUR, run: () => dropOrphans(db) },
     { name: "actions", everyMs: HOUR, run: () => forgetOldActions(db) },
     { name: "integrations", everyMs: HOUR, run: () => parts.integrations.tidy() },
@@ -132,6 +133,22 @@ export function addWorker(parts: WorkerParts): void {
     },
     { name: "removed-webhooks", everyMs: MINUTE, run: () => finishRemovals(db) },
   ]);
+}
+
+/** Events and logs have the days of the gateway beside those of the account. */
+function retentionSchedules(db: Db, config: Config) {
+  const kinds: [Expiring, number?][] = [
+    [EXPIRING_MESSAGES, config.messageRetentionMs],
+    [EXPIRING_CAMPAIGNS, config.campaignRetentionMs],
+    [EXPIRING_LEADS, config.leadRetentionMs],
+    [EXPIRING_EVENTS],
+    [EXPIRING_LOGS],
+  ];
+  return kinds.map(([expiring, defaultMs]) => ({
+    name: `${expiring.kind}-retention`,
+    everyMs: 10 * MINUTE,
+    run: () => expireRows(db, expiring, defaultMs),
+  }));
 }
 
 function forgetAccountOf({ sandbox }: WorkerParts) {

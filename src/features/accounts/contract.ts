@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { boundedText, trimmedText } from "../../platform/bounded-text.ts";
 import { page, pagination, route, rowId, time } from "../../platform/route.ts";
-import { features, planLimits } from "../plans/contract.ts";
+import { features, planLimits, retentionDays } from "../plans/contract.ts";
 
 const account = z.object({
   id: z.number(),
@@ -24,6 +24,10 @@ export const DEFAULT_ACCOUNT_SETTINGS = {
   auto_create_leads: false,
   keys_manage_instances: true,
   message_retention_days: null,
+  campaign_retention_days: null,
+  lead_retention_days: null,
+  event_retention_days: null,
+  log_retention_days: null,
 } as const satisfies z.output<typeof accountSettings>;
 
 export const accountSettings = z.object({
@@ -33,15 +37,21 @@ export const accountSettings = z.object({
     .describe(
       "Lets each API key list the instances of the account and create more, by `/instance/all` and `/instance/create`.",
     ),
-  message_retention_days: z
-    .number()
-    .int()
-    .min(1)
-    .max(3650)
-    .nullable()
-    .describe(
-      "Messages older than this are deleted with their files; null: as the gateway keeps them. The plan's `max_message_retention_days` is the ceiling.",
-    ),
+  message_retention_days: retentionDays.describe(
+    "Days after which messages are deleted with their files; null: as the gateway keeps them. The plan's `max_message_retention_days` is the ceiling, and likewise for the other kinds of data.",
+  ),
+  campaign_retention_days: retentionDays.describe(
+    "Days after its end when a campaign is deleted with its report.",
+  ),
+  lead_retention_days: retentionDays.describe(
+    "Days after the last change of a lead and the last message with the person when the lead is deleted.",
+  ),
+  event_retention_days: retentionDays.describe(
+    "Days after which events are deleted, if sooner than the gateway drops them. An event that still waits for a delivery stays.",
+  ),
+  log_retention_days: retentionDays.describe(
+    "Days after which logs of requests, connections and deliveries are deleted, if sooner than the gateway drops them.",
+  ),
 });
 
 const ownAccount = account.extend({
@@ -202,6 +212,10 @@ export const accountsContract = {
       "settings.auto_create_leads": ["auto_create_leads", "settings.autoCreateLeads"],
       "settings.keys_manage_instances": ["settings.keysManageInstances"],
       "settings.message_retention_days": ["settings.messageRetentionDays"],
+      "settings.campaign_retention_days": ["settings.campaignRetentionDays"],
+      "settings.lead_retention_days": ["settings.leadRetentionDays"],
+      "settings.event_retention_days": ["settings.eventRetentionDays"],
+      "settings.log_retention_days": ["settings.logRetentionDays"],
     },
     example: { name: "Shop" },
     input: z.object({ name: userName.optional(), settings: accountSettings.partial().optional() }),

@@ -33,6 +33,13 @@ const watchedInstance = z.object({
   failures_24h: count,
   waiting_sends: count,
   seconds_since_last_inbound: count.nullable(),
+  attempts: count.describe("Connections that failed or were lost since the last one."),
+  memory_mb: z
+    .number()
+    .nullable()
+    .describe(
+      "Estimate: what the node of the session has taken since it started, divided by its sessions; null without a session.",
+    ),
   recommended_action: text,
 });
 

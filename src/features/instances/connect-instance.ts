@@ -87,7 +87,7 @@ async function requestConnect(trx: Trx, id: number, phone: string | undefined): 
   const pairing_phone = phone ?? (afresh ? null : row.pairing_phone);
   await addControlJob(trx, row.lane, { do: "connect", phone: pairing_phone ?? undefined, afresh });
   const status: InstanceStatus = row.status === "reconnecting" ? "reconnecting" : "connecting";
-  const set = { wanted: "connected" as const, pairing_phone, pairing_error: null };
+  const set = { wanted: "connected" as const, pairing_phone, pairing_error: null, reconnect_attempts: 0 };
   return { row, lanes: await changeStatus(trx, row, { status, reason: null, set }) };
 }
 
@@ -100,7 +100,7 @@ async function requestReconnect(trx: Trx, id: number): Promise<Requested> {
     status: "reconnecting",
     reason: "reconnect",
     will_retry: true,
-    set: { wanted: "connected" },
+    set: { wanted: "connected", reconnect_attempts: 0 },
   } as const;
   return { row, lanes: await changeStatus(trx, row, change) };
 }

@@ -204,6 +204,12 @@ const connection = z.object({
   updated_at: time,
   updatedAt: time,
   reason: text,
+  attempts: z
+    .number()
+    .int()
+    .describe(
+      "Connections that failed or were lost since the last one, or since `connect`; 0 while connected.",
+    ),
   new_chats_locked_until: timeOrNull,
   pairing_error: pairingError,
   qr_reason: qrReason,

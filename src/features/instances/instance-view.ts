@@ -88,6 +88,7 @@ export function toConnection(row: InstanceRow) {
     updated_at: row.updated_at,
     updatedAt: row.updated_at,
     reason: isConnected ? null : row.last_disconnect_reason,
+    attempts: row.reconnect_attempts,
     new_chats_locked_until: lockOf(row),
     pairing_error: toPairingError(row),
     ...toHint(row),

@@ -281,6 +281,7 @@ describe("reading instances", () => {
       ...{ phone: null, phone_connected: null, phoneConnected: null, jid: null, lid: null },
       ...{ profile_name: null, profileName: null, profile_picture_url: null, profilePictureUrl: null },
       ...{ platform: null, updated_at: stamp, updatedAt: stamp, reason: null, new_chats_locked_until: null },
+      attempts: 0,
       ...{ pairing_error: null, qr_reason: null, hint: null, attention: null },
       ...{ seconds_since_last_inbound: null, messages_24h: 0, failures_24h: 0, last_errors: [] },
     });

@@ -29,7 +29,7 @@ import {
   type SandboxPolicy,
   sandboxOff,
 } from "./require-sandbox.ts";
-import { START_FAULTS } from "./session-status.ts";
+import { LIVE, START_FAULTS } from "./session-status.ts";
 import { updateInstance } from "./update-instance.ts";
 import { waitForInstance } from "./wait-for-instance.ts";
 
@@ -46,6 +46,7 @@ export {
   hideInstance,
   type InstanceRow,
   keepAnswer,
+  LIVE,
   lockInstance,
   type OnceRequest,
   repeated,

@@ -129,7 +129,14 @@ function describeEnd({
   will_retry,
   error,
 }: Extract<ConnectionEvent, { type: "disconnected" }>): Omit<StatusChange, "status"> {
-  return { reason, detail, will_retry, pairing_error: error };
+  const reconnect_attempts = sql<number>`reconnect_attempts + 1`;
+  return {
+    reason,
+    detail,
+    will_retry,
+    pairing_error: error,
+    ...(will_retry && { set: { reconnect_attempts } }),
+  };
 }
 
 /** What is shown stays. */
@@ -180,6 +187,7 @@ function describeIdentity({ me, platform }: Extract<ConnectionEvent, { type: "co
     profile_name: me.push_name,
     platform,
     pairing_error: null,
+    reconnect_attempts: 0,
     connected_at: now,
     disconnected_at: null,
     last_seen_at: now,

@@ -2,7 +2,8 @@ import { sql } from "kysely";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startTestGateway, type TestGateway, type TestInstance, waitUntil } from "../../../test/gateway.ts";
 import { inBase64, SAMPLE } from "../../../test/sample-files.ts";
-import { expireMessages } from "./expire-messages.ts";
+import { expireRows } from "../retention/retention.ts";
+import { EXPIRING_MESSAGES } from "./expire-messages.ts";
 
 const DAY_MS = 86_400_000;
 let gateway: TestGateway;
@@ -15,6 +16,7 @@ beforeAll(async () => {
 afterAll(() => gateway.stop());
 
 const db = () => gateway.database.db;
+const expireMessages = (defaultMs: number) => expireRows(db(), EXPIRING_MESSAGES, defaultMs);
 let people = 0;
 
 /** The id of a message that was sent so many days ago. */
@@ -50,16 +52,16 @@ const setAccount = (message_retention_days: number | null) =>
 
 test("messages are kept for ever unless somebody says otherwise", async () => {
   const old = await sent(4_000);
-  await expireMessages(db(), 0);
+  await expireMessages(0);
   expect(await kept([old])).toEqual([old]);
 });
 
 test("messages go with their files and their words after the days of the account, else of the gateway", async () => {
   const [young, old] = [await sent(5), await sent(20, { base64: inBase64(SAMPLE.png) })];
-  await expireMessages(db(), 30 * DAY_MS);
+  await expireMessages(30 * DAY_MS);
   expect(await kept([young, old])).toEqual([young, old]);
   await setAccount(10);
-  await expireMessages(db(), 30 * DAY_MS);
+  await expireMessages(30 * DAY_MS);
   expect(await kept([young, old])).toEqual([young]);
   const { rows } = await sql`
     select id from media where message not in (select id from message)
@@ -72,7 +74,7 @@ test("the plan is the ceiling of what an account may keep", async () => {
   const [young, old] = [await sent(5), await sent(20)];
   await setAccount(3_000);
   await setPlan(10);
-  await expireMessages(db(), 0);
+  await expireMessages(0);
   expect(await kept([young, old])).toEqual([young]);
   await setAccount(null);
   await setPlan(null);
@@ -81,7 +83,7 @@ test("the plan is the ceiling of what an account may keep", async () => {
 test("a send without an outcome is not deleted", async () => {
   const waiting = await sent(20);
   await sql`update message set status = 'pending' where message_id = ${waiting}`.execute(db());
-  await expireMessages(db(), 10 * DAY_MS);
+  await expireMessages(10 * DAY_MS);
   const { rows } = await sql`select status from message where message_id = ${waiting}`.execute(db());
   expect(rows).toEqual([{ status: "pending" }]);
 });

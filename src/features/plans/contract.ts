@@ -18,26 +18,26 @@ export const planLimits = z.object({
 
 const limit = z.number().int().min(0).max(2_147_483_647).nullable();
 
+/** Whole days; null: no bound. */
+export const retentionDays = z.number().int().min(1).max(3650).nullable();
+
+const ceiling = (what: string) =>
+  retentionDays
+    .optional()
+    .describe(`${what} are deleted after so many days at the latest; null: no ceiling.`);
+
 export const features = z.object({
   campaigns: z.boolean().optional(),
   crm: z.boolean().optional(),
   integrations: z.boolean().optional(),
-  media_retention_days: z
-    .number()
-    .int()
-    .min(1)
-    .max(3650)
-    .nullable()
+  media_retention_days: retentionDays
     .optional()
     .describe("How long files are kept where the instance does not say it; null: as the gateway keeps them."),
-  max_message_retention_days: z
-    .number()
-    .int()
-    .min(1)
-    .max(3650)
-    .nullable()
-    .optional()
-    .describe("Messages of the account are deleted after this at the latest; null: no ceiling."),
+  max_message_retention_days: ceiling("Messages of the account"),
+  max_campaign_retention_days: ceiling("Campaigns that have ended"),
+  max_lead_retention_days: ceiling("Leads without a change or a message"),
+  max_event_retention_days: ceiling("Events"),
+  max_log_retention_days: ceiling("Logs of requests, connections and deliveries"),
 });
 
 /** A feature that the gateway does not know would be dropped without a word. */

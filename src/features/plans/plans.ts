@@ -31,7 +31,12 @@ const LIMITS = [
 type Allowance = Pick<Selectable<PlanTable>, "id" | "features" | (typeof LIMITS)[number]>;
 
 /** How long the data of an account are kept. Without a figure a plan sets no bound. */
-const RETENTIONS = ["media_retention_days", "max_message_retention_days"] as const;
+const RETENTION_KINDS = ["message", "campaign", "lead", "event", "log"] as const;
+export type RetentionKind = (typeof RETENTION_KINDS)[number];
+const RETENTIONS = [
+  "media_retention_days",
+  ...RETENTION_KINDS.map((kind) => `max_${kind}_retention_days` as const),
+] as const;
 
 /** Whether a plan allows no more than another one does. */
 export function isWithin(plan: Allowance, other: Allowance): boolean {

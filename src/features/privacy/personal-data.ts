@@ -20,7 +20,7 @@ import {
  * that stands nowhere fails a test. Exports hold what is not secret.
  */
 export const PERSONAL_DATA = {
-  node: { plain: "id boot beat dead url roles started_at" },
+  node: { plain: "id boot beat dead url roles memory memory_at_start started_at" },
   lane: { plain: "id kind key owner epoch" },
   job: {
     plain: "id lane prio pos run_at attempts max_attempts",
@@ -45,7 +45,7 @@ export const PERSONAL_DATA = {
   sign_in_guess: { plain: "kind failures started_at last_at", secret: "key" },
   instance: {
     plain:
-      "id account_id lane global_lane network status wanted platform webhook_enabled settings last_disconnect_reason attention new_chats_locked_until new_chat_locks sends_held_until send_holds qr_attempt qr_max_attempts qr_expires_at qr_reason pairing_error last_qr_at connected_at disconnected_at last_seen_at created_at updated_at removed_at",
+      "id account_id lane global_lane network status wanted platform webhook_enabled settings last_disconnect_reason attention new_chats_locked_until new_chat_locks sends_held_until send_holds reconnect_attempts qr_attempt qr_max_attempts qr_expires_at qr_reason pairing_error last_qr_at connected_at disconnected_at last_seen_at created_at updated_at removed_at",
     secret: "webhook_secret proxy qr pairing_code passkey",
     kept: { columns: "phone jid lid", because: "they are the address of its pairing" },
     personal: {

@@ -1,0 +1,11 @@
+import { type Kysely, sql } from "kysely";
+
+/** Finds what is too old without reading the rest, counts tries to reconnect, and what a node takes of memory. */
+export async function up(db: Kysely<unknown>): Promise<void> {
+  await sql`create index lead_age on lead (account_id, updated_at)`.execute(db);
+  await sql`create index campaign_age on campaign (account_id, ended_at) where ended_at is not null`.execute(
+    db,
+  );
+  await sql`alter table instance add column reconnect_attempts integer not null default 0`.execute(db);
+  await sql`alter table node add column memory bigint, add column memory_at_start bigint`.execute(db);
+}

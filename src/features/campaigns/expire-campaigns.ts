@@ -1,0 +1,20 @@
+import { sql } from "kysely";
+import type { Trx } from "../../platform/db.ts";
+import type { Expiring, Expiry } from "../retention/retention.ts";
+import { ENDED } from "./campaign-row.ts";
+
+/** A campaign may have 100,000 recipients, which are deleted with it. */
+const CAMPAIGNS_AT_ONCE = 5;
+
+/** Campaigns that have ended, with their recipients and reports. What they have sent stays as messages. */
+export const EXPIRING_CAMPAIGNS: Expiring = { kind: "campaign", deleteOldest };
+
+async function deleteOldest(trx: Trx, { account_id, before }: Expiry): Promise<number> {
+  const { numAffectedRows = 0n } = await sql`
+    delete from campaign where id in (
+      select id from campaign
+      where account_id = ${account_id} and status = any(${[...ENDED]}) and ended_at < ${before} and lane is null
+      order by ended_at limit ${CAMPAIGNS_AT_ONCE} for update skip locked
+    )`.execute(trx);
+  return Number(numAffectedRows);
+}

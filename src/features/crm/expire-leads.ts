@@ -1,0 +1,22 @@
+import { sql } from "kysely";
+import type { Trx } from "../../platform/db.ts";
+import { type Expiring, type Expiry, ROWS_AT_ONCE } from "../retention/retention.ts";
+
+/** Leads that nobody has changed, and nobody has exchanged messages with. Opt-outs and consents of the person stay. */
+export const EXPIRING_LEADS: Expiring = { kind: "lead", deleteOldest };
+
+async function deleteOldest(trx: Trx, { account_id, before }: Expiry): Promise<number> {
+  const { numAffectedRows = 0n } = await sql`
+    delete from lead where id in (
+      select l.id from lead l
+      where l.account_id = ${account_id} and l.updated_at < ${before}
+        and not exists (
+          select from conversation c
+          where c.account_id = l.account_id and c.phone = any(spellings_of(l.phone)) and c.last_message_at >= ${before})
+        and not exists (
+          select from instance i join conversation c on c.instance_id = i.id and c.jid = l.lid
+          where i.account_id = l.account_id and c.last_message_at >= ${before})
+      order by l.updated_at limit ${ROWS_AT_ONCE} for update skip locked
+    )`.execute(trx);
+  return Number(numAffectedRows);
+}

@@ -1,0 +1,31 @@
+import { type RawBuilder, sql } from "kysely";
+import type { Trx } from "../../platform/db.ts";
+import { type Expiring, type Expiry, ROWS_AT_ONCE } from "../retention/retention.ts";
+
+/** The logs of requests, of connections and of the tries to deliver a webhook. */
+export const EXPIRING_LOGS: Expiring = { kind: "log", deleteOldest };
+
+async function deleteOldest(trx: Trx, expiry: Expiry): Promise<number> {
+  const ofInstances = sql`instance_id in (select id from instance where account_id = ${expiry.account_id})`;
+  let deleted = await deleteRows(trx, "api_log", sql`account_id = ${expiry.account_id}`, expiry);
+  for (const table of ["connection_log", "attempt"] as const)
+    deleted += await deleteRows(trx, table, ofInstances, expiry);
+  return deleted;
+}
+
+/** The time stands in both conditions, so that only the days before it are read. */
+async function deleteRows(
+  trx: Trx,
+  table: "api_log" | "connection_log" | "attempt",
+  isOfAccount: RawBuilder<unknown>,
+  { before }: Expiry,
+): Promise<number> {
+  const { numAffectedRows = 0n } = await sql`
+    delete from ${sql.table(table)} t
+    using (
+      select id, created_at from ${sql.table(table)}
+      where ${isOfAccount} and created_at < ${before} order by id limit ${ROWS_AT_ONCE}
+    ) old
+    where t.id = old.id and t.created_at = old.created_at and t.created_at < ${before}`.execute(trx);
+  return Number(numAffectedRows);
+}

@@ -1,0 +1,48 @@
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { startTestGateway, type TestGateway, type TestInstance, waitUntil } from "../../../test/gateway.ts";
+import { phoneJid } from "../../network/ids.ts";
+import { createConnectionRecorder } from "./record-connection.ts";
+
+let gateway: TestGateway;
+let shop: TestInstance;
+
+beforeAll(async () => {
+  gateway = await startTestGateway();
+  shop = await gateway.connectInstance();
+});
+afterAll(() => gateway.stop());
+
+const attempts = async () => (await shop.client.getInstanceStatus({ id: shop.id })).data.attempts;
+const watched = async () => {
+  const { data } = await gateway.admin.adminMonitor({});
+  return data.instances.find(({ id }) => id === shop.id);
+};
+
+it("counts the connections that fail until one stands, in the status and in the monitor", async () => {
+  const { engine } = gateway.gateway;
+  const recorder = createConnectionRecorder({ db: gateway.database.db, engine });
+  expect(await attempts()).toBe(0);
+  const lost = { type: "disconnected", reason: "connection_lost", will_retry: true } as const;
+  for (const failed of [1, 2, 3]) {
+    await recorder.record(shop.id, lost);
+    expect(await attempts()).toBe(failed);
+  }
+  expect(await watched()).toMatchObject({ status: "reconnecting", attempts: 3 });
+  const me = { phone: shop.phone, jid: phoneJid(shop.phone), lid: null, push_name: null };
+  await recorder.record(shop.id, { type: "connected", me, platform: "sandbox" });
+  expect(await attempts()).toBe(0);
+});
+
+it("shares what a node has taken of memory since its start among the sessions that it holds", async () => {
+  const other = await gateway.connectInstance();
+  const { pool } = gateway.database;
+  await pool.query("update node set memory_at_start = 50 * 1048576 where not dead");
+  // The node goes on writing what it takes.
+  await waitUntil(async () => {
+    const { rows } = await pool.query("select memory / 1048576.0 - 50 as taken from node where not dead");
+    return (await watched())?.memory_mb === Math.round((rows[0].taken / 2) * 10) / 10;
+  });
+  await other.client.logoutInstance({ id: other.id });
+  const { data } = await gateway.admin.adminMonitor({});
+  expect(data.instances.find(({ id }) => id === other.id)?.memory_mb).toBeNull();
+});

@@ -1,0 +1,183 @@
+import { sql } from "kysely";
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import {
+  newPhone,
+  startTestGateway,
+  type TestGateway,
+  type TestInstance,
+  waitUntil,
+} from "../../../test/gateway.ts";
+import { EXPIRING_CAMPAIGNS } from "../campaigns/expire-campaigns.ts";
+import { EXPIRING_LEADS } from "../crm/expire-leads.ts";
+import { EXPIRING_LOGS } from "../instance-logs/expire-logs.ts";
+import type { RetentionKind } from "../plans/plans.ts";
+import { EXPIRING_EVENTS } from "../webhooks/expire-events.ts";
+import { expireRows } from "./retention.ts";
+
+const DAY_MS = 86_400_000;
+let gateway: TestGateway;
+let shop: TestInstance;
+
+beforeAll(async () => {
+  gateway = await startTestGateway();
+  shop = await gateway.connectInstance();
+});
+afterAll(() => gateway.stop());
+afterEach(() => sql`update account set settings = '{}'`.execute(db()));
+
+const db = () => gateway.database.db;
+const keepFor = (kind: RetentionKind, days: number | null) =>
+  gateway.owner.updateAccount({ settings: { [`${kind}_retention_days`]: days } });
+
+async function ids(query: ReturnType<typeof sql<{ id: unknown }>>): Promise<unknown[]> {
+  return (await query.execute(db())).rows.map(({ id }) => id);
+}
+
+async function campaign(status: "completed" | "draft", endedDaysAgo: number): Promise<number> {
+  const input = { name: "Spring", instance_id: shop.id, message_template: "Hello" };
+  const { data } = await gateway.owner.createCampaign(input);
+  await gateway.owner.addRecipients({ id: data.id, numbers: [newPhone()] });
+  await sql`
+    update campaign set created_at = now() - interval '99 days',
+      status = case when ${status} = 'completed' then 'completed' else status end,
+      ended_at = case when ${status} = 'completed' then now() - ${endedDaysAgo} * interval '1 day' end
+    where id = ${data.id}`.execute(db());
+  return data.id;
+}
+
+test("campaigns that have ended go with their recipients after the days of the account, else of the gateway", async () => {
+  const [young, old, draft] = [
+    await campaign("completed", 5),
+    await campaign("completed", 20),
+    await campaign("draft", 0),
+  ];
+  const kept = () => ids(sql`select id from campaign order by id`);
+  await expireRows(db(), EXPIRING_CAMPAIGNS);
+  await expireRows(db(), EXPIRING_CAMPAIGNS, 30 * DAY_MS);
+  expect(await kept()).toEqual([young, old, draft]);
+  await expireRows(db(), EXPIRING_CAMPAIGNS, 10 * DAY_MS);
+  expect(await kept()).toEqual([young, draft]);
+  await keepFor("campaign", 3);
+  await expireRows(db(), EXPIRING_CAMPAIGNS, 10 * DAY_MS);
+  expect(await kept()).toEqual([draft]);
+  expect(await ids(sql`select distinct campaign_id as id from campaign_recipient`)).toEqual([draft]);
+});
+
+test("leads go when neither a change nor a message is as young as the account says, and opt-outs stay", async () => {
+  const [silent, talking, young] = [newPhone(), newPhone(), newPhone()];
+  for (const phone of [silent, talking, young]) await gateway.owner.createLead({ phone });
+  await shop.client.sandboxReceive({ id: shop.id, from: silent, text: "STOP" });
+  await shop.client.sandboxReceive({ id: shop.id, from: talking, text: "Hi" });
+  const optedOut = sql<{ id: number }>`select id from lead where opted_out_at is not null`;
+  await waitUntil(async () => (await ids(optedOut)).length === 1);
+  await sql`update lead set updated_at = now() - interval '20 days' where phone <> ${young}`.execute(db());
+  await sql`update conversation set last_message_at = now() - interval '20 days' where phone = ${silent}`.execute(
+    db(),
+  );
+  await keepFor("lead", 10);
+  await expireRows(db(), EXPIRING_LEADS);
+  expect(await ids(sql`select phone as id from lead order by id`)).toEqual([talking, young]);
+  expect(await ids(sql`select count(*) > 0 as id from suppression`)).toEqual([true]);
+});
+
+test("the plan is the ceiling of what an account may keep, of every kind", async () => {
+  const phone = newPhone();
+  const { data } = await gateway.owner.createLead({ phone });
+  await sql`update lead set updated_at = now() - interval '20 days' where id = ${data.id}`.execute(db());
+  await keepFor("lead", 3_000);
+  const ceiling = (days: number | null) =>
+    sql`update plan set features = jsonb_build_object('max_lead_retention_days', ${days}::int)`.execute(db());
+  await ceiling(10);
+  await expireRows(db(), EXPIRING_LEADS);
+  await ceiling(null);
+  expect(await ids(sql`select id from lead where phone = ${phone}`)).toEqual([]);
+});
+
+/** Four events of twenty days ago, in order. */
+async function oldEvents(): Promise<string[]> {
+  const count = async () => (await ids(sql`select id from event where event = 'message.received'`)).length;
+  const before = await count();
+  for (const text of ["1", "2", "3", "4"])
+    await shop.client.sandboxReceive({ id: shop.id, from: newPhone(), text });
+  const all = sql<{
+    id: string;
+  }>`select event_id as id from event where event = 'message.received' order by sequence desc limit 4`;
+  await waitUntil(async () => (await count()) === before + 4);
+  await sql`
+    update event set created_at = created_at - interval '20 days'
+    where instance_id = ${shop.id} and created_at > now() - interval '10 days'`.execute(db());
+  return (await ids(all)).toReversed() as string[];
+}
+
+const kept = (among: string[]) =>
+  ids(sql`select event_id as id from event where event_id = any(${among}) order by sequence`);
+
+test("events go in their order, and one that waits for a delivery keeps all that follow", async () => {
+  const events = await oldEvents();
+  const [, second, third] = events;
+  await sql`
+    insert into delivery (event_id, webhook_id, account_id, instance_id, created_at, status)
+    select event_id, 99, account_id, instance_id, created_at, case event_id when ${third} then 'retrying' else 'failed' end
+    from event where event_id in (${second}, ${third})`.execute(db());
+  await keepFor("event", 30);
+  await expireRows(db(), EXPIRING_EVENTS);
+  expect(await kept(events)).toEqual(events);
+  await keepFor("event", 10);
+  await expireRows(db(), EXPIRING_EVENTS);
+  expect(await kept(events)).toEqual(events.slice(2));
+  const deliveries = sql<{ id: string }>`select event_id as id from delivery where webhook_id = 99`;
+  expect(await ids(deliveries)).toEqual([third]);
+  await sql`update delivery set status = 'delivered'`.execute(db());
+  await expireRows(db(), EXPIRING_EVENTS);
+  expect(await kept(events)).toEqual([]);
+  expect(await ids(deliveries)).toEqual([]);
+});
+
+test("an event that waits for an integration stays", async () => {
+  const events = await oldEvents();
+  const { rows } = await sql<{ lane: number }>`
+    with l as (insert into lane (kind, key) values ('nobody', '1') returning id), j as (
+      insert into job (lane, prio, pos, grp, ref) select id, 0, 0, '', ${JSON.stringify({ do: "event", event_id: events[1] })}::jsonb from l)
+    insert into integration (account_id, instance_id, provider, lane, event_names, config)
+    select account_id, ${shop.id}, 'n8n', l.id, '{}', '{}' from instance, l where instance.id = ${shop.id}
+    returning lane`.execute(db());
+  await keepFor("event", 10);
+  await expireRows(db(), EXPIRING_EVENTS);
+  expect(await kept(events)).toEqual(events.slice(1));
+  await sql`delete from integration where lane = ${rows[0]?.lane}`.execute(db());
+});
+
+test("logs of requests, connections and deliveries go after the days of their account, and of no other", async () => {
+  const { rows } = await sql<{
+    account_id: number;
+  }>`select account_id from instance where id = ${shop.id}`.execute(db());
+  const account = rows[0]?.account_id;
+  for (const [age, owner] of [
+    [20, account],
+    [5, account],
+    [20, 4_711],
+  ] as const) {
+    const at = sql`now() - ${age} * interval '1 day'`;
+    const instance = owner === account ? shop.id : 4_711;
+    await sql`
+      insert into api_log (account_id, caller, method, route, status, duration_ms, request_id, created_at)
+      values (${owner}, 'key', 'GET', '/old', 200, 1, ${`${owner} ${age}`}, ${at})`.execute(db());
+    await sql`
+      insert into connection_log (account_id, instance_id, status, reason, created_at)
+      values (${owner}, ${instance}, 'connected', ${`${owner} ${age}`}, ${at})`.execute(db());
+    await sql`
+      insert into attempt (event_id, event_at, event, webhook_id, webhook_name, account_id, instance_id, url, attempt,
+        trigger, success, duration_ms, created_at)
+      values (${`${owner} ${age}`}, now(), 'x', 1, 'x', ${owner}, ${instance}, '', 1, 'auto', true, 1, ${at})`.execute(
+      db(),
+    );
+  }
+  await keepFor("log", 10);
+  await expireRows(db(), EXPIRING_LOGS);
+  const left = [`${account} 5`, "4711 20"].sort();
+  expect(await ids(sql`select request_id as id from api_log where route = '/old' order by 1`)).toEqual(left);
+  expect(
+    await ids(sql`select reason as id from connection_log where reason ~ '^[0-9]+ [0-9]+$' order by 1`),
+  ).toEqual(left);
+  expect(await ids(sql`select event_id as id from attempt where event = 'x' order by 1`)).toEqual(left);
+});
