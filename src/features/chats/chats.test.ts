@@ -96,6 +96,8 @@ describe("the list of chats", () => {
       },
       { phone: leo, unread_count: 1, last_message: { text: "two" } },
     ]);
+    for (const q of [`00${bia}`, `${bia}@s.whatsapp.net`, data[0]?.lid ?? ""])
+      expect(await chatOf(q)).toMatchObject({ phone: bia });
     await sales.client.sendText({ id: sales.id, number: leo, text: "four" });
     expect((await sales.client.listChats({ id: sales.id, limit: 1 })).data).toMatchObject([
       { phone: leo, last_message: { text: "four", direction: "outbound" } },

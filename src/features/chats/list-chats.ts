@@ -9,7 +9,7 @@ import {
   toPage,
   toTimeCursor,
 } from "../../platform/paging.ts";
-import { spellingsOf } from "../contacts/contacts.ts";
+import { searchedNumbers } from "../contacts/contacts.ts";
 import { selectMessages } from "../messages/messages.ts";
 import { toListedMessage } from "./listed-message.ts";
 
@@ -104,12 +104,11 @@ function conditions({ conversation_id, archived, q, cursor }: ChatFilter): RawBu
 
 function isCalled(q: string): RawBuilder<unknown> {
   const part = `%${q.replace(/[\\%_]/g, "\\$&")}%`;
-  const digits = q.replace(/[\s().+-]/g, "");
-  const isNumber = /^\d{2,}$/.test(digits);
   const byName = sql`coalesce(p.name, p.push_name, p.verified_name, g.subject, c.title) ilike ${part}`;
-  const numbers = spellingsOf(digits).map((number) => `%${number}%`);
-  if (!isNumber) return byName;
-  const byNumber = sql`coalesce(p.phone, c.phone) like any(${numbers}::text[]) or p.lid = ${lidJid(digits)}`;
+  const numbers = searchedNumbers(q);
+  if (numbers.length === 0) return byName;
+  const [phones, lids] = [numbers.map((number) => `%${number}%`), numbers.map(lidJid)];
+  const byNumber = sql`coalesce(p.phone, c.phone) like any(${phones}::text[]) or p.lid = any(${lids}::text[])`;
   return sql`(${byName} or ${byNumber})`;
 }
 

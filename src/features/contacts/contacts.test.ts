@@ -46,6 +46,9 @@ describe("the list of contacts", () => {
     expect(await find(bia.phone.slice(4))).toMatchObject([
       { ...bia, name: "Beatriz of the shop", push_name: "Bia", lid: expect.stringMatching(/@lid$/) },
     ]);
+    const [{ id: contactId, lid = "" } = {}] = await find(bia.phone);
+    for (const q of [`00${bia.phone}`, `${bia.phone}@s.whatsapp.net`, lid ?? ""])
+      expect(await find(q)).toMatchObject([{ id: contactId }]);
     expect(await find("100%")).toEqual([]);
   });
 

@@ -13,7 +13,7 @@ import type { NumberOwner } from "./numbers.ts";
 import { resolveTarget, type Target } from "./target.ts";
 
 export { type Chat, type Conversations, createConversations } from "./conversations.ts";
-export { otherSpelling, personOf, spellingsOf } from "./number-candidates.ts";
+export { otherSpelling, personOf, searchedNumbers, spellingsOf } from "./number-candidates.ts";
 export { createNumbers, type Numbers } from "./numbers.ts";
 export { findPeopleOfLids } from "./people-of-lids.ts";
 export type { Conversation } from "./save-chats.ts";

@@ -3,7 +3,7 @@ import type { Db } from "../../platform/db.ts";
 import { readCursor, toPage } from "../../platform/paging.ts";
 import type { InputOf } from "../../platform/route.ts";
 import type { contactsContract } from "./contract.ts";
-import { spellingsOf } from "./number-candidates.ts";
+import { searchedNumbers } from "./number-candidates.ts";
 
 /** The newest first. */
 export async function listContacts(db: Db, input: InputOf<typeof contactsContract.listContacts>) {
@@ -25,11 +25,10 @@ type Condition = ["name" | "push_name" | "verified_name" | "phone" | "lid", "ili
 function conditions(q: string): Condition[] {
   const part = `%${q.replace(/[\\%_]/g, "\\$&")}%`;
   const names = ["name", "push_name", "verified_name"] as const;
-  const digits = q.replace(/[\s().+-]/g, "");
-  const isNumber = /^\d{2,}$/.test(digits);
+  const numbers = searchedNumbers(q);
   return [
     ...names.map((name): Condition => [name, "ilike", part]),
-    ...(isNumber ? spellingsOf(digits).map((number): Condition => ["phone", "like", `%${number}%`]) : []),
-    ...(isNumber ? [["lid", "like", lidJid(digits)] satisfies Condition] : []),
+    ...numbers.map((number): Condition => ["phone", "like", `%${number}%`]),
+    ...numbers.map((number): Condition => ["lid", "like", lidJid(number)]),
   ];
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { otherSpelling, personOf, spellingsOf } from "./number-candidates.ts";
+import { otherSpelling, personOf, searchedNumbers, spellingsOf } from "./number-candidates.ts";
 
 test.each([
   ["5531987654321", "553187654321"],
@@ -29,4 +29,20 @@ test.each([
   expect(personOf(long)).toBe(personOf(short));
   expect(spellingsOf(short)).toEqual([short, long]);
   expect(personOf("351912345678")).toBe("351912345678");
+});
+
+test.each([
+  ["the prefix 00", "00 55 31 98765-4321"],
+  ["a plus, brackets and blanks", "+55 (31) 98765-4321"],
+  ["the address of the person", "5531987654321@s.whatsapp.net"],
+  ["the address of other gateways", "5531987654321@c.us"],
+])("a search for a number with %s means both of its spellings", (_, text) => {
+  expect(searchedNumbers(text)).toEqual(["5531987654321", "553187654321"]);
+});
+
+test("a search for a part of a number or for a LID means its digits, and one for a name no number", () => {
+  expect(searchedNumbers("0004")).toEqual(["0004"]);
+  expect(searchedNumbers("100011999990058@lid")).toEqual(["100011999990058"]);
+  for (const text of ["Bia 2", "120363040000000000@g.us", "7", "@lid"])
+    expect(searchedNumbers(text)).toEqual([]);
 });

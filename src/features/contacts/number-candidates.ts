@@ -26,3 +26,13 @@ export function spellingsOf(digits: string): string[] {
 export function personOf(digits: string): string {
   return spellingsOf(digits).toSorted()[0] ?? digits;
 }
+
+/**
+ * The numbers that a text to search for can mean, however it is typed: with blanks and signs, with the prefix 00, as an
+ * address, under either spelling. Empty for a text that is no number.
+ */
+export function searchedNumbers(text: string): string[] {
+  const typed = text.replace(/@(?:s\.whatsapp\.net|c\.us|lid)$/i, "").replace(/[\s().+-]/g, "");
+  const digits = typed.replace(/^00(?=\d{7})/, "");
+  return /^\d{2,}$/.test(digits) ? spellingsOf(digits) : [];
+}

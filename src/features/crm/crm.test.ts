@@ -73,7 +73,13 @@ describe("a lead", () => {
       name: "Bia Souza",
       custom_fields: { City: "Recife" },
     });
-    for (const filter of [{ search: "souza" }, { tag: "vip" }, { status: "won" }, { kanban_status: "open" }])
+    for (const filter of [
+      { search: "souza" },
+      { search: `00${phone}` },
+      { tag: "vip" },
+      { status: "won" },
+      { kanban_status: "open" },
+    ])
       expect((await owner.listLeads(filter)).data.map((lead) => lead.id)).toEqual([id]);
     expect((await owner.listLeads({ search: "nobody" })).data).toEqual([]);
     await expect(stranger.updateLead({ id, status: "x" })).rejects.toMatchObject(MISSING);

@@ -1,7 +1,7 @@
 import { type Selectable, sql } from "kysely";
 import type { Db } from "../../platform/db.ts";
 import type { LeadTable } from "../../tables.ts";
-import { spellingsOf } from "../contacts/contacts.ts";
+import { searchedNumbers } from "../contacts/contacts.ts";
 
 export type LeadRow = Selectable<LeadTable>;
 
@@ -28,17 +28,11 @@ export function findLeads(
   if (kanban_status !== undefined) query = query.where("kanban_status", "=", kanban_status);
   if (opted_out !== undefined) query = query.where("opted_out_at", opted_out ? "is not" : "is", null);
   if (search) {
-    const parts = searchedParts(search);
+    const parts = [search.toLowerCase(), ...searchedNumbers(search)];
     query = query.where(
       sql<boolean>`exists (select from unnest(${parts}::text[]) part
         where position(part in lower(concat_ws(' ', name, email, phone))) > 0)`,
     );
   }
   return query.orderBy("id", "desc").limit(limit).execute();
-}
-
-/** A number is found under its other spelling too, and however it is typed. */
-function searchedParts(search: string): string[] {
-  const digits = search.replace(/[\s().+-]/g, "");
-  return [search.toLowerCase(), ...(/^\d{7,15}$/.test(digits) ? spellingsOf(digits) : [])];
 }
