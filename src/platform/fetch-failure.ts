@@ -25,7 +25,7 @@ export class ClosedError extends Error {
 
 /** One text for everything that the policy refuses, so that it tells nothing about the network behind it. */
 export const BLOCKED =
-  "This address is not allowed by the gateway's policy for outgoing calls. Its operator can allow it with WAYGATE_ALLOWED_HOSTS, and localhost with WAYGATE_LOCAL_TARGETS.";
+  "This address is not allowed by the gateway's policy for outgoing calls. Its operator can open private addresses and ports with WAYGATE_ALLOWED_HOSTS, and localhost with WAYGATE_LOCAL_TARGETS; link-local addresses, metadata services of clouds and ports of the gateway itself stay refused.";
 
 const TEXT: Readonly<Record<Exclude<Failure, "invalid_url">, string>> = {
   blocked: BLOCKED,

@@ -162,7 +162,7 @@ export const SETTINGS = z.object({
     .allowRules()
     .optional()
     .describe(
-      "Where outgoing calls (webhooks, media, integrations) may go: `external`, `private`, `loopback`, addresses, CIDRs, `host` or `*.host`, with an optional `:port`. A host in the list allows private addresses for that name only; `external,private` opens the whole private network. The list holds for every account, so name a port with every host: `external,n8n:5678`. Ports of mail, SSH and databases (22, 25, 465, 587, 2375, 3306, 5432, 6379, 11211, 27017) need an entry with that port. Link-local and cloud metadata addresses are never allowed.",
+      "Where outgoing calls (webhooks, media, integrations) may go: `external`, `private`, `loopback`, addresses, CIDRs, `host` or `*.host`, with an optional `:port`. A host in the list allows private addresses for that name only; `external,private` opens the whole private network. The list holds for every account, so name a port with every host: `external,n8n:5678`. Ports of mail, SSH and databases (22, 25, 465, 587, 2375, 3306, 5432, 6379, 11211, 27017) need an entry with that port. No entry opens link-local addresses, cloud metadata addresses (`WAYGATE_ALLOW_ALWAYS_DENIED` lifts single ones) or the ports of the gateway and its database.",
     )
     .meta({
       section: "Outgoing calls",
