@@ -3,6 +3,7 @@ import type { Db } from "../../platform/db.ts";
 import { GatewayError } from "../../platform/errors.ts";
 import { type MediaConverter, VOICE_NOTE_TYPE } from "../../platform/media-converter.ts";
 import { readMp4Head } from "../../platform/mp4-head.ts";
+import { readOggOpus } from "../../platform/ogg-opus.ts";
 import { isMoving, toSticker } from "../../platform/square-image.ts";
 import { readWebpHead } from "../../platform/webp-head.ts";
 import { readParts } from "../media/media.ts";
@@ -29,6 +30,7 @@ export interface ToldFile {
   gif_playback?: boolean;
 }
 
+const OGG_OPUS = /^audio\/(ogg|opus)\b.*\bopus\b/;
 const STICKER_TYPE = "image/webp";
 /** A picture that is decoded is in memory as a whole. */
 const PICTURE_BYTES = 16 * 1024 * 1024;
@@ -44,6 +46,8 @@ export async function fitMedia(told: ToldFile, options: FitOptions): Promise<Tol
       return told.mime_type === "image/gif" ? fitGif(told, options) : told;
     case "video":
       return describeVideo(told, options);
+    case "audio":
+      return describeAudio(told, options);
     default:
       return told;
   }
@@ -51,8 +55,7 @@ export async function fitMedia(told: ToldFile, options: FitOptions): Promise<Tol
 
 async function fitVoiceNote(told: ToldFile, { db, converter }: FitOptions): Promise<ToldFile> {
   const open = () => readParts(db, told.file.id);
-  if (/^audio\/(ogg|opus)\b.*\bopus\b/.test(told.mime_type))
-    return { ...told, ...(await converter.measureVoice(open)) };
+  if (OGG_OPUS.test(told.mime_type)) return { ...told, ...(await converter.measureVoice(open)) };
   const { bytes, ...facts } = await converter.toVoiceNote(open(), told.mime_type);
   return { ...(await replace(told, db, bytes)), mime_type: VOICE_NOTE_TYPE, ...facts };
 }
@@ -80,6 +83,15 @@ async function describeVideo(told: ToldFile, { db, converter }: FitOptions): Pro
   const facts = await readMp4Head((position, length) => readOutgoingAt(db, id, position, length), size);
   const thumbnail = await converter.toThumbnail(readParts(db, id), told.mime_type);
   return { ...told, ...facts, ...(thumbnail && { thumbnail: thumbnail.toString("base64") }) };
+}
+
+/** The length only: a waveform is what voice notes have. */
+async function describeAudio(told: ToldFile, { db }: FitOptions): Promise<ToldFile> {
+  const { id, size } = told.file;
+  const { seconds } = OGG_OPUS.test(told.mime_type)
+    ? await readOggOpus(readParts(db, id))
+    : await readMp4Head((position, length) => readOutgoingAt(db, id, position, length), size);
+  return { ...told, ...(seconds !== undefined && { seconds }) };
 }
 
 async function readWhole({ file }: ToldFile, db: Db): Promise<Buffer> {

@@ -386,7 +386,11 @@ describe("the type of a file", () => {
 });
 
 describe("what phones are told of a file", () => {
-  const sent = async (input: { base64: string; type?: "sticker" | "ptt"; gif_playback?: boolean }) => {
+  const sent = async (input: {
+    base64: string;
+    type?: "sticker" | "ptt" | "audio";
+    gif_playback?: boolean;
+  }) => {
     const { sales, friend } = story;
     const { data } = await sales.client.sendMedia({ id: sales.id, number: friend.phone, ...input });
     const { media } = (await story.outcome(data.message_id ?? "")).data.message;
@@ -399,6 +403,14 @@ describe("what phones are told of a file", () => {
     const { media, content } = await sent({ base64: inBase64(note), type: "ptt" });
     expect(media.seconds).toBe(10);
     expect(content.waveform).toHaveLength(64);
+  });
+
+  test("of other audio has its seconds and no levels", async () => {
+    const song = oggOpus(Array.from({ length: 500 }, (_, n) => (n < 250 ? 20 : 200)));
+    const { media, content } = await sent({ base64: inBase64(song), type: "audio" });
+    expect(media.seconds).toBe(10);
+    expect(content).toMatchObject({ media_type: "audio", seconds: 10 });
+    expect(content.waveform).toBeUndefined();
   });
 
   test("of a video has its sides and its seconds, also where they stand far behind in the file", async () => {
