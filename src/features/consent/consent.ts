@@ -31,10 +31,7 @@ function subjectOf(phone: string): string {
   return `phone:${personOf(phone)}`;
 }
 
-/**
- * What was said of a lead holds for its phone, once that is known: what was withdrawn is withdrawn for the phone, and what
- * was granted holds where nothing was said under the phone.
- */
+/** Carries what a lead decided over to its phone: a withdrawal always, a grant where the phone has no decision. */
 export async function carryConsent(trx: Trx, leadId: number, phone: string): Promise<void> {
   await sql`
     insert into consent (account_id, lead_id, phone, purpose, consent_type, granted, text_version, text_hash, channel)

@@ -24,10 +24,7 @@ export interface OpenDeps extends SessionOptionsDeps {
   config: Pick<Config, "sandbox">;
 }
 
-/**
- * For an owner who has just taken a session's lane: what the row says of the connection is the past of somebody else, and
- * who wants to be connected is connected again. What a customer has asked for in the meantime is left to its job.
- */
+/** Clears the connection state that the previous owner left, and reconnects an instance that wants to be connected. */
 export async function resumeSession(deps: OpenDeps, sessions: OpenSessions, lane: Lane): Promise<void> {
   const id = Number(lane.key);
   const instance = await deps.db

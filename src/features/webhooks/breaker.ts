@@ -16,10 +16,7 @@ const FAILED_SHARE = 0.7;
 const FIRST_PAUSE_MS = 30_000;
 const LONGEST_PAUSE_MS = 10 * 60_000;
 
-/**
- * Stops the tries at a receiver that mostly fails, so that they are not burnt: after 10 tries in 5 minutes of which 70 %
- * failed it pauses for 30 s, lets one try through, and doubles the pause up to 10 minutes while that fails too.
- */
+/** Pauses tries after 70 % of 10 in 5 minutes failed: for 30 s, then one try, then twice as long, up to 10 minutes. */
 export class Breaker {
   #samples: Sample[] = [];
   #pauseMs = 0;

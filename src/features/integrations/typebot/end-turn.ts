@@ -37,10 +37,7 @@ export interface Ending {
   limit?: ReplyLimit | undefined;
 }
 
-/**
- * Ends the job: what is said, what is known of the chat and whatever `also` does are one commit. `also` answers lanes
- * of which it has changed what waits.
- */
+/** Ends the job, records its replies and its state, and runs `also`, in one commit. `also` returns the lanes it changed. */
 export async function speak(
   deps: TurnDeps,
   { work: { job, integration }, known, chat }: Speaker,

@@ -35,10 +35,7 @@ interface WaitingMessage {
   message: any;
 }
 
-/**
- * What was said with a message and with those that wait behind it in its chat and can be joined to it, or until when to wait
- * for more of them: until it is quiet for `quietMs`.
- */
+/** Joins a message with those that wait behind it and can be joined, or returns until when to wait for more of them. */
 export async function gatherSaid(
   { db, links }: Pick<IntegrationDeps, "db" | "links">,
   { job, event }: EventWork,

@@ -1,7 +1,7 @@
 import type { PairingError, PairingErrorCode } from "../../driver.ts";
 import { QueryRefused } from "./registration-stream.ts";
 
-/** What is told of a pairing that failed: what happened, and what the person who links can do. */
+/** What happened, and what the person who links can do. */
 const WORDS: Readonly<Record<PairingErrorCode, { message: string; action: string }>> = {
   qr_expired: {
     message: "No phone has completed the link while the QR codes were shown.",
