@@ -76,27 +76,3 @@ export function errorBody(
     body: JSON.stringify({ success: false, code, message, error: message, details, request_id: requestId }),
   };
 }
-
-/** What a browser that looks for a page is shown in place of a refusal. */
-export const NOT_FOUND_PAGE = `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<link rel="icon" type="image/svg+xml" href="/docs/assets/icon.svg">
-<link rel="stylesheet" href="/docs/assets/page.css">
-<title>Not found · Waygate</title>
-</head>
-<body>
-<main id="content">
-<h1>There is no such page</h1>
-<p>The address may be mistyped. Go on from here:</p>
-<ul>
-<li><a href="/">The first page of this gateway</a></li>
-<li><a href="/docs/waygate">The guide</a></li>
-<li><a href="/docs">The reference, with every route</a></li>
-</ul>
-</main>
-</body>
-</html>
-`;

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { errorBody, NOT_FOUND_PAGE } from "./envelope.ts";
+import { errorBody } from "./envelope.ts";
 import { GatewayError } from "./errors.ts";
 import type { Caller } from "./handler.ts";
 import { anonymiseIp } from "./ip-address.ts";
@@ -40,6 +40,8 @@ export interface HookOptions {
   allowedMethods: (path: string) => string[];
   isClosing: () => boolean;
   pressure: Pressure;
+  /** HTML for a browser that looks for a page that is not there; absent: the refusal, as for anybody else. */
+  notFoundPage?: string | undefined;
 }
 
 /** What holds for every request: its id, the security headers, the one log line, refusals in one shape. */
@@ -61,7 +63,7 @@ export function addHooks(app: FastifyInstance, options: HookOptions): void {
   app.addHook("onSend", async (_request, reply) => {
     if (options.isClosing()) reply.header("connection", "close");
   });
-  app.setErrorHandler((error, request, reply) => sendError(error, request, reply, options.log));
+  app.setErrorHandler((error, request, reply) => sendError(error, request, reply, options));
   app.setNotFoundHandler((request, reply) => refuseUnknown(request, reply, options.allowedMethods));
 }
 
@@ -136,7 +138,12 @@ function refuseUnknown(
 }
 
 /** The HTTP error hook: whatever was thrown, the caller gets the envelope. */
-export function sendError(thrown: unknown, request: FastifyRequest, reply: FastifyReply, log: Log): void {
+export function sendError(
+  thrown: unknown,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { log, notFoundPage }: Pick<HookOptions, "log" | "notFoundPage">,
+): void {
   const error = isCutOff(request) ? cutOff(thrown) : toGatewayError(thrown);
   request.refusal = error.code;
   // A refusal without a cause is meant so, and under pressure a line for each of them would add to it.
@@ -150,8 +157,8 @@ export function sendError(thrown: unknown, request: FastifyRequest, reply: Fasti
     reply.header("retry-after", String(Math.max(1, Math.ceil(error.retryAfterSeconds))));
   }
   reply.headers(error.headers ?? {});
-  if (wantsPage(error, request)) {
-    sendNotFoundPage(reply);
+  if (notFoundPage !== undefined && wantsPage(error, request)) {
+    sendNotFoundPage(reply, notFoundPage);
     return;
   }
   const { type, body } = errorBody(error, request.id, request.headers.accept);
@@ -167,9 +174,9 @@ function wantsPage({ code }: GatewayError, { method, url, headers }: FastifyRequ
   return isPage && !isCall && method === "GET" && (headers.accept ?? "").includes("text/html");
 }
 
-function sendNotFoundPage(reply: FastifyReply): void {
+function sendNotFoundPage(reply: FastifyReply, page: string): void {
   reply.header("content-security-policy", NO_SCRIPT);
-  reply.code(404).type("text/html; charset=utf-8").send(NOT_FOUND_PAGE);
+  reply.code(404).type("text/html; charset=utf-8").send(page);
 }
 
 function isCutOff({ raw }: FastifyRequest): boolean {

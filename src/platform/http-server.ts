@@ -57,6 +57,8 @@ export interface HttpServerOptions<C extends Contract> {
   /** What other nodes may ask of this one; absent: nothing. */
   nodeCalls?: NodeCallsRouteOptions | undefined;
   onAnswer?: (answered: AnsweredRequest) => void;
+  /** HTML for a browser that looks for a page that is not there; absent: the refusal, as for anybody else. */
+  notFoundPage?: string;
   /** Counts a wrong credential on a route outside of the contract; throws RATE_LIMITED. */
   countStranger?: CountStranger;
 }
@@ -97,6 +99,7 @@ export async function createHttpServer<C extends Contract>(
     log,
     allowedMethods: createAllowedMethods(contract),
     isClosing: () => isClosing,
+    notFoundPage: options.notFoundPage,
     pressure: createPressure([requests, ...(options.gauges ?? [])], log),
     onAnswer: (answered) => {
       metrics?.observe(answered);
@@ -117,20 +120,18 @@ export async function createHttpServer<C extends Contract>(
   return {
     listen: (host, port) => listen(app, host, port),
     inject: app.inject.bind(app),
-    close: async () => {
-      await app.close();
-    },
+    close: () => app.close(),
     readiness: options.readiness ?? { ready: false },
   };
 }
 
 type FastifySettings = Pick<
   HttpServerOptions<Contract>,
-  "log" | "bodyLimitBytes" | "trustProxy" | "requestTimeoutMs"
+  "log" | "bodyLimitBytes" | "trustProxy" | "requestTimeoutMs" | "notFoundPage"
 >;
 
 function createFastify(settings: FastifySettings): FastifyInstance {
-  const { log, bodyLimitBytes, trustProxy, requestTimeoutMs = 120_000 } = settings;
+  const { bodyLimitBytes, trustProxy, requestTimeoutMs = 120_000 } = settings;
   const fastifyOptions: FastifyHttpOptions<RawServerDefault> = {
     logger: false,
     bodyLimit: bodyLimitBytes,
@@ -140,7 +141,7 @@ function createFastify(settings: FastifySettings): FastifyInstance {
     requestIdHeader: false,
     genReqId: ({ headers }) => requestIdOf(headers["x-request-id"]),
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 1024 },
-    frameworkErrors: (error, request, reply) => sendError(error, request, reply, log),
+    frameworkErrors: (error, request, reply) => sendError(error, request, reply, settings),
     clientErrorHandler: answerClientError,
     http: {
       maxHeaderSize: 16_384,

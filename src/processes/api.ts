@@ -34,6 +34,7 @@ import { createInstanceReader, requireConnected } from "../features/messages/sen
 import { planHandlers } from "../features/plans/plan-handlers.ts";
 import { privacyHandlers } from "../features/privacy/privacy.ts";
 import { profileHandlers } from "../features/profile/profile.ts";
+import { NOT_FOUND_PAGE } from "../features/public-pages/pages.ts";
 import { publicPagesHandlers } from "../features/public-pages/public-pages.ts";
 import { quickReplyHandlers } from "../features/quick-replies/quick-replies.ts";
 import { sandboxHandlers } from "../features/sandbox/sandbox.ts";
@@ -125,6 +126,7 @@ export async function createApi(parts: ApiParts): Promise<Api> {
     nodeCalls: parts.nodes.route,
     onAnswer: requests.note,
     countStranger: access.countStranger,
+    notFoundPage: NOT_FOUND_PAGE,
   });
   return {
     ...server,

@@ -11,6 +11,7 @@ import { openApiDocument } from "../../platform/openapi.ts";
 import { webhooksContract } from "../webhooks/contract.ts";
 import { publicPagesContract } from "./contract.ts";
 import { GUIDE, guidePath } from "./guide.ts";
+import { NOT_FOUND_PAGE } from "./pages.ts";
 import { publicPagesHandlers } from "./public-pages.ts";
 
 const executablePath = findChromium();
@@ -62,6 +63,7 @@ describe.skipIf(!executablePath)(title, () => {
       handlers: publicPagesHandlers(openApiDocument(SHOWN), { dataDir: SHOTS }),
       authorise: async () => ({ kind: "public" }),
       ...{ log: createLog("silent"), strictOutput: true, bodyLimitBytes: 1000 },
+      notFoundPage: NOT_FOUND_PAGE,
     });
     ({ url } = await server.listen("127.0.0.1", 0));
     const args = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"];

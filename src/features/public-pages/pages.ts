@@ -29,6 +29,20 @@ HTTP, get signed webhooks, and lose nothing that was acknowledged.</p>
 </main>`,
 });
 
+/** What a browser that looks for a page is shown in place of a refusal. */
+export const NOT_FOUND_PAGE = page({
+  title: "Not found · Waygate",
+  body: `<main id="content">
+<h1>There is no such page</h1>
+<p>The address may be mistyped. Go on from here:</p>
+<ul>
+<li><a href="/">The first page of this gateway</a></li>
+<li><a href="/docs/waygate">The guide</a></li>
+<li><a href="/docs">The reference, with every route</a></li>
+</ul>
+</main>`,
+});
+
 /** The interactive reference; its script and its style come from our own routes. */
 export const DOCS_PAGE = page({
   title: "Waygate: reference",

@@ -3,6 +3,7 @@ import { createHttpServer, type HttpServer } from "../../platform/http-server.ts
 import { createLog } from "../../platform/log.ts";
 import { version } from "../../platform/version.ts";
 import { publicPagesContract } from "./contract.ts";
+import { NOT_FOUND_PAGE } from "./pages.ts";
 import { publicPagesHandlers } from "./public-pages.ts";
 
 const DOCUMENT = { openapi: "3.1.0", info: { version: "2.0.0" }, paths: {} };
@@ -16,6 +17,7 @@ beforeAll(async () => {
     handlers: publicPagesHandlers(DOCUMENT, { dataDir: "/nowhere" }),
     authorise: async () => ({ kind: "public" }),
     ...{ log: createLog("silent"), strictOutput: true, bodyLimitBytes: 1000 },
+    notFoundPage: NOT_FOUND_PAGE,
   });
   ({ url } = await server.listen("127.0.0.1", 0));
 });
@@ -112,7 +114,9 @@ test("a browser that asks for a page that is not there gets a page, and a progra
   for (const path of ["/nothing", "/docs/waygate/nothing"]) {
     const page = await fetch(`${url}${path}`, { headers: { accept: "text/html,*/*" } });
     expect([page.status, page.headers.get("content-type")]).toEqual([404, "text/html; charset=utf-8"]);
-    expect(await page.text()).toContain('href="/docs/waygate"');
+    const html = await page.text();
+    expect(html).toContain("There is no such page");
+    expect(html).toMatch(/<a class="skip".*<header>.*<footer>/s);
     const answer = await fetch(`${url}${path}`);
     expect([answer.status, answer.headers.get("content-type")]).toEqual([
       404,
