@@ -1,3 +1,5 @@
+import { Parser } from "htmlparser2";
+
 /** What a page says of itself for previews. */
 export interface PageSummary {
   title?: string;
@@ -6,9 +8,10 @@ export interface PageSummary {
   image?: string;
 }
 
-const TAG_MAX = 4096;
-const TAGS_MAX = 500;
-const VALUE_MAX = 2048;
+const HTML_MAX = 262_144;
+/** What is open is searched at each closing tag, so the number of tags bounds the time. */
+const TAGS_MAX = 1_000;
+const VALUE_MAX = 2_048;
 
 const FIELDS: Readonly<Record<string, keyof PageSummary>> = {
   "og:title": "title",
@@ -22,72 +25,44 @@ const FIELDS: Readonly<Record<string, keyof PageSummary>> = {
   "twitter:image": "image",
 };
 
-/** Reads the first of each `meta` tag for previews, and else the `title`, in linear time; not a parser of HTML. */
+/** Reads the first of each `meta` tag for previews, and else the `title`, from the beginning of a page. */
 export function readPageSummary(html: string): PageSummary {
   const summary: PageSummary = {};
-  let at = 0;
-  for (let tags = 0; tags < TAGS_MAX; tags++) {
-    const start = html.indexOf("<", at);
-    if (start < 0) break;
-    const isMeta = html.slice(start + 1, start + 6).toLowerCase() === "meta ";
-    const isTitle = html.slice(start + 1, start + 6).toLowerCase() === "title";
-    at = start + 1;
-    if (isMeta) readMeta(html.slice(start + 6, start + TAG_MAX), summary);
-    else if (isTitle) readTitle(html.slice(start + 6, start + TAG_MAX), summary);
-    else tags--;
-  }
+  let tags = 0;
+  let title: string | undefined;
+  const parser = new Parser({
+    onopentag(name, attributes) {
+      tags += 1;
+      if (tags > TAGS_MAX) parser.pause();
+      if (name === "meta") readMeta(attributes, summary);
+      if (name === "title") title = "";
+    },
+    ontext(text) {
+      if (title !== undefined && title.length < VALUE_MAX) title += text;
+    },
+    onclosetag(name) {
+      if (name !== "title" || title === undefined) return;
+      summary.title ??= toLine(title) || undefined;
+      title = undefined;
+    },
+  });
+  parser.end(html.slice(0, HTML_MAX));
   return summary;
 }
 
-function readMeta(rest: string, summary: PageSummary): void {
-  const attributes = readAttributes(rest);
-  const name = (attributes.get("property") ?? attributes.get("name") ?? "").toLowerCase();
+function readMeta(attributes: Readonly<Record<string, string>>, summary: PageSummary): void {
+  const name = (attributes.property ?? attributes.name ?? "").toLowerCase();
   const field = Object.hasOwn(FIELDS, name) ? FIELDS[name] : undefined;
-  const value = plain(attributes.get("content") ?? "");
-  // A title of its own stands behind that for previews.
+  const value = toLine(attributes.content ?? "");
+  // The page's own title or description stands behind that for previews.
   if (field && value && (summary[field] === undefined || name === `og:${field}`)) summary[field] = value;
 }
 
-function readTitle(rest: string, summary: PageSummary): void {
-  const end = rest.indexOf("<");
-  const value = plain(rest.slice(rest.indexOf(">") + 1, end < 0 ? undefined : end));
-  if (value && summary.title === undefined) summary.title = value;
-}
-
-/** Up to the `>` that ends the tag. */
-function readAttributes(text: string): Map<string, string> {
-  const attributes = new Map<string, string>();
-  const attribute = /([^\s"'<>/=]{1,40})(?:=(?:"([^"]*)"|'([^']*)'|([^\s"'<>]{1,2048})))?|>/y;
-  let at = 0;
-  while (at < text.length) {
-    attribute.lastIndex = at;
-    const found = attribute.exec(text);
-    if (found?.[0] === ">") break;
-    if (found?.[1]) {
-      const name = found[1].toLowerCase();
-      if (!attributes.has(name)) attributes.set(name, found[2] ?? found[3] ?? found[4] ?? "");
-    }
-    at = found ? attribute.lastIndex : at + 1;
-  }
-  return attributes;
-}
-
-const ENTITIES: Readonly<Record<string, string>> = {
-  ...{ amp: "&", lt: "<", gt: ">", quot: '"', apos: "'", nbsp: " ", hellip: "…", ndash: "–", mdash: "—" },
-};
-
-/** One line of text, with its character references resolved. */
-function plain(value: string): string {
-  return value
+/** One line of text. */
+function toLine(text: string): string {
+  return text
     .slice(0, VALUE_MAX)
-    .replace(/&(?:#(\d{1,7})|#[xX]([\da-fA-F]{1,6})|([a-z]{2,6}));/g, (whole, decimal, hex, name) => {
-      if (name) return ENTITIES[name] ?? whole;
-      const code = decimal ? Number(decimal) : Number.parseInt(hex, 16);
-      return code > 31 && code <= 0x10ffff && (code < 0xd800 || code > 0xdfff)
-        ? String.fromCodePoint(code)
-        : " ";
-    })
-    .replace(/\s/g, " ")
+    .replace(/[\s\p{Cc}]/gu, " ")
     .split(" ")
     .filter((word) => word !== "")
     .join(" ");

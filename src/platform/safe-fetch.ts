@@ -233,7 +233,7 @@ async function exchange<Body extends object>(
   }
 }
 
-async function download(tools: Tools, request: DownloadRequest): Promise<DownloadOutcome> {
+async function download(tools: Tools, request: DownloadRequest) {
   const { maxBytes, onChunk } = request;
   const outcome = await call(tools, { ...request, method: "GET" }, async ({ statusCode, headers, body }) => {
     const isWanted = statusCode >= 200 && statusCode < 300;
@@ -250,8 +250,8 @@ async function download(tools: Tools, request: DownloadRequest): Promise<Downloa
   const { isTooLarge, ...answered } = outcome;
   const error = `The file is larger than ${maxBytes} bytes.`;
   return isTooLarge
-    ? { outcome: "failed", failure: "too_large", error, durationMs: outcome.durationMs }
-    : { ...answered, url: request.url };
+    ? ({ outcome: "failed", failure: "too_large", error, durationMs: outcome.durationMs } as const)
+    : answered;
 }
 
 async function refusalOf(

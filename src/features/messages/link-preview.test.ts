@@ -65,6 +65,26 @@ describe("The preview of a link", () => {
     expect(await preview(link)).toBeUndefined();
   });
 
+  test("follows an address to another host, and takes pictures from there", async () => {
+    const other = await startFileServer();
+    const far = other.serve("/far", page(og("title", "Far"), og("image", "/far.png")));
+    const near = server.serve("/near", (response) => response.writeHead(307, { location: far }).end());
+    expect(await preview(near)).toEqual({ url: near, title: "Far" });
+    expect(other.asked).toHaveLength(2);
+    await other.close();
+  });
+
+  test("leaves places to other accounts while one account's pages never answer", async () => {
+    const other = await startFileServer();
+    const slow = other.serve("/slow", () => {});
+    const quick = server.serve("/quick", page(og("title", "Quick")));
+    const hanging = Array.from({ length: 40 }, () => preview(slow));
+    const tenant = { account_id: 2 };
+    expect(await fetchLinkPreview(quick, { outgoing, tenant })).toEqual({ url: quick, title: "Quick" });
+    expect(await Promise.all(hanging)).toEqual(hanging.map(() => undefined));
+    await other.close();
+  });
+
   test("does not go where the policy does not let it, nor by a redirect", async () => {
     await outgoing.close();
     outgoing = createSafeFetch({ allowedHosts: ["external"] });

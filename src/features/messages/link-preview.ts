@@ -1,26 +1,25 @@
 import { cutText } from "../../network/cut-text.ts";
 import type { LinkPreview } from "../../network/driver.ts";
+import { FairQueue } from "../../platform/fair-queue.ts";
+import { followRedirects } from "../../platform/follow-redirects.ts";
 import { readPageSummary } from "../../platform/open-graph.ts";
 import { toPreviewImage } from "../../platform/preview-image.ts";
-import type { FetchOutcome, OutgoingRequest, SafeFetch } from "../../platform/safe-fetch.ts";
+import type { SafeFetch } from "../../platform/safe-fetch.ts";
 import { withinTime } from "../../platform/within-time.ts";
 
 /** Longest time that a preview may hold up its send. */
 const TOTAL_MS = 2_500;
 const PAGE_BYTES = 256 * 1024;
 const IMAGE_BYTES = 1024 * 1024;
-const REDIRECTS_MAX = 3;
 const URL_MAX = 2048;
 const TITLE_MAX = 300;
 const DESCRIPTION_MAX = 600;
-/** Each holds a page and a picture in memory. */
-const AT_ONCE = 16;
-
-let underWay = 0;
+/** Each holds a page and a picture in memory, until all that it has begun is over. */
+const places = new FairQueue({ atOnce: 16, atOncePerOwner: 4 });
 
 export interface LinkPreviewOptions {
   outgoing: SafeFetch;
-  tenant: OutgoingRequest["tenant"];
+  tenant: { account_id: number };
 }
 
 /** The preview of the first link of a text; undefined when there is none, or it is not there in time. */
@@ -29,19 +28,15 @@ export async function fetchLinkPreview(
   options: LinkPreviewOptions,
 ): Promise<LinkPreview | undefined> {
   const link = firstLink(text);
-  if (link === undefined || underWay >= AT_ONCE) return undefined;
-  underWay += 1;
-  const ended = new AbortController();
-  try {
-    const fetching = readPreview(link, new Reader(options, ended.signal));
-    return await withinTime(
-      fetching.catch(() => undefined),
-      TOTAL_MS,
-    );
-  } finally {
-    underWay -= 1;
-    ended.abort();
-  }
+  if (link === undefined) return undefined;
+  const endAt = performance.now() + TOTAL_MS;
+  const signal = AbortSignal.timeout(TOTAL_MS);
+  const reader = new Reader(options, signal, endAt);
+  const reading = places.use(options.tenant.account_id, () => readPreview(link, reader), signal);
+  return withinTime(
+    reading.catch(() => undefined),
+    TOTAL_MS,
+  );
 }
 
 /** Without what belongs to the sentence around it. */
@@ -84,37 +79,27 @@ interface Found {
   truncated: boolean;
 }
 
-/** Gets what belongs to one preview, all within one deadline; each redirect is an address of its own to the policy. */
+/** Gets what belongs to one preview, all within one deadline. */
 class Reader {
   readonly #options: LinkPreviewOptions;
   readonly #signal: AbortSignal;
-  readonly #endAt = performance.now() + TOTAL_MS;
+  readonly #endAt: number;
 
-  constructor(options: LinkPreviewOptions, signal: AbortSignal) {
+  constructor(options: LinkPreviewOptions, signal: AbortSignal, endAt: number) {
     this.#options = options;
     this.#signal = signal;
+    this.#endAt = endAt;
   }
 
-  async get(address: string, maxBytes: number): Promise<Found | undefined> {
-    let url = address;
-    for (let redirects = 0; redirects <= REDIRECTS_MAX; redirects++) {
-      const outcome = await this.#fetch(url, maxBytes);
-      if (outcome?.outcome !== "response") return undefined;
-      const { status, headers, body, truncated } = outcome;
-      if (status === 200) return { url, type: headers["content-type"] ?? "", body, truncated };
-      const { location } = headers;
-      if (status < 300 || status > 399 || !location || !URL.canParse(location, url)) return undefined;
-      url = new URL(location, url).href;
-    }
-    return undefined;
-  }
-
-  async #fetch(url: string, maxBytes: number): Promise<FetchOutcome | undefined> {
+  async get(url: string, maxBytes: number): Promise<Found | undefined> {
     const totalMs = Math.floor(this.#endAt - performance.now());
     if (totalMs <= 0 || url.length > URL_MAX) return undefined;
     const { outgoing, tenant } = this.#options;
     const headers = { accept: "text/html, image/*;q=0.9", "accept-encoding": "identity" };
-    return outgoing.fetch({ url, method: "GET", headers, totalMs, maxBytes, tenant, signal: this.#signal });
+    const request = { url, method: "GET", headers, totalMs, maxBytes, tenant, signal: this.#signal };
+    const outcome = await followRedirects(request, (hop) => outgoing.fetch(hop));
+    if (outcome.outcome !== "response" || outcome.status !== 200) return undefined;
+    return { ...outcome, type: outcome.headers["content-type"] ?? "" };
   }
 }
 
