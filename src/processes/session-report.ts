@@ -107,7 +107,9 @@ function createToldRecorder({ db, engine, conversations, live }: ReportParts) {
       );
     },
 
-    async change({ id }: SessionOwner, told: MessageChange): Promise<void> {
+    async change(instance: SessionOwner, told: MessageChange): Promise<void> {
+      const { id } = instance;
+      await conversations.learnPair(instance, told.chat, told.by);
       const change = { ...told, by: await conversations.identify(id, told.by) };
       const isOfIgnored = isGroupJid(told.chat) && (await live.of(id)).ignore_groups;
       await conversations.underAddress(id, told.chat, (chat) =>

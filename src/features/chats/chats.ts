@@ -1,7 +1,13 @@
 import type { Db } from "../../platform/db.ts";
 import { GatewayError, invalidField } from "../../platform/errors.ts";
 import { type Caller, type Handlers, Reply } from "../../platform/handler.ts";
-import { type Conversations, type Numbers, type Recipient, resolveTarget } from "../contacts/contacts.ts";
+import {
+  type Conversations,
+  findConversation,
+  type Numbers,
+  type Recipient,
+  resolveTarget,
+} from "../contacts/contacts.ts";
 import { listMessages, type MessageFilter } from "../messages/messages.ts";
 import type { chatsContract } from "./contract.ts";
 import { listChats } from "./list-chats.ts";
@@ -56,12 +62,12 @@ function messageListHandlers(deps: ChatDeps): Pick<ChatHandlers, MessageLists> {
   };
   return {
     async listMessages({ input: { id, chat, ...filter } }) {
-      const conversation_id = chat === undefined ? undefined : await findConversation(deps, id, "chat", chat);
+      const conversation_id = chat === undefined ? undefined : await getConversation(deps, id, "chat", chat);
       return list({ ...filter, instance_ids: [id], conversation_id });
     },
 
     async listChatMessages({ input: { id, jid, ...filter } }) {
-      const conversation_id = await findConversation(deps, id, "jid", jid);
+      const conversation_id = await getConversation(deps, id, "jid", jid);
       return list({ ...filter, instance_ids: [id], conversation_id });
     },
 
@@ -72,7 +78,7 @@ function messageListHandlers(deps: ChatDeps): Pick<ChatHandlers, MessageLists> {
       return list({
         ...filter,
         instance_ids,
-        conversation_id: await findConversation(deps, instance_id, "chat", chat),
+        conversation_id: await getConversation(deps, instance_id, "chat", chat),
       });
     },
   };
@@ -101,7 +107,7 @@ async function findInstances(db: Db, caller: Caller, named: number | undefined):
 }
 
 /** Throws NOT_FOUND for a chat in which nothing was written. */
-async function findConversation(
+async function getConversation(
   deps: ChatDeps,
   instanceId: number,
   field: string,
@@ -109,13 +115,7 @@ async function findConversation(
 ): Promise<number> {
   const named = resolveTarget({ [field === "jid" ? "jid" : "number"]: text }, deps.defaultCountry);
   const { jid } = await findChat(deps, await getOwner(deps.db, instanceId), named);
-  const found = await deps.db
-    .selectFrom("conversation")
-    .select("id")
-    .where("instance_id", "=", instanceId)
-    .where("jid", "=", jid)
-    .where("merged_into", "is", null)
-    .executeTakeFirst();
+  const found = await findConversation(deps.db, instanceId, jid);
   if (!found) throw new GatewayError("NOT_FOUND", "There is no such chat.");
   return found.id;
 }

@@ -3,7 +3,7 @@ import type { ChatState } from "../../network/calls.ts";
 import type { Jid } from "../../network/driver.ts";
 import { isGroupJid, phoneOfJid } from "../../network/ids.ts";
 import type { Db } from "../../platform/db.ts";
-import type { Conversations } from "../contacts/contacts.ts";
+import { type Conversations, findConversation } from "../contacts/contacts.ts";
 
 /** What a phone shows of a chat now. A chat that was read has no unread message left. Answers the conversation's id. */
 export async function recordChatUpdate(
@@ -11,15 +11,9 @@ export async function recordChatUpdate(
   instance: { id: number; account_id: number },
   { chat, change }: { chat: Jid; change: ChatState },
 ): Promise<number> {
-  const { id } = await conversations.of({
-    account_id: instance.account_id,
-    instance_id: instance.id,
-    jid: chat,
-    type: isGroupJid(chat) ? "group" : "contact",
-    phone: phoneOfJid(chat),
-    lid: null,
-    push_name: null,
-  });
+  const address = await conversations.addressOf(instance.id, chat);
+  const known = await findConversation(db, instance.id, address);
+  const id = known?.id ?? (await makeConversation(conversations, instance, address));
   const { archived, pinned, muted_until, unread } = change;
   const changed = {
     ...(archived !== undefined && { archived }),
@@ -30,6 +24,23 @@ export async function recordChatUpdate(
   if (Object.keys(changed).length === 0) return id;
   await db.updateTable("conversation").set(changed).where("id", "=", id).execute();
   if (unread === false) await readAll(db, id);
+  return id;
+}
+
+async function makeConversation(
+  conversations: Conversations,
+  instance: { id: number; account_id: number },
+  jid: Jid,
+): Promise<number> {
+  const { id } = await conversations.of({
+    account_id: instance.account_id,
+    instance_id: instance.id,
+    jid,
+    type: isGroupJid(jid) ? "group" : "contact",
+    phone: phoneOfJid(jid),
+    lid: null,
+    push_name: null,
+  });
   return id;
 }
 

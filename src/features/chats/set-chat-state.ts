@@ -4,7 +4,7 @@ import type { Db } from "../../platform/db.ts";
 import { GatewayError, invalidField } from "../../platform/errors.ts";
 import type { InputOf } from "../../platform/route.ts";
 import type { CallSession } from "../calls/calls.ts";
-import type { Conversations, Recipient } from "../contacts/contacts.ts";
+import { type Conversations, findConversation, type Recipient } from "../contacts/contacts.ts";
 import { selectMessages } from "../messages/messages.ts";
 import type { chatsContract } from "./contract.ts";
 import { recordChatUpdate } from "./record-chat-update.ts";
@@ -68,9 +68,10 @@ async function findLast(
   instanceId: number,
   jid: Jid,
 ): Promise<(MessageRef & { at: Date }) | undefined> {
+  const chat = await findConversation(db, instanceId, jid);
+  if (!chat) return undefined;
   const row = await selectMessages(db)
-    .where("c.instance_id", "=", instanceId)
-    .where("c.jid", "=", jid)
+    .where("m.conversation_id", "=", chat.id)
     .orderBy("m.sent_at", "desc")
     .orderBy("m.id", "desc")
     .limit(1)

@@ -13,6 +13,7 @@ import type { NumberOwner } from "./numbers.ts";
 import { resolveTarget, type Target } from "./target.ts";
 
 export { type Chat, type Conversations, createConversations } from "./conversations.ts";
+export { addressesOf, findConversation } from "./find-conversation.ts";
 export { otherSpelling, personOf, searchedNumbers, spellingsOf } from "./number-candidates.ts";
 export { createNumbers, type Numbers } from "./numbers.ts";
 export { findPeopleOfLids } from "./people-of-lids.ts";

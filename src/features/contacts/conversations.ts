@@ -5,6 +5,8 @@ import type { Identity, Jid } from "../../network/driver.ts";
 import { isGroupJid, isLidJid, phoneJid, phoneOfJid } from "../../network/ids.ts";
 import { cleanJson } from "../../platform/clean-text.ts";
 import type { Db } from "../../platform/db.ts";
+import { addressesOf } from "./find-conversation.ts";
+import { personOf } from "./number-candidates.ts";
 import { type ChatNews, type Conversation, saveChats } from "./save-chats.ts";
 
 /** A chat and the person or group behind it, as far as it is known. */
@@ -31,6 +33,8 @@ export interface Conversations {
   forgetAll(): void;
   /** Keeps what became known of somebody, without a conversation. */
   learn(instance: { id: number; account_id: number }, update: ContactUpdate): Promise<void>;
+  /** Joins the LID and the phone of the other person of a one-to-one chat, where a change tells both for the first time. */
+  learnPair(instance: { id: number; account_id: number }, chat: Jid, who: Identity): Promise<void>;
 }
 
 type Person = Pick<Identity, "jid" | "lid" | "phone">;
@@ -106,8 +110,7 @@ class KnownConversations implements Conversations {
 
   async identify(instanceId: number, who: Identity): Promise<Identity> {
     if (isWhole(who) || isGroupJid(who.jid)) return who;
-    const address = who.lid ?? who.jid;
-    const found = this.#people.get(keyOf(instanceId, address)) ?? (await this.#find(instanceId, address));
+    const found = await this.#recall(instanceId, who.lid ?? who.jid);
     const { push_name } = who;
     return { jid: found.jid, lid: who.lid ?? found.lid, phone: who.phone ?? found.phone, push_name };
   }
@@ -119,6 +122,23 @@ class KnownConversations implements Conversations {
     if (jid === null || isGroupJid(jid)) return;
     const news = { account_id, instance_id: id, type: "contact", has_chat: false } as const;
     await this.#save({ ...news, ...told, jid, phone, lid });
+  }
+
+  async learnPair(
+    instance: { id: number; account_id: number },
+    chat: Jid,
+    { jid, lid, phone }: Identity,
+  ): Promise<void> {
+    if (lid === null || phone === null) return;
+    if (![jid, lid, ...addressesOf(phoneJid(phone))].includes(chat)) return;
+    const known = await this.#recall(instance.id, lid);
+    if (known.phone !== null && personOf(known.phone) === personOf(phone)) return;
+    const names = { name: null, push_name: null, verified_name: null };
+    await this.learn(instance, { jid: phoneJid(phone), lid, phone, ...names });
+  }
+
+  async #recall(instanceId: number, address: Jid): Promise<Person> {
+    return this.#people.get(keyOf(instanceId, address)) ?? this.#find(instanceId, address);
   }
 
   async #find(instanceId: number, jid: Jid): Promise<Person> {

@@ -1,8 +1,8 @@
 import { type Expression, sql } from "kysely";
-import { isGroupJid, phoneJid, phoneOfJid } from "../../network/ids.ts";
+import { isGroupJid } from "../../network/ids.ts";
 import type { Db } from "../../platform/db.ts";
 import { GatewayError } from "../../platform/errors.ts";
-import { spellingsOf } from "../contacts/contacts.ts";
+import { addressesOf } from "../contacts/contacts.ts";
 
 /** Of a message `m`: nobody has ever written in its chat, nor got anything there; a group is never new. */
 export const IS_NEW_CHAT = sql<boolean>`(m.jid not like '%@g.us' and ${hasNoHistory(sql`m.conversation_id`)})`;
@@ -24,12 +24,6 @@ export async function isNewChat(db: Db, instanceId: number, jid: string): Promis
     .where(({ not }) => not(sql<boolean>`${hasNoHistory(sql`c.id`)}`))
     .executeTakeFirst();
   return known === undefined;
-}
-
-/** A number that can be written in two ways has one chat, under either of them. */
-function addressesOf(jid: string): string[] {
-  const phone = phoneOfJid(jid);
-  return phone === null ? [jid] : spellingsOf(phone).map(phoneJid);
 }
 
 /** Throws REACHOUT_TIMELOCK while the network takes no message from the instance that begins a chat, and this one would. */

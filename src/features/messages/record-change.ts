@@ -4,6 +4,7 @@ import type { NetworkEvent } from "../../network/driver.ts";
 import { isGroupJid } from "../../network/ids.ts";
 import { cleanJson } from "../../platform/clean-text.ts";
 import type { Db, Trx } from "../../platform/db.ts";
+import { addressesOf } from "../contacts/contacts.ts";
 import { type EventDraft, type EventTrait, recordEvents } from "../events/events.ts";
 import { messageEvent } from "./message-events.ts";
 import { type MessageRow, selectMessages } from "./message-view.ts";
@@ -45,7 +46,7 @@ export async function changeMessage(
   if (!row) return ifLogged ? [] : [unloggedEvent(instanceId, change)];
   if (isKnown(row, change)) return [];
   const content = await applyChange(trx, row, change);
-  return [messageEvent(EVENT_OF[change.type], { ...row, content }, describe(change))];
+  return [messageEvent(EVENT_OF[change.type], { ...row, content }, describe({ ...change, chat: row.jid }))];
 }
 
 function findMessage(
@@ -56,7 +57,8 @@ function findMessage(
   return selectMessages(trx)
     .where("m.instance_id", "=", instanceId)
     .where("m.message_id", "=", id)
-    .where("m.jid", "=", chat)
+    .where("m.jid", "in", addressesOf(chat))
+    .orderBy(sql`m.jid <> ${chat}`)
     .forUpdate("m")
     .executeTakeFirst();
 }

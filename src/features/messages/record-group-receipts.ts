@@ -3,6 +3,7 @@ import type { Identity, MessageStatus } from "../../network/driver.ts";
 import { isGroupJid } from "../../network/ids.ts";
 import type { Trx } from "../../platform/db.ts";
 import { fewRows, KEPT_PLAN } from "../../platform/kept-plans.ts";
+import { addressesOf } from "../contacts/contacts.ts";
 import {
   applyReceipt,
   type Book,
@@ -90,16 +91,16 @@ interface NamedMessage {
 /** In the order of their numbers, as everything that changes several messages locks them. */
 async function lockMessages(trx: Trx, receipts: readonly Receipt[]): Promise<NamedMessage[]> {
   const input = receipts.flatMap(({ ids, instance_id, chat, from_me }, receipt) =>
-    ids.map((message_id) => ({ instance_id, chat, message_id, from_me, receipt })),
+    ids.map((message_id) => ({ instance_id, chats: addressesOf(chat), message_id, from_me, receipt })),
   );
   const { rows } = await sql<NamedMessage>`${KEPT_PLAN}
     with input as (
       select * from jsonb_to_recordset(${JSON.stringify(input)}::jsonb) as x (
-        instance_id bigint, chat text, message_id text, from_me boolean, receipt int)
+        instance_id bigint, chats text[], message_id text, from_me boolean, receipt int)
       ${fewRows(input)}
     )
     select m.id, m.message_id, x.receipt from input x
-    join message m on m.instance_id = x.instance_id and m.message_id = x.message_id and m.jid = x.chat
+    join message m on m.instance_id = x.instance_id and m.message_id = x.message_id and m.jid = any(x.chats)
       and m.from_me = x.from_me
     order by m.id, x.receipt for update of m`.execute(trx);
   return rows;

@@ -4,6 +4,7 @@ import { createWriter } from "../../engine/writer.ts";
 import type { MessageStatus, NetworkEvent } from "../../network/driver.ts";
 import type { Db, Trx } from "../../platform/db.ts";
 import { fewRows, KEPT_PLAN } from "../../platform/kept-plans.ts";
+import { addressesOf } from "../contacts/contacts.ts";
 import { type EventDraft, recordEvents } from "../events/events.ts";
 import { keepSentFiles } from "../media/media.ts";
 import { tellDecided } from "./await-outcome.ts";
@@ -84,7 +85,7 @@ async function raiseStatuses(trx: Trx, receipts: Receipt[], groups: GroupProgres
     receipt.ids.map((message_id) => {
       const { instance_id, chat, from_me, at } = receipt;
       const status = groups.statusOf(receipt, message_id);
-      return { instance_id, chat, message_id, from_me, status, at, receipt: index };
+      return { instance_id, chats: addressesOf(chat), message_id, from_me, status, at, receipt: index };
     }),
   );
   // In there `message` is what was changed, not the table.
@@ -92,7 +93,7 @@ async function raiseStatuses(trx: Trx, receipts: Receipt[], groups: GroupProgres
   const { rows } = await sql<Raised>`${KEPT_PLAN}
     with input as (
       select * from jsonb_to_recordset(${JSON.stringify(input)}::jsonb) as x (
-        instance_id bigint, chat text, message_id text, from_me boolean, status text, at timestamptz, receipt int)
+        instance_id bigint, chats text[], message_id text, from_me boolean, status text, at timestamptz, receipt int)
       ${fewRows(input)}
     ), known as (
       select m.id, m.from_me, m.outcome_at, m.read_at, x.receipt, x.at, x.status as told,
@@ -100,7 +101,7 @@ async function raiseStatuses(trx: Trx, receipts: Receipt[], groups: GroupProgres
           as old_rank,
         ${rankOf(sql`x.status`)} as new_rank, ${WAITING_FILE} as waiting_file
       from input x
-      join message m on m.instance_id = x.instance_id and m.message_id = x.message_id and m.jid = x.chat
+      join message m on m.instance_id = x.instance_id and m.message_id = x.message_id and m.jid = any(x.chats)
         and m.from_me = x.from_me
       order by m.id for update of m
     ), best as (

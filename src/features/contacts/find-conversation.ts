@@ -1,0 +1,34 @@
+import { sql } from "kysely";
+import type { Jid } from "../../network/driver.ts";
+import { phoneJid, phoneOfJid } from "../../network/ids.ts";
+import type { Db } from "../../platform/db.ts";
+import { spellingsOf } from "./number-candidates.ts";
+import type { Conversation } from "./save-chats.ts";
+
+/** The addresses under which the log may keep a chat, the given one first: a number with two spellings has two. */
+export function addressesOf(chat: string): string[] {
+  const phone = phoneOfJid(chat as Jid);
+  return phone === null ? [chat] : spellingsOf(phone).map(phoneJid);
+}
+
+/**
+ * The conversation with the person or group behind an address, under whichever spelling of the number it stands. Of two,
+ * the one with messages, then the one under the given spelling.
+ */
+export async function findConversation(
+  db: Db,
+  instanceId: number,
+  address: Jid,
+): Promise<Conversation | undefined> {
+  return db
+    .selectFrom("conversation")
+    .select(["id", "jid"])
+    .where("instance_id", "=", instanceId)
+    .where("jid", "in", addressesOf(address))
+    .where("merged_into", "is", null)
+    .orderBy(sql`last_message_at is null`)
+    .orderBy(sql`jid <> ${address}`)
+    .limit(1)
+    .$castTo<Conversation>()
+    .executeTakeFirst();
+}
