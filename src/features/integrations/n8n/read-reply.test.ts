@@ -94,6 +94,26 @@ describe("the answer of a workflow", () => {
     expect(read(bytes, "image/png").replies).toEqual([{ file: { bytes, mime_type: "image/png" } }]);
   });
 
+  test.each([
+    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+    "application/zip",
+    "application/msword",
+    "application/octet-stream",
+  ])("is a file and no text where its type is %s", (mime_type) => {
+    const bytes = Buffer.from("PK\u0003\u0004 not words");
+    expect(read(bytes, mime_type).replies).toEqual([{ file: { bytes, mime_type } }]);
+  });
+
+  test.each([
+    ["application/vnd.api+json", '{"output": "a"}'],
+    ["application/x-www-form-urlencoded", "a"],
+    ["application/javascript", "a"],
+    ["application/yaml", "a"],
+    ["", '{"output": "a"}'],
+  ])("is read and no file where its type is %j", (type, said) => {
+    expect(read(Buffer.from(said), type).replies).toEqual([{ text: "a" }]);
+  });
+
   test("names a file with its caption, and a list of texts goes on below it", () => {
     expect(read({ mediaUrl: "https://a.example/b.png", caption: "look" }).replies).toEqual([
       { media_url: "https://a.example/b.png", text: "look" },

@@ -29,7 +29,9 @@ const MEDIA_KEYS = ["mediaUrl", "media_url"];
 /** What n8n itself says; no workflow has written it. */
 const NOT_A_REPLY =
   /^(Workflow was started|Error in workflow|Workflow executed successfully but (no data was returned|the last node did not return any data))$/;
-const FILE_TYPE = /^(image|audio|video)\/|^application\/pdf$/;
+/** Programs call some texts `application`; whatever else has that name is no text. */
+const FILE_TYPE =
+  /^(image|audio|video|font|model)\/|^application\/(?!(?:.{0,180}\+)?(?:json|xml)$|x-www-form-urlencoded$|(?:x-)?(?:javascript|ndjson|yaml)$)/;
 
 const USE_RESPOND_NODE =
   'Set Respond of the Webhook node to "Using \'Respond to Webhook\' Node" and answer there with {"output": "..."}; an empty text keeps silent.';
