@@ -26,6 +26,8 @@ export type Trouble =
   | { status: number; body?: string; headers?: Record<string, string> }
   /** Runs the flow and drops the connection before the answer. */
   | "lose_answer"
+  /** Runs the flow and drops the connection in the middle of the answer. */
+  | "break_off"
   | "never_answer";
 
 /** A double of Typebot's viewer: real shapes, its own checks of replies, no lock, sessions that end as they do there. */
@@ -160,8 +162,7 @@ export async function startTypebot(): Promise<TypebotServer> {
         .end(trouble.what.body ?? "{}");
     const [status, said] = respond(request, path, body);
     if (latencyMs > 0) await new Promise((resolve) => setTimeout(resolve, latencyMs));
-    if (trouble?.what === "lose_answer") return void response.destroy();
-    response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(said));
+    write(response, status, JSON.stringify(said), trouble?.what);
   }
 
   function respond(request: IncomingMessage, path: string, body: Json | undefined): [number, Json] {
@@ -204,6 +205,18 @@ export async function startTypebot(): Promise<TypebotServer> {
       }),
     open,
   };
+}
+
+function write(
+  response: ServerResponse,
+  status: number,
+  said: string,
+  trouble: "lose_answer" | "break_off" | undefined,
+): void {
+  if (trouble === "lose_answer") return void response.destroy();
+  response.writeHead(status, { "content-type": "application/json" });
+  if (trouble === undefined) response.end(said);
+  else response.write(said.slice(0, 10), () => response.destroy());
 }
 
 type InputStep = Extract<FlowStep, { input: unknown }>;

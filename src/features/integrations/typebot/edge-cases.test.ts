@@ -205,18 +205,25 @@ describe("a bot on a gateway without ffmpeg", () => {
     },
   );
 
-  test("starts a flow once more after an answer of unknown outcome, and no third time", async () => {
+  test.each(["lose_answer", "break_off"] as const)(
+    "starts a flow once more after an answer that did not come whole: %s",
+    async (trouble) => {
+      await serve([bubble("a", "one"), ask("q")]);
+      const ana = newPerson();
+      typebot.trouble(trouble, 1, /startChat/);
+      await story.say(ana, "hi");
+      await waitUntil(() => starts().length === 1);
+      await waitUntil(async () => {
+        await story.gateway.advance(60_000);
+        return (await story.heardSoFar(ana)).length === 1;
+      });
+      expect(starts()).toHaveLength(2);
+    },
+  );
+
+  test("starts a flow no third time", async () => {
     await serve([bubble("a", "one"), ask("q")]);
-    const [ana, bia] = [newPerson(), newPerson()];
-    typebot.trouble("lose_answer", 1, /startChat/);
-    await story.say(ana, "hi");
-    await waitUntil(() => starts().length === 1);
-    await waitUntil(async () => {
-      await story.gateway.advance(60_000);
-      return (await story.heardSoFar(ana)).length === 1;
-    });
-    expect(starts()).toHaveLength(2);
-    typebot.forget();
+    const bia = newPerson();
     typebot.trouble({ status: 500 }, 9, /startChat/);
     await story.say(bia, "hi");
     await waitUntil(async () => {

@@ -10,6 +10,7 @@ export function explain(outcome: FetchOutcome, { public_id }: TypebotConfig): st
     if (outcome.failure !== "blocked") return said;
     return `${said} If Typebot runs in your own network, whoever operates the gateway adds its name and port to WAYGATE_ALLOWED_HOSTS, such as typebot:3000.`;
   }
+  if (outcome.truncated) return "The answer of the bot broke off.";
   switch (outcome.status) {
     case 400:
       return `The bot is closed, or does not take what was said. (${said})`;

@@ -3,10 +3,13 @@ import { type CallVerdict, isInWordsOfProxy, judgeCall, NOT_THERE_YET } from "..
 import type { CallReading } from "../health.ts";
 import type { TypebotConfig } from "./config.ts";
 import { explain } from "./explain.ts";
-import { isUnauthorised } from "./typebot-api.ts";
+import { isUnauthorised, READ_AT_MOST_BYTES } from "./typebot-api.ts";
 
 /** A proxy finds out at once that no viewer listens. When the viewer dies over a call, some of its work is done. */
 const AT_ONCE_MS = 1_000;
+
+/** The flow has run, as far as the gateway can know. */
+const BROKEN_OFF: CallVerdict = { ...NOT_THERE_YET, isSafe: false, isDown: false };
 
 /** What an outcome says of the bot. */
 export function readCall(
@@ -23,5 +26,13 @@ function judgeViewer(outcome: FetchOutcome): CallVerdict {
     outcome.status === 502 &&
     outcome.durationMs < AT_ONCE_MS &&
     isInWordsOfProxy(outcome);
-  return isNobodyThere ? NOT_THERE_YET : judgeCall(outcome);
+  if (isNobodyThere) return NOT_THERE_YET;
+  return isBrokenOff(outcome) ? BROKEN_OFF : judgeCall(outcome);
+}
+
+/** The connection broke, or the time was up, in the middle of the answer; one that is too large would be so again. */
+function isBrokenOff(outcome: FetchOutcome): boolean {
+  if (outcome.outcome === "failed") return false;
+  const { status, truncated, body } = outcome;
+  return status >= 200 && status < 300 && truncated && body.length < READ_AT_MOST_BYTES;
 }

@@ -52,7 +52,7 @@ export type BotMessage =
 
 /** The bot runs its HTTP and AI blocks before it answers. */
 const TOTAL_MS = 60_000;
-const READ_AT_MOST_BYTES = 2 * 1024 * 1024;
+export const READ_AT_MOST_BYTES = 2 * 1024 * 1024;
 
 /** Calls the chat API of a viewer; no `Origin` is sent, since bots may refuse those of other sites. */
 export function callTypebot(
