@@ -103,6 +103,10 @@ export interface ChatwootFaults {
   slowMs: number;
   /** So many message creations are carried out and their answer is lost. */
   loseAnswers: number;
+  /** So many message creations are carried out and their answer breaks off in the middle. */
+  breakOffAnswers: number;
+  /** So many calls are answered 200 with a page of a proxy, and nothing is done. */
+  pages: number;
   /** So many connections are cut before anything is done. */
   dropRequests: number;
   /** nginx drops `api_access_token`, whose name has underscores. */
@@ -129,6 +133,8 @@ const SOUND: ChatwootFaults = {
   status: null,
   slowMs: 0,
   loseAnswers: 0,
+  breakOffAnswers: 0,
+  pages: 0,
   dropRequests: 0,
   dropTokenHeader: false,
   missingFiles: 0,
@@ -390,14 +396,10 @@ export class FakeChatwoot {
     const request = await this.#read(raw);
     this.calls.push(`${request.method} ${request.path}`);
     if (this.faults.slowMs > 0) await delay(this.faults.slowMs);
-    const answer = this.#answer(request);
+    const answer = this.#takePage() ?? this.#answer(request);
     const created = request.method === "POST" && request.path.endsWith("/messages") && answer.status === 200;
     if (created && this.faults.webhookFirst) await this.settled();
-    if (created && this.faults.loseAnswers > 0) {
-      this.faults.loseAnswers -= 1;
-      raw.socket.destroy();
-      return;
-    }
+    if (created && this.#losesAnswer(answer, response)) return;
     const { status, body, text, location, bytes, type } = answer;
     const plain = text ?? bytes;
     response
@@ -406,6 +408,26 @@ export class FakeChatwoot {
         ...(location && { location }),
       })
       .end(plain ?? JSON.stringify(body ?? {}));
+  }
+
+  #takePage(): Answer | undefined {
+    if (this.faults.pages === 0) return undefined;
+    this.faults.pages -= 1;
+    return { status: 200, text: "<html>Back in a minute</html>", type: "text/html" };
+  }
+
+  /** The whole answer, or all after its beginning. */
+  #losesAnswer({ body }: Answer, response: ServerResponse): boolean {
+    if (this.faults.loseAnswers > 0) {
+      this.faults.loseAnswers -= 1;
+      response.destroy();
+      return true;
+    }
+    if (this.faults.breakOffAnswers === 0) return false;
+    this.faults.breakOffAnswers -= 1;
+    response.writeHead(200, { "content-type": "application/json" });
+    response.write(JSON.stringify(body).slice(0, 10), () => response.destroy());
+    return true;
   }
 
   async #read(raw: IncomingMessage): Promise<Request> {

@@ -5,7 +5,7 @@ import type { Integration } from "../integration-row.ts";
 import { configOf, stateOf } from "./config.ts";
 import { type FormFile, writeForm } from "./form.ts";
 import { withoutLiquid } from "./liquid.ts";
-import { type Refusal, refusalOf, strangeAnswer } from "./refusal.ts";
+import { type Refusal, refusalOf, strangeAnswer, unreadableAnswer } from "./refusal.ts";
 
 /** What came of a call: their no is a value. */
 export type Answer<T> = { ok: true; value: T } | { ok: false; refusal: Refusal };
@@ -248,7 +248,7 @@ async function carryOut<T>(line: Line, access: Access, made: Call<T>): Promise<A
   const beganAt = performance.now();
   const tenant = { instance_id: line.instance_id };
   const outcome = await line.outgoing.fetch({ ...(await toRequest(access, made)), tenant });
-  const refusal = refusalOf(outcome);
+  const refusal = refusalOf(outcome) ?? (isUnreadable(outcome) ? unreadableAnswer(outcome) : undefined);
   await line.note?.(outcome, beganAt, refusal);
   if (refusal) return { ok: false, refusal };
   const parsed = made.answer.safeParse(readBody(outcome));
@@ -272,6 +272,12 @@ async function toRequest<T>(access: Access, { method, path, body, form }: Call<T
     // By the width of its lane.
     isPaced: true,
   };
+}
+
+/** One that is larger than what is read would be so again. */
+function isUnreadable(outcome: FetchOutcome): boolean {
+  if (outcome.outcome === "failed" || outcome.body.length >= ANSWER_BYTES) return false;
+  return outcome.truncated || readBody(outcome) === undefined;
 }
 
 function readBody(outcome: FetchOutcome): unknown {

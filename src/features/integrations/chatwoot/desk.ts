@@ -29,7 +29,12 @@ export function openDesk(deps: IntegrationDeps, health: Health, integration: Int
     // A no that belongs to the work, such as a conversation that is gone, says nothing about the connection.
     const isPart = refusal?.verdict.verdict === "stop" && !UNTIL_SAVED.has(refusal.reason);
     if (isPart) return;
-    const said = refusal && { status: refusal.verdict.status, error: refusal.words };
+    const { reason, verdict, words } = refusal ?? {};
+    const said = verdict && {
+      ...{ status: verdict.status, error: words },
+      // Its status alone says that all is well.
+      ...(reason === "unreadable" && { verdict }),
+    };
     const noted = await health.note(integration, outcome, beganAt, said);
     if (refusal) failure = noted;
   };

@@ -93,3 +93,23 @@ test("an agent is told that a message cannot be sent also when Chatwoot was away
   expect(message.content_attributes.external_error).toBe("The contact has no WhatsApp number.");
   expect(await story.sent()).toEqual([]);
 });
+
+test.each(["breakOffAnswers", "pages"] as const)(
+  "a message waits where its answer is none of Chatwoot's, and is posted once: %s",
+  async (fault) => {
+    await save();
+    const ana = newPerson();
+    chatwoot.faults[fault] = 2;
+    await receive({ from: ana, text: "Hello" });
+    await waitUntil(async () => (await read()).status === "failing");
+    expect((await read()).last_error).toMatch(/not as Chatwoot does.*sent again/);
+    await receive({ from: ana, text: "Are you there?" });
+    await waitUntil(async () => {
+      await story.gateway.advance(60_000);
+      return chatwoot.messages.length === 2 && (await read()).waiting === 0;
+    });
+    await story.quiet();
+    expect(contents()).toEqual(["Hello", "Are you there?"]);
+    expect((await read()).status).toBe("ok");
+  },
+);

@@ -1,5 +1,5 @@
 import type { FetchOutcome } from "../../../platform/safe-fetch.ts";
-import { type CallVerdict, describeOutcome, judgeCall } from "../error-policy.ts";
+import { type CallVerdict, describeOutcome, judgeCall, NOT_THERE_YET } from "../error-policy.ts";
 
 /** Why Chatwoot did not do what it was asked for. */
 export interface Refusal {
@@ -16,6 +16,7 @@ export interface Refusal {
     | "too_large"
     | "blocked"
     | "unreachable"
+    | "unreadable"
     | "other";
   verdict: Exclude<CallVerdict, { verdict: "ok" }>;
   status_code: number | null;
@@ -35,7 +36,19 @@ export function refusalOf(outcome: FetchOutcome): Refusal | undefined {
   return { reason, verdict, status_code, words: WORDS[reason] ?? describeOutcome(outcome) };
 }
 
-/** A 200 that is not Chatwoot's: most often a page of something that stands before it. */
+/** A yes that is no JSON: a page of something that stands before Chatwoot, or an answer that broke off. Nobody knows what was done. */
+export function unreadableAnswer(outcome: FetchOutcome): Refusal {
+  return {
+    reason: "unreadable",
+    verdict: { ...NOT_THERE_YET, isSafe: false },
+    status_code: outcome.outcome === "failed" ? null : outcome.status,
+    words:
+      "The address answered, but not as Chatwoot does; what waits is sent again. If this stays, check `url`: it is the " +
+      "address of Chatwoot itself.",
+  };
+}
+
+/** A 200 in JSON that is not Chatwoot's. */
 export function strangeAnswer(outcome: FetchOutcome): Refusal {
   return {
     reason: "other",

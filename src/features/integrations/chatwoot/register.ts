@@ -79,7 +79,7 @@ function toError({ reason, words, verdict }: Refusal, field: string): GatewayErr
   const known = FIELD[reason];
   if (known) return invalidField(known, words);
   if (reason === "not_found") return invalidField(field, "was not found in Chatwoot");
-  if (verdict.verdict === "stop") return invalidField(field, words);
+  if (verdict.verdict === "stop" || reason === "unreadable") return invalidField(field, words);
   return new GatewayError("CONNECT_FAILED", `Chatwoot cannot be reached: ${words}`);
 }
 
