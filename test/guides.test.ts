@@ -1,6 +1,5 @@
 import { execFile, spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
-import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -28,7 +27,6 @@ let folder: Awaited<ReturnType<typeof makeScratchDir>>;
 beforeAll(async () => {
   [gateway, folder] = await Promise.all([startTestGateway(), makeScratchDir()]);
   ({ token } = await gateway.anonymous.login(OWNER));
-  await writeFile(join(folder.path, "prices.pdf"), "%PDF-1.7\n");
 });
 afterAll(async () => {
   await gateway.stop();
@@ -44,7 +42,10 @@ function paste(lines: string, { id, api_key }: { id: number; api_key: string }) 
     .replaceAll('{"email":"owner@localhost","password":"..."}', JSON.stringify(OWNER))
     .replaceAll("owner@localhost", OWNER.email)
     .replaceAll("PASSWORD='...'", `PASSWORD='${OWNER.password}'`);
-  const script = `set -eo pipefail\ncurl() { command curl --fail-with-body "$@"; }\n${own}`;
+  // curl takes only one of --fail and --fail-with-body.
+  const curl =
+    'curl() { case "$*" in *--fail*) command curl "$@";; *) command curl --fail-with-body "$@";; esac; }';
+  const script = `set -eo pipefail\n${curl}\n${own}`;
   const env = { PATH: process.env.PATH, TOKEN: token, KEY: api_key };
   return new Promise<{ code: number; said: string }>((resolve) => {
     execFile("bash", ["--norc", "-c", script], { cwd: folder.path, env }, (error, stdout, stderr) =>
