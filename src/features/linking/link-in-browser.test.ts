@@ -67,7 +67,14 @@ async function newLink(network: "whatsapp" | "sandbox" = "whatsapp"): Promise<Li
   return { id: data.id, client, url: `${gateway.url}${new URL(link).pathname}` };
 }
 
-async function openPage(url: string, { script = "", userAgent = "" } = {}): Promise<Page> {
+interface Opening {
+  script?: string;
+  userAgent?: string;
+  /** Before the page is opened. */
+  prepare?: (page: Page) => Promise<unknown>;
+}
+
+async function openPage(url: string, { script, userAgent, prepare }: Opening = {}): Promise<Page> {
   context = await browser.newContext({
     ...{ viewport: PHONE, reducedMotion: "reduce", colorScheme: "light" },
     ...(userAgent && { userAgent }),
@@ -79,6 +86,7 @@ async function openPage(url: string, { script = "", userAgent = "" } = {}): Prom
   page.on("console", (message) => message.type() === "error" && troubles.push(message.text()));
   page.on("pageerror", (error) => troubles.push(error.message));
   if (script) await page.addInitScript(script);
+  await prepare?.(page);
   await page.goto(url, { waitUntil: "load" });
   return page;
 }
@@ -257,6 +265,37 @@ describe.skipIf(!executablePath)(title, () => {
       await other.getByRole("alert").getByText(words).waitFor({ timeout: PATIENCE_MS });
     }
     await stranger.close();
+  });
+
+  test("offers another try when the link could not be opened, and takes it after a lost answer", async () => {
+    const { url } = await newLink();
+    const refuse = (page: Page) =>
+      page.route("**/open", (route) =>
+        route.fulfill({ status: 503, json: { message: "The gateway is busy." } }),
+      );
+    const page = await openPage(url, { prepare: refuse });
+    await page.getByRole("alert").getByText("The gateway is busy.").waitFor();
+    await look(page, "retry");
+    await page.route("**/open", async (route) => {
+      await route.fetch();
+      await route.abort();
+    });
+    await page.getByRole("button", { name: "Try again" }).press("Enter");
+    await page.getByRole("alert").getByText("The gateway cannot be reached.").waitFor();
+    await page.unrouteAll();
+    await page.getByRole("button", { name: "Try again" }).click();
+    await page.getByRole("heading", { name: "Begin" }).waitFor();
+    expect(await page.getByRole("button", { name: "Try again" }).isVisible()).toBe(false);
+  });
+
+  test("works in a browser that forbids storage", async () => {
+    const script = `Object.defineProperty(window, "localStorage", {
+      get() { throw new DOMException("The operation is insecure.", "SecurityError"); } });`;
+    const page = await openPage((await newLink()).url, { script });
+    await page.getByRole("heading", { name: "Begin" }).waitFor();
+    await page.getByRole("button", { name: "Show a QR code" }).click();
+    await page.getByRole("img", { name: "QR code to scan" }).waitFor();
+    expect(troubles).toEqual([]);
   });
 
   test("is served so that nothing leaks and nothing else runs", async () => {

@@ -208,6 +208,19 @@ describe("a link", () => {
     });
   });
 
+  it("lets five requests wait for a change of a link at once, and refuses one more", async () => {
+    const shop = await pairing();
+    const token = await linkOf(shop);
+    const browser = await open(token);
+    const { version } = (await ask(token, "state", { browser })).data;
+    const polls = Array.from({ length: 6 }, () => ask(token, "state", { browser, since: version }));
+    expect(await Promise.race(polls)).toMatchObject({ status: 429, code: "RATE_LIMITED" });
+    await comesTo(shop.id, { options: OPTIONS });
+    const statuses = (await Promise.all(polls)).map(({ status }) => status);
+    expect(statuses.toSorted()).toEqual([200, 200, 200, 200, 200, 429]);
+    expect((await ask(token, "state", { browser, since: version })).status).toBe(200);
+  });
+
   it("begins to link, by QR and by code", async () => {
     const shop = await gateway.createInstance();
     const token = await linkOf(shop);

@@ -15,6 +15,7 @@ import {
   submitAssertion,
   toPasskey,
 } from "./passkey.ts";
+import { createPollLimit } from "./poll-limit.ts";
 
 export interface LinkingDeps extends ControlDeps, PasskeyDeps {
   engine: ControlDeps["engine"];
@@ -61,6 +62,7 @@ function ofLinks(
   "openLink" | "readLink" | "connectLink" | "submitLinkAssertion" | "confirmLinkPasskey" | "cancelLinkPasskey"
 > {
   const { db } = deps;
+  const poll = createPollLimit();
   const unlinked = async ({ token, browser }: { token: string; browser: string }) => {
     const link = await getLink(db, token, browser);
     await requireUnlinked(deps, link);
@@ -68,8 +70,11 @@ function ofLinks(
   };
   return {
     openLink: async ({ input }) => ({ browser: await bindLink(db, input.token, input.browser) }),
-    readLink: async ({ input: { token, browser, since }, signal }) =>
-      readLink(deps, await getLink(db, token, browser), since, signal),
+    async readLink({ input: { token, browser, since }, ip, signal }) {
+      const link = await getLink(db, token, browser);
+      const read = () => readLink(deps, link, since, signal);
+      return since === undefined ? read() : poll({ instance_id: link.instance_id, ip }, read);
+    },
     connectLink: async ({ input: { token, browser, phone }, signal }) =>
       connectByLink(deps, await getLink(db, token, browser), phone, signal),
     submitLinkAssertion: async ({ input, signal }) =>

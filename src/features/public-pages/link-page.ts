@@ -14,6 +14,7 @@ export const LINK_PAGE = page({
 <noscript>This page needs JavaScript.</noscript>
 <p id="status" role="status" aria-live="polite">Opening the link …</p>
 <p id="trouble" role="alert" hidden></p>
+<p id="retry-line" hidden><button id="retry" type="button">Try again</button></p>
 
 <section id="start" aria-labelledby="start-title" hidden>
 <h2 id="start-title">Begin</h2>

@@ -5,19 +5,39 @@
 export const LINK_SCRIPT = `"use strict";
 const at = (id) => document.getElementById(id);
 const base = location.pathname.replace(/\\/$/, "");
-const storage = "waygate-link " + base.split("/").pop();
+const storageKey = "waygate-link " + base.split("/").pop();
 const EXTENSION = "ghpdcgnjffaaekflfpcgkgpbafmjldcp";
 const SECTIONS = ["start", "scan", "code", "passkey", "phone-answers", "compare", "done"];
-let browser = localStorage.getItem(storage) ?? undefined;
+/** Errors that another try does not change. */
+const FINAL = [400, 403, 404];
+/** Chosen here and kept before it is sent: a second try after a lost answer comes from the same browser. */
+const browser = useStorage((storage) => storage.getItem(storageKey)) ?? newSecret();
+useStorage((storage) => storage.setItem(storageKey, browser));
 let shown;
 let section;
 let isOver = false;
+
+/** A browser may forbid storage; the link then works until the page is left. */
+function useStorage(act) {
+  try {
+    return act(localStorage);
+  } catch {
+    return undefined;
+  }
+}
+
+function newSecret() {
+  const text = btoa(String.fromCharCode(...crypto.getRandomValues(new Uint8Array(32))));
+  return text.replaceAll("+", "-").replaceAll("/", "_").replace("=", "");
+}
 
 async function post(path, body = {}) {
   const response = await fetch(base + path, {
     method: "POST",
     headers: { "content-type": "application/json" },
     body: JSON.stringify({ browser, ...body }),
+  }).catch(() => {
+    throw new Error("The gateway cannot be reached. Check the connection of this device.");
   });
   const answer = await response.json().catch(() => ({ message: "The gateway gave no answer." }));
   if (response.ok) return answer.data;
@@ -133,7 +153,7 @@ async function follow() {
       show(state);
       if (state.is_linked) end();
     } catch (error) {
-      if (error.status === 404 || error.status === 403) return fail(error);
+      if (FINAL.includes(error.status)) return fail(error);
       await new Promise((resolve) => setTimeout(resolve, 2000));
     }
   }
@@ -141,11 +161,13 @@ async function follow() {
 
 function end() {
   isOver = true;
-  localStorage.removeItem(storage);
+  useStorage((storage) => storage.removeItem(storageKey));
 }
 
+/** The secret stays unless the link is gone: an account that is restricted now may be in service again later. */
 function fail(error) {
-  end();
+  isOver = true;
+  if (error.status === 404) end();
   for (const name of [...SECTIONS, "stop-line"]) at(name).hidden = true;
   say("This link cannot be used.");
   complain(error);
@@ -250,13 +272,22 @@ press("other", "click", () => post("/passkey/cancel"));
 press("stop", "click", () => post("/passkey/cancel"));
 setInterval(tick, 1000);
 
-(async () => {
+async function begin() {
+  at("retry-line").hidden = true;
+  say("Opening the link …");
   try {
-    ({ browser } = await post("/open"));
-    localStorage.setItem(storage, browser);
+    await post("/open");
   } catch (error) {
-    return fail(error);
+    if (FINAL.includes(error.status)) return fail(error);
+    say("The link could not be opened.");
+    complain(error);
+    at("retry-line").hidden = false;
+    return;
   }
-  await Promise.all([lookForExtension(), follow()]);
-})();
+  void lookForExtension();
+  void follow();
+}
+
+press("retry", "click", begin);
+begin();
 `;
