@@ -77,6 +77,17 @@ test("every JSON body has an example that fits its schema", () => {
   expect(bodies).toBeGreaterThan(70);
 });
 
+test("the example of a change changes something", () => {
+  const paths = Object.values(document.paths as Record<string, Record<string, Operation>>);
+  const changes = paths.flatMap(({ patch }) => patch ?? []);
+  const empty = changes.filter(({ requestBody }) => {
+    const { example } = requestBody?.content["application/json"] ?? {};
+    return JSON.stringify(example) === "{}";
+  });
+  expect(changes.length).toBeGreaterThan(5);
+  expect(empty.map(({ operationId }) => operationId)).toEqual([]);
+});
+
 test("summaries are plain text, since tools show them so", () => {
   expect(operations.map(({ summary }) => summary).filter((summary) => summary.includes("`"))).toEqual([]);
 });

@@ -346,6 +346,7 @@ export const accountsContract = {
     summary: "Change, block or release an account; takes effect within 5 seconds",
     message: "Account updated",
     aliases: { plan_id: ["planId"], parent_id: ["parentId"] },
+    example: { name: "Shop", status: "active" },
     input: z.object({
       id: rowId,
       name: userName.optional(),
