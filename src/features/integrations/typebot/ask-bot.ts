@@ -5,6 +5,7 @@ import type { IntegrationDeps } from "../provider.ts";
 import type { FailedCall } from "../retry-call.ts";
 import type { BotSession } from "./bot-chat.ts";
 import type { TypebotConfig } from "./config.ts";
+import { NOT_A_VIEWER } from "./explain.ts";
 import { readCall } from "./read-call.ts";
 import {
   type BotAnswer,
@@ -99,6 +100,3 @@ function isUntaken({ verdict, isRefusal, isStale }: FailedCall): boolean {
   if (verdict.verdict === "retry") return verdict.isSafe;
   return verdict.verdict === "stop" && (isRefusal || isStale);
 }
-
-export const NOT_A_VIEWER =
-  "What answered is no Typebot viewer: base_url must be the address at which the bot is chatted with.";

@@ -1,7 +1,10 @@
 import type { FetchOutcome } from "../../../platform/safe-fetch.ts";
 import { describeOutcome } from "../error-policy.ts";
 import type { TypebotConfig } from "./config.ts";
-import { isSessionGone, reasonOf } from "./typebot-api.ts";
+import { isPage, isSessionGone, reasonOf } from "./typebot-api.ts";
+
+export const NOT_A_VIEWER =
+  "What answered is no Typebot viewer: base_url must be the address at which the bot is chatted with.";
 
 /** What an answer means and what to do about it; by its status, since the form of errors differs between viewers. */
 export function explain(outcome: FetchOutcome, { public_id }: TypebotConfig): string {
@@ -10,6 +13,7 @@ export function explain(outcome: FetchOutcome, { public_id }: TypebotConfig): st
     if (outcome.failure !== "blocked") return said;
     return `${said} If Typebot runs in your own network, whoever operates the gateway adds its name and port to WAYGATE_ALLOWED_HOSTS, such as typebot:3000.`;
   }
+  if (isPage(outcome)) return `${NOT_A_VIEWER} Messages wait for an hour.`;
   if (outcome.truncated) return "The answer of the bot broke off.";
   switch (outcome.status) {
     case 400:

@@ -3,7 +3,7 @@ import { type CallVerdict, isInWordsOfProxy, judgeCall, NOT_THERE_YET } from "..
 import type { CallReading } from "../health.ts";
 import type { TypebotConfig } from "./config.ts";
 import { explain } from "./explain.ts";
-import { isUnauthorised, READ_AT_MOST_BYTES } from "./typebot-api.ts";
+import { isPage, isUnauthorised, READ_AT_MOST_BYTES } from "./typebot-api.ts";
 
 /** A proxy finds out at once that no viewer listens. When the viewer dies over a call, some of its work is done. */
 const AT_ONCE_MS = 1_000;
@@ -26,7 +26,7 @@ function judgeViewer(outcome: FetchOutcome): CallVerdict {
     outcome.status === 502 &&
     outcome.durationMs < AT_ONCE_MS &&
     isInWordsOfProxy(outcome);
-  if (isNobodyThere) return NOT_THERE_YET;
+  if (isNobodyThere || isPage(outcome)) return NOT_THERE_YET;
   return isBrokenOff(outcome) ? BROKEN_OFF : judgeCall(outcome);
 }
 

@@ -2,8 +2,8 @@ import type { TestReport } from "../contract.ts";
 import type { Health } from "../health.ts";
 import type { Integration } from "../integration-row.ts";
 import type { IntegrationDeps } from "../provider.ts";
-import { NOT_A_VIEWER } from "./ask-bot.ts";
 import { typebotConfig } from "./config.ts";
+import { NOT_A_VIEWER } from "./explain.ts";
 import { readCall } from "./read-call.ts";
 import { callTypebot, readAnswer, startPath } from "./typebot-api.ts";
 

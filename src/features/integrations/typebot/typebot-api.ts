@@ -101,6 +101,14 @@ export function isSessionGone(outcome: FetchOutcome): boolean {
   return isNotFound(outcome) && /^Session (not found|expired)\b/.test(reasonOf(outcome));
 }
 
+/** A page in the place of an answer: what stands before the viewer shows it, and the viewer was not asked. */
+export function isPage(outcome: FetchOutcome): boolean {
+  if (outcome.outcome === "failed" || outcome.truncated) return false;
+  return (
+    outcome.status >= 200 && outcome.status < 300 && /^\s*</.test(outcome.body.toString("latin1", 0, 100))
+  );
+}
+
 /** Why the viewer refuses, in its own words. */
 export function reasonOf(outcome: FetchOutcome): string {
   return outcome.outcome === "response" ? (messageIn(outcome.body.toString("utf8")) ?? "") : "";
