@@ -30,6 +30,13 @@ describe("what a workflow answers", () => {
     expect(await told.story.heard(ana, 1)).toEqual(["[image]"]);
   });
 
+  test("reaches the chat as a document where it is no picture, sound or video", async () => {
+    await answer(Buffer.from("PK\u0003\u0004 not words"), "application/octet-stream");
+    const ana = newPerson();
+    await told.story.say(ana, "hi");
+    expect(await told.story.heard(ana, 1)).toEqual(["[document]"]);
+  });
+
   test("without a reply is a warning until an answer holds one", async () => {
     const { story, n8n } = told;
     n8n.activate("in");
