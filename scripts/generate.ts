@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { parseArgs } from "node:util";
 import { contract } from "../src/contract.ts";
 import { listSettings, type SettingInfo } from "../src/platform/config.ts";
-import { openApiDocument } from "../src/platform/openapi.ts";
+import { createOpenApiDocument } from "../src/platform/openapi.ts";
 import { packageRoot } from "../src/platform/version.ts";
 import { dependenciesPage } from "./dependencies.ts";
 
@@ -11,7 +11,7 @@ const FILES: Readonly<Record<string, () => string>> = {
   "docs/configuration.md": configurationPage,
   "docs/dependencies.md": dependenciesPage,
   ".env.example": envExample,
-  "openapi.json": () => `${JSON.stringify(openApiDocument(contract), null, 2)}\n`,
+  "openapi.json": () => `${JSON.stringify(createOpenApiDocument(contract), null, 2)}\n`,
 };
 
 const PAGE_HEAD = `# Configuration

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, expectTypeOf, test } from "vitest";
 import { z } from "zod";
 import { type ClientOptions, createClient, createClientOf, WaygateError } from "./client.ts";
 import { GatewayError } from "./platform/errors.ts";
-import { Accepted, type Handlers, RawAnswer, Reply } from "./platform/handler.ts";
+import { AcceptedResponse, type Handlers, OkResponse, RawResponse } from "./platform/handler.ts";
 import { createHttpServer, type HttpServer } from "./platform/http-server.ts";
 import { createLog } from "./platform/log.ts";
 import { route, type UploadedFile } from "./platform/route.ts";
@@ -108,10 +108,11 @@ const handlers: Handlers<typeof contract> = {
   async sendNote({ input, idempotencyKey }) {
     if (input.text === "no")
       throw new GatewayError("RATE_LIMITED", "Slow down.", { retryAfterSeconds: 3, details: { a: 1 } });
-    if (input.later) return new Accepted({ jobId: "7" }, { beside: { jobId: "7" } });
+    if (input.later) return new AcceptedResponse({ jobId: "7" }, { beside: { jobId: "7" } });
     return { id: input.id, text: input.text, key: idempotencyKey ?? null };
   },
-  listNotes: async ({ input }) => new Reply([input.tags], { beside: { pagination: { limit: input.limit } } }),
+  listNotes: async ({ input }) =>
+    new OkResponse([input.tags], { beside: { pagination: { limit: input.limit } } }),
   attach: async ({ input: { file, tags } }) => ({
     size: file?.bytes.length ?? 0,
     name: file?.file_name,
@@ -119,14 +120,14 @@ const handlers: Handlers<typeof contract> = {
   }),
   dropNote: async ({ input, caller }) => ({ name: input.name, who: caller.kind }),
   scan: async ({ input }) =>
-    input.format === "png" ? new RawAnswer("image/png", Buffer.from([1, 2, 3])) : { address: "here" },
-  describe: async () => new RawAnswer("application/json", '{"a":1}'),
-  follow: async () => new RawAnswer("text/event-stream", Readable.from(["data: 1\n\n"])),
+    input.format === "png" ? new RawResponse("image/png", Buffer.from([1, 2, 3])) : { address: "here" },
+  describe: async () => new RawResponse("application/json", '{"a":1}'),
+  follow: async () => new RawResponse("text/event-stream", Readable.from(["data: 1\n\n"])),
   exportNotes: async () =>
-    new RawAnswer("application/json", Readable.from(['{"notes":["a', '","b"]}']), 200, {
+    new RawResponse("application/json", Readable.from(['{"notes":["a', '","b"]}']), 200, {
       "content-disposition": 'attachment; filename="notes.json"',
     }),
-  health: async () => new Reply({ ok: false }, { status: 503 }),
+  health: async () => new OkResponse({ ok: false }, { status: 503 }),
 };
 
 let server: HttpServer;

@@ -48,17 +48,17 @@ export interface JsonStream<Document> extends StreamBody {
 
 type Shape = { readonly output: z.ZodType; readonly beside?: z.ZodObject };
 type Data<S extends Shape> = z.output<S["output"]>;
-type Beside<S extends Shape> = S extends { readonly beside: infer B extends z.ZodType }
+type ExtraFields<S extends Shape> = S extends { readonly beside: infer B extends z.ZodType }
   ? z.output<B>
   : unknown;
-type Envelope<S extends Shape> = { success: true; message: string; data: Data<S> } & Beside<S>;
+type Envelope<S extends Shape> = { success: true; message: string; data: Data<S> } & ExtraFields<S>;
 type Absent<Names extends PropertyKey> = { [Name in Names]?: undefined };
 
 /** What the other answer has and this one has not, so that both can be looked at before it is known which one came. */
 type Without<Other, Own> = Absent<Exclude<keyof Other, keyof Own>>;
 type EnvelopeBut<S extends Shape, Other extends Shape> = Envelope<S> & {
   data: Without<Data<Other>, Data<S>>;
-} & Without<Beside<Other>, Beside<S>>;
+} & Without<ExtraFields<Other>, ExtraFields<S>>;
 
 type JsonAnswer<R extends Route> = R extends { readonly bare: true }
   ? Data<R>

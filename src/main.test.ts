@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { version } from "./platform/version.ts";
+import { packageVersion } from "./platform/version.ts";
 
 const MAIN = fileURLToPath(new URL("../dist/src/main.js", import.meta.url));
 
@@ -104,7 +104,7 @@ describe("help", () => {
   });
 
   test("the version is that of the package", async () => {
-    expect(await waygate("--version")).toEqual({ code: 0, stdout: `${version()}\n`, stderr: "" });
+    expect(await waygate("--version")).toEqual({ code: 0, stdout: `${packageVersion()}\n`, stderr: "" });
   });
 });
 

@@ -1,5 +1,5 @@
 import { Command } from "commander";
-import { version } from "./platform/version.ts";
+import { packageVersion } from "./platform/version.ts";
 
 const ROOT_HELP = `
 Without a command it serves.
@@ -54,7 +54,7 @@ Each line is one check, with what to do where it is not well. Exit status 1 when
 
 const program = new Command("waygate")
   .description("Self-hosted, multi-instance messaging gateway to WhatsApp Web sessions")
-  .version(version())
+  .version(packageVersion())
   .showHelpAfterError(
     "waygate --help shows every command, waygate <command> --help one of them with examples.\nSettings come from the environment, for example WAYGATE_PORT=8080 waygate serve.",
   )
@@ -135,7 +135,7 @@ account
     ),
   )
   .action(async (options: { name: string; email: string; type: string }) => {
-    const { createAccountByCommand } = await import("./processes/commands.ts");
+    const { runCreateAccountCommand: createAccountByCommand } = await import("./processes/commands.ts");
     await createAccountByCommand(process.env, options);
   });
 
@@ -146,7 +146,7 @@ account
   .option("--account-id <id>", "where the e-mail signs in to several accounts")
   .addHelpText("after", examples("waygate account password ana@shop.example"))
   .action(async (email: string, options: { accountId?: string }) => {
-    const { recoverUserByCommand } = await import("./processes/commands.ts");
+    const { runRecoverUserCommand: recoverUserByCommand } = await import("./processes/commands.ts");
     await recoverUserByCommand(process.env, email, options);
   });
 
@@ -160,7 +160,7 @@ program
     KEY_HELP + examples("WAYGATE_SECRET_KEY=<new> WAYGATE_SECRET_KEY_SECOND=<old> waygate key rotate"),
   )
   .action(async () => {
-    const { rotateKeyByCommand } = await import("./processes/commands.ts");
+    const { runRotateKeyCommand: rotateKeyByCommand } = await import("./processes/commands.ts");
     await rotateKeyByCommand(process.env);
   });
 
@@ -172,7 +172,7 @@ program
   .option("--head <hash>", "a head that an earlier run has printed, which must still be there")
   .addHelpText("after", examples("waygate audit verify", "waygate audit verify --head 9f2c..."))
   .action(async ({ head }: { head?: string }) => {
-    const { verifyAuditByCommand } = await import("./processes/commands.ts");
+    const { runVerifyAuditCommand: verifyAuditByCommand } = await import("./processes/commands.ts");
     await verifyAuditByCommand(process.env, head);
   });
 
@@ -182,7 +182,7 @@ program
   .option("--output <file>", "where to write it; otherwise into the backup directory")
   .addHelpText("after", examples("waygate backup", "waygate backup --output /mnt/backups/waygate.backup"))
   .action(async ({ output }: { output?: string }) => {
-    const { backupByCommand } = await import("./processes/backup-commands.ts");
+    const { runBackupCommand: backupByCommand } = await import("./processes/backup-commands.ts");
     await backupByCommand(process.env, output);
   });
 
@@ -210,8 +210,8 @@ program
     const chosen = [file, options.release, options.discard].filter((one) => one !== undefined);
     if (chosen.length !== 1) command.error("Give a file, --release or --discard.");
     const commands = await import("./processes/backup-commands.ts");
-    if (file !== undefined) await commands.restoreByCommand(process.env, file, options);
-    else await commands.decideByCommand(process.env, options.release ? "release" : "discard");
+    if (file !== undefined) await commands.runRestoreCommand(process.env, file, options);
+    else await commands.runHeldJobsCommand(process.env, options.release ? "release" : "discard");
   });
 
 interface RestoreChoice {

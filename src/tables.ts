@@ -91,7 +91,7 @@ export interface SignInTable {
   expires_at: Date;
 }
 
-export interface SignInGuessTable {
+export interface SignInFailureTable {
   kind: "network" | "pair" | "account" | "device";
   key: Buffer;
   failures: number;
@@ -215,7 +215,7 @@ export interface PairingKeyTable {
   secret: Buffer;
 }
 
-export interface PairingLetterTable {
+export interface JournalEntryTable {
   instance_id: number;
   generation: number;
   id: string;
@@ -452,7 +452,7 @@ export interface ApiLogTable {
   created_at: Date;
 }
 
-export interface EventHeadTable {
+export interface EventCounterTable {
   instance_id: number;
   last: Generated<number>;
 }
@@ -584,27 +584,27 @@ export interface AuditSealTable {
   hash: Buffer;
 }
 
-export interface MessageTallyTable {
+export interface MonthlyMessageCountTable {
   account_id: number;
   /** Its first day, UTC. */
   month: string;
   sent: number;
 }
 
-export interface TallyMarkTable {
+export interface MessageCountCursorTable {
   id: Generated<boolean>;
   /** The last message that is counted. */
   message: number;
 }
 
-export interface TallyOpenTable {
+export interface UncountedMessageTable {
   message: number;
   account_id: number;
   month: string;
 }
 
 /** Keys that stay the same when the secret key is changed. */
-export interface KeptKeyTable {
+export interface SealedKeyTable {
   name: string;
   sealed: Buffer;
 }
@@ -884,7 +884,7 @@ export interface BackupTable {
 }
 
 /** One row where this database came out of a backup. */
-export interface RestoredTable {
+export interface RestoreRecordTable {
   id: Generated<number>;
   backup: string;
   backup_at: Date;
@@ -932,7 +932,7 @@ export interface DataRequestTable {
   processed_at: Date | null;
 }
 
-export interface SurrogateTable {
+export interface PseudonymTable {
   request: number;
   subject: string;
   name: string;
@@ -963,12 +963,12 @@ export interface Tables {
   account_user: AccountUserTable;
   sign_in: SignInTable;
   instance: InstanceTable;
-  sign_in_guess: SignInGuessTable;
+  sign_in_guess: SignInFailureTable;
   api_key: ApiKeyTable;
   instance_link: InstanceLinkTable;
   credential: CredentialTable;
   pairing_key: PairingKeyTable;
-  pairing_letter: PairingLetterTable;
+  pairing_letter: JournalEntryTable;
   connection_log: ConnectionLogTable;
   contact: ContactTable;
   number_check: NumberCheckTable;
@@ -985,7 +985,7 @@ export interface Tables {
   account_idempotency: AccountIdempotencyTable;
   message_usage: MessageUsageTable;
   api_log: ApiLogTable;
-  event_head: EventHeadTable;
+  event_head: EventCounterTable;
   event: EventTable;
   webhook: WebhookTable;
   delivery: DeliveryTable;
@@ -997,10 +997,10 @@ export interface Tables {
   audit: AuditTable;
   audit_pending: AuditPendingTable;
   audit_seal: AuditSealTable;
-  kept_key: KeptKeyTable;
-  message_tally: MessageTallyTable;
-  tally_mark: TallyMarkTable;
-  tally_open: TallyOpenTable;
+  kept_key: SealedKeyTable;
+  message_tally: MonthlyMessageCountTable;
+  tally_mark: MessageCountCursorTable;
+  tally_open: UncountedMessageTable;
   lead: LeadTable;
   lead_note: LeadNoteTable;
   custom_field: CustomFieldTable;
@@ -1010,7 +1010,7 @@ export interface Tables {
   consent_state: ConsentTable;
   suppression: SuppressionTable;
   data_request: DataRequestTable;
-  surrogate: SurrogateTable;
+  surrogate: PseudonymTable;
   campaign: CampaignTable;
   campaign_recipient: CampaignRecipientTable;
   integration: IntegrationTable;
@@ -1018,7 +1018,7 @@ export interface Tables {
   integration_chat: IntegrationChatTable;
   integration_inbound: IntegrationInboundTable;
   backup: BackupTable;
-  restored: RestoredTable;
+  restored: RestoreRecordTable;
   held_job: HeldJobTable;
   erasure_log: ErasureLogTable;
   client_version: ClientVersionTable;

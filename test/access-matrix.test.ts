@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createClient } from "../src/client.ts";
 import { contract } from "../src/contract.ts";
-import type { Access, Route } from "../src/platform/route.ts";
+import type { Route, RouteAccess } from "../src/platform/route.ts";
 import { ADMIN_TOKEN, startTestGateway, type TestGateway, waitUntil } from "./gateway.ts";
-import { createRawCall, type RawAnswer, type RawCall } from "./raw-call.ts";
+import { createRawCall, type RawCall, type RawHttpResponse } from "./raw-call.ts";
 import { printFigures } from "./security/run-size.ts";
 
 /** Stands in everything that belongs to the other tenant. */
@@ -49,7 +49,7 @@ function countLeaks(ask: RawCall): RawCall {
   };
 }
 
-function textOf({ body }: RawAnswer): string {
+function textOf({ body }: RawHttpResponse): string {
   return body instanceof ArrayBuffer ? Buffer.from(body).toString("latin1") : JSON.stringify(body);
 }
 
@@ -133,7 +133,7 @@ function ask(route: Route, ids: Readonly<Record<string, string | number>>, heade
 }
 
 /** All that an answer says, but for the number of the request. */
-function saysOf({ status, body }: RawAnswer): string {
+function saysOf({ status, body }: RawHttpResponse): string {
   return `${status} ${JSON.stringify({ ...body, request_id: "" })}`;
 }
 
@@ -165,7 +165,7 @@ const HEADERS: Record<Kind, () => Record<string, string>> = {
 const KINDS = (Object.keys(HEADERS) as Kind[]).filter((kind) => !kind.startsWith("own"));
 
 /** Codes with which a credential is refused at the door; undefined: it may come in, as itself. */
-const REFUSED: Record<Exclude<Access, "public">, Partial<Record<Kind, string>>> = {
+const REFUSED: Record<Exclude<RouteAccess, "public">, Partial<Record<Kind, string>>> = {
   instance: {
     none: "AUTH_REQUIRED",
     "neighbour key": "INSTANCE_FORBIDDEN",
@@ -272,7 +272,7 @@ function hasForeignRow({ http, access }: Route): boolean {
     : /^(account|key)$/.test(access) && http.includes("/:");
 }
 
-async function askForForeign(route: Route): Promise<{ there: RawAnswer; nowhere: RawAnswer }> {
+async function askForForeign(route: Route): Promise<{ there: RawHttpResponse; nowhere: RawHttpResponse }> {
   const bearer = HEADERS["own token"]();
   const body = /^(GET|DELETE) /.test(route.http) ? undefined : BODY;
   const isOfInstance = route.access === "instance";

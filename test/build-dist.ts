@@ -3,7 +3,7 @@ import { mkdir, readdir, rename, rm, stat } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { takeFileLock } from "../src/platform/file-lock.ts";
+import { acquireFileLock } from "../src/platform/file-lock.ts";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const NEXT = join(ROOT, "dist/.next");
@@ -12,7 +12,7 @@ const NEXT = join(ROOT, "dist/.next");
 export async function buildDist(): Promise<void> {
   await mkdir(join(ROOT, "dist"), { recursive: true });
   while ((await findStale()) !== undefined) {
-    const lock = await takeFileLock(join(ROOT, "dist/.building"));
+    const lock = await acquireFileLock(join(ROOT, "dist/.building"));
     if (lock.held) return build().finally(lock.release);
     await sleep(100);
   }

@@ -173,7 +173,7 @@ interface Request {
 }
 
 /** What an agent writes. */
-export interface AgentMessage {
+export interface FakeAgentMessage {
   content?: string;
   private?: boolean;
   content_type?: string;
@@ -270,7 +270,7 @@ export class FakeChatwoot {
    * An agent answers in a conversation. `app/builders/messages/message_builder.rb`, and of the kind of a file
    * `app/helpers/file_type_helper.rb`.
    */
-  write(conversation_id: number, said: AgentMessage | string): FakeMessage {
+  write(conversation_id: number, said: FakeAgentMessage | string): FakeMessage {
     const { attachments = [], template, ...fields } = typeof said === "string" ? { content: said } : said;
     const message = this.#addMessage({
       conversation_id,

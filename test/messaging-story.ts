@@ -5,7 +5,7 @@ import { createRawCall, type RawCall } from "./raw-call.ts";
 import { type Received, type Receiver, startReceiver } from "./receiver.ts";
 
 /** One arrival at the sandbox network. */
-export interface Arrived {
+export interface ReceivedByContact {
   action: string;
   outcome: string;
   message_id: string | null;
@@ -31,7 +31,9 @@ export interface MessagingStory {
   /** The message as the friend has got it. */
   arrived(messageId: string): Promise<Received["body"]["data"]["message"]>;
   /** What the network saw of a message, of a chat or of an action. */
-  ledger(where: Partial<Pick<Arrived, "action" | "message_id" | "target_id" | "chat">>): Promise<Arrived[]>;
+  ledger(
+    where: Partial<Pick<ReceivedByContact, "action" | "message_id" | "target_id" | "chat">>,
+  ): Promise<ReceivedByContact[]>;
   /** Rows in the tables that a send leaves something in. */
   rows(): Promise<{ messages: number; files: number; jobs: number; keys: number }>;
   /** Another instance whose events are heard too. */
@@ -92,7 +94,7 @@ export async function startMessagingStory(env: Record<string, string> = {}): Pro
       return body.data.message;
     },
     async ledger(where) {
-      const { rows } = await sql<Arrived>`
+      const { rows } = await sql<ReceivedByContact>`
         select action, outcome, message_id, target_id, chat, kind, content from sandbox.ledger l
         where to_jsonb(l) @> ${JSON.stringify(where)}::jsonb order by id`.execute(gateway.database.db);
       return rows;

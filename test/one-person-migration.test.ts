@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { personOf, spellingsOf } from "../src/features/contacts/contacts.ts";
+import { canonicalNumberOf, numberVariantsOf } from "../src/features/contacts/contacts.ts";
 import { migrateDatabase } from "../src/platform/migrate.ts";
 import { createDatabaseBefore, type TestDatabase } from "./database.ts";
 
@@ -106,7 +106,7 @@ it("lets a refusal hold for every spelling of a number unless a later consent wa
 it("knows whom a campaign under way has written to already", async () => {
   const people = await rows("select phone, person from campaign_recipient order by id");
   expect(people).toEqual([
-    { phone: LONG, person: personOf(LONG) },
+    { phone: LONG, person: canonicalNumberOf(LONG) },
     { phone: SHORT, person: null },
   ]);
 });
@@ -125,5 +125,7 @@ it("finds the same person as the gateway does", async () => {
     "select person_of(p) as person, spellings_of(p) as spellings from unnest($1::text[]) with ordinality x (p, n) order by n",
     phones,
   );
-  expect(found).toEqual(phones.map((phone) => ({ person: personOf(phone), spellings: spellingsOf(phone) })));
+  expect(found).toEqual(
+    phones.map((phone) => ({ person: canonicalNumberOf(phone), spellings: numberVariantsOf(phone) })),
+  );
 });

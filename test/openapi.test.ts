@@ -3,14 +3,14 @@ import { Validator } from "@seriousme/openapi-schema-validator";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { expect, test } from "vitest";
 import { contract } from "../src/contract.ts";
-import { openApiDocument } from "../src/platform/openapi.ts";
-import { version } from "../src/platform/version.ts";
+import { createOpenApiDocument } from "../src/platform/openapi.ts";
+import { packageVersion } from "../src/platform/version.ts";
 import { ROOT } from "./source-files.ts";
 
 const committed = new URL("../openapi.json", import.meta.url);
 
 test("the description of the whole contract is valid OpenAPI 3.1", async () => {
-  const { valid, errors } = await new Validator().validate(structuredClone(openApiDocument(contract)));
+  const { valid, errors } = await new Validator().validate(structuredClone(createOpenApiDocument(contract)));
   expect(errors).toBeUndefined();
   expect(valid).toBe(true);
 });
@@ -19,7 +19,7 @@ test("every route of the contract is one operation with its own method and path"
   const addresses = Object.values(contract).map(({ http }) => http.replace(/:\w+/g, ":x"));
   expect(new Set(addresses).size).toBe(addresses.length);
   const paths = Object.values(
-    openApiDocument(contract).paths as Record<string, Record<string, { operationId: string }>>,
+    createOpenApiDocument(contract).paths as Record<string, Record<string, { operationId: string }>>,
   );
   const operations = paths.flatMap((path) => Object.values(path).map(({ operationId }) => operationId));
   expect(operations.toSorted()).toEqual(Object.keys(contract).toSorted());
@@ -33,7 +33,7 @@ test("every route has a sentence, and every field of a path is a field of its in
 });
 
 test("every reference leads somewhere", () => {
-  const document = openApiDocument(contract);
+  const document = createOpenApiDocument(contract);
   const references = [...JSON.stringify(document).matchAll(/"\$ref":"#\/([^"]+)"/g)].map(
     ([, path]) => path ?? "",
   );
@@ -46,7 +46,7 @@ test("every reference leads somewhere", () => {
 });
 
 test.skipIf(!existsSync(committed))("openapi.json is what the contract says (else: npm run generate)", () => {
-  expect(JSON.parse(readFileSync(committed, "utf8"))).toEqual(openApiDocument(contract));
+  expect(JSON.parse(readFileSync(committed, "utf8"))).toEqual(createOpenApiDocument(contract));
 });
 
 interface Operation {
@@ -55,7 +55,7 @@ interface Operation {
   requestBody?: { content: Record<string, { schema: object; example?: unknown }> };
 }
 
-const document = openApiDocument(contract);
+const document = createOpenApiDocument(contract);
 const operations = Object.values(document.paths as Record<string, Record<string, Operation>>).flatMap(
   (path) => Object.values(path),
 );
@@ -100,5 +100,5 @@ test("package, description, chart and lock file carry one version", () => {
     JSON.parse(read("package-lock.json")).packages[""].version,
     /^version: (\S+)$/m.exec(chart)?.[1],
     /^appVersion: "(\S+)"$/m.exec(chart)?.[1],
-  ]).toEqual(Array(4).fill(version()));
+  ]).toEqual(Array(4).fill(packageVersion()));
 });

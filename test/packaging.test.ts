@@ -3,7 +3,7 @@ import { BlockList } from "node:net";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
-import { findOpenEntries } from "../src/platform/address-policy.ts";
+import { findBroadEntries } from "../src/platform/address-policy.ts";
 import { listSettings, readConfig } from "../src/platform/config.ts";
 import { listFiles, ROOT } from "./source-files.ts";
 
@@ -147,7 +147,7 @@ test("the gateway of docker-compose.yml may call its neighbours by name, each on
   const allowed = services.waygate.environment.WAYGATE_ALLOWED_HOSTS;
   const [, ...hosts] = /^\$\{WAYGATE_ALLOWED_HOSTS:-(.*)\}$/.exec(allowed)?.[1]?.split(",") ?? [];
   expect(hosts.sort()).toEqual(["chatwoot:3000", "n8n:5678", "typebot:3000"]);
-  expect(findOpenEntries(hosts)).toEqual([]);
+  expect(findBroadEntries(hosts)).toEqual([]);
   for (const [name = "", port] of hosts.map((host: string) => host.split(":"))) {
     expect(services[name].profiles).toEqual([name]);
     expect(services[name].ports[0]).toMatch(new RegExp(`:${port}$`));

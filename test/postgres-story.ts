@@ -15,7 +15,7 @@ const FAST = { fsync: "off" };
 
 const PROGRAM = join(packageRoot(), "dist/test/postgres-owner.js");
 
-export interface Owner {
+export interface GatewayOwner {
   process: ChildProcess;
   /** What it printed when its database was up; rejects with what it said when it ended instead. */
   up: Promise<{ url: string; adopted: boolean }>;
@@ -28,7 +28,7 @@ export interface PostgresStory {
     dataDir: string,
     more?: { binDir?: string; settings?: Record<string, string> },
   ): Promise<EmbeddedPostgres>;
-  own(dataDir: string, as?: { uid: number; gid: number }): Owner;
+  own(dataDir: string, as?: { uid: number; gid: number }): GatewayOwner;
   clear(): Promise<void>;
 }
 
@@ -36,7 +36,7 @@ export interface PostgresStory {
 export function createPostgresStory(): PostgresStory {
   const directories: ScratchDir[] = [];
   const servers: EmbeddedPostgres[] = [];
-  const owners: Owner[] = [];
+  const owners: GatewayOwner[] = [];
   return {
     async directory(prefix = "waygate-postgres-") {
       const made = await makeScratchDir(prefix);
@@ -86,7 +86,7 @@ export function isAlive(pid: number): boolean {
   return findProcess(pid) !== undefined;
 }
 
-function spawnOwner(dataDir: string, as?: { uid: number; gid: number }): Owner {
+function spawnOwner(dataDir: string, as?: { uid: number; gid: number }): GatewayOwner {
   const child = spawn(process.execPath, [PROGRAM, dataDir, JSON.stringify(FAST)], {
     ...as,
     detached: true,

@@ -1,5 +1,5 @@
 /** An answer as it came, refusals too. */
-export interface RawAnswer {
+export interface RawHttpResponse {
   status: number;
   headers: Headers;
   // biome-ignore lint/suspicious/noExplicitAny: a test looks into whatever came.
@@ -7,7 +7,11 @@ export interface RawAnswer {
 }
 
 /** Sends a request with a JSON body, and reads the answer; `headers` take credentials. */
-export type RawCall = (http: string, body?: unknown, headers?: Record<string, string>) => Promise<RawAnswer>;
+export type RawCall = (
+  http: string,
+  body?: unknown,
+  headers?: Record<string, string>,
+) => Promise<RawHttpResponse>;
 
 /** For what the typed client cannot say or show: wrong bodies, other spellings, the bytes of a refusal. */
 export function createRawCall(url: () => string): RawCall {

@@ -4,7 +4,7 @@ import { contract } from "../src/contract.ts";
 import { lidOf } from "../src/network/sandbox/numbers.ts";
 import type { Route } from "../src/platform/route.ts";
 import { newPhone, startTestGateway, type TestGateway, waitUntil } from "./gateway.ts";
-import { createRawCall, type RawAnswer, type RawCall } from "./raw-call.ts";
+import { createRawCall, type RawCall, type RawHttpResponse } from "./raw-call.ts";
 
 /** Stands in everything that the other tenant has on the sandbox network. */
 const MARKER = `m4rk3r${Math.random().toString(36).slice(2)}`;
@@ -235,7 +235,7 @@ const BODIES: Record<string, (names: Names) => Record<string, unknown>> = {
 };
 
 /** All that an answer says, but for the names in the request and what is made anew for each. */
-function says({ status, body }: RawAnswer, names: readonly string[]): string {
+function says({ status, body }: RawHttpResponse, names: readonly string[]): string {
   const text = JSON.stringify({ ...body, request_id: "" })
     .replace(/"(message_id|call_id)":"[^"]*"/g, '"$1":""')
     .replace(/"message_ids":\["[^"]*"\]/g, '"message_ids":[]')
@@ -287,11 +287,11 @@ const askable = Object.entries<Route>(contract).filter(
 );
 
 /** Asks about alpha's group and each of alpha's people, with alpha's numbers and messages in every field. */
-async function askOfAlpha({ id, key }: Instance, name: string, route: Route): Promise<RawAnswer[]> {
+async function askOfAlpha({ id, key }: Instance, name: string, route: Route): Promise<RawHttpResponse[]> {
   const names = { phone: alpha.one.phone, group, message: sent, code: invite };
   const hasBody = !/^(GET|DELETE) /.test(route.http);
   const refresh = route.http.startsWith("GET ") && /groups|contacts/.test(route.http) ? "?refresh=true" : "";
-  const answers: RawAnswer[] = [];
+  const answers: RawHttpResponse[] = [];
   for (const jid of [group, `${alpha.two.phone}@s.whatsapp.net`, `${CUSTOMER}@s.whatsapp.net`]) {
     const address = addressOf(route, { id, jid, messageId: sent, mediaId: message, provider: "n8n" });
     const body = hasBody ? { ...universal(names, jid), ...BODIES[name]?.(names) } : undefined;

@@ -2,14 +2,14 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { credentialsOf } from "../src/network/sandbox/pairing.ts";
 import { migrateDatabase } from "../src/platform/migrate.ts";
 import { createDatabaseBefore, type TestDatabase } from "./database.ts";
-import { keepInMemory, type SandboxNetwork, startSandboxNetwork } from "./sandbox-network.ts";
+import { keepInMemory, startSandboxNetwork, type TestSandboxNetwork } from "./sandbox-network.ts";
 
 const MIGRATION = "0036-sandbox-accounts";
 const [ANA, BIA, BOTH, CUSTOMER] = ["5511977770101", "5511977770102", "5511977770103", "5511977770104"];
 const [OURS, THEIRS] = ["120363420000000001@g.us", "120363420000000002@g.us"];
 
 let store: TestDatabase;
-let network: SandboxNetwork;
+let network: TestSandboxNetwork;
 /** Ana is paired with the first account, Bia with the second one, and one number with both. */
 let [first, second] = [0, 0];
 

@@ -4,7 +4,7 @@ import { createSandboxControl } from "../src/network/sandbox/control.ts";
 import { createSandboxDriver, type SandboxDriver } from "../src/network/sandbox/driver.ts";
 import type { SandboxTiming } from "../src/network/sandbox/timing.ts";
 import type { SandboxControl } from "../src/network/sandbox-control.ts";
-import { Listener } from "./conformance/listener.ts";
+import { RecordingSession } from "./conformance/listener.ts";
 import { createTestDatabase, type TestDatabase } from "./database.ts";
 
 /** One process's way into the network. */
@@ -14,14 +14,14 @@ export interface SandboxProcess {
   /** What happens in the network of account 1. */
   control: SandboxControl;
   controlOf(account_id: number): SandboxControl;
-  open(credentials?: CredentialStore, account_id?: number): Listener;
+  open(credentials?: CredentialStore, account_id?: number): RecordingSession;
   /** A session of account 1, or of another one, that was paired by QR; without a phone with a number of its own. */
-  pair(phone?: string, account_id?: number): Promise<Listener>;
+  pair(phone?: string, account_id?: number): Promise<RecordingSession>;
   /** As kill -9 would. */
   kill(): Promise<void>;
 }
 
-export interface SandboxNetwork extends SandboxProcess {
+export interface TestSandboxNetwork extends SandboxProcess {
   url: string;
   /** Another process on the same database. */
   startProcess(): SandboxProcess;
@@ -32,7 +32,7 @@ export interface SandboxNetwork extends SandboxProcess {
 export async function startSandboxNetwork({
   store: given,
   ...timing
-}: Partial<SandboxTiming> & { store?: TestDatabase } = {}): Promise<SandboxNetwork> {
+}: Partial<SandboxTiming> & { store?: TestDatabase } = {}): Promise<TestSandboxNetwork> {
   const store = given ?? (await createTestDatabase());
   const { url } = store;
   const processes: SandboxProcess[] = [];
@@ -66,7 +66,7 @@ function startSandboxProcess(url: string, timing: Partial<SandboxTiming>): Sandb
   const driver = createSandboxDriver({ pool, timing });
   const controlOf = (account_id: number) => createSandboxControl(pool, account_id);
   const open = (credentials = keepInMemory(), account_id = 1) =>
-    new Listener(driver, credentials, { account_id });
+    new RecordingSession(driver, credentials, { account_id });
   return {
     pool,
     driver,

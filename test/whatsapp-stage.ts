@@ -5,18 +5,18 @@ import type {
   Content,
   CredentialStore,
   Jid,
-  Letter,
   MediaType,
   MessageId,
-  OpenOptions,
+  OpenSessionOptions,
+  StoredJournalEntry,
 } from "../src/network/driver.ts";
 import { phoneJid } from "../src/network/ids.ts";
 import { createWhatsAppDriver, type WhatsAppDriverOptions } from "../src/network/whatsapp/driver.ts";
 import type { WhatsAppTiming } from "../src/network/whatsapp/timing.ts";
-import { Listener } from "./conformance/listener.ts";
-import type { ContactControls, PhoneControls, Seen } from "./conformance/stage.ts";
+import { RecordingSession } from "./conformance/listener.ts";
+import type { ContactControls, ContactObservation, PhoneControls } from "./conformance/stage.ts";
 import type { OperationStage } from "./conformance/world.ts";
-import type { Said, WhatsAppControl } from "./whatsapp-server/control.ts";
+import type { SentContent, WhatsAppControl } from "./whatsapp-server/control.ts";
 import { startWhatsAppServer, type WhatsAppServer } from "./whatsapp-server/server.ts";
 import { worldOf } from "./whatsapp-world.ts";
 
@@ -39,9 +39,9 @@ export interface WhatsAppStage extends OperationStage {
   server: WhatsAppServer;
   control: WhatsAppControl;
   /** A session of a driver of its own, which ends with the stage. */
-  open(options?: WhatsAppStageOptions, session?: Partial<OpenOptions>): Listener;
+  open(options?: WhatsAppStageOptions, session?: Partial<OpenSessionOptions>): RecordingSession;
   /** As kill -9 for a session of `open`: it reports and stores nothing more. */
-  abandon(listener: Listener): void;
+  abandon(listener: RecordingSession): void;
 }
 
 export interface WhatsAppStageOptions
@@ -56,8 +56,8 @@ export async function startWhatsAppStage(options: WhatsAppStageOptions = {}): Pr
   const phone = await control.addPerson({ name: "Shop" });
   const contact = await control.addPerson({ name: "Ana" });
   const driver = createDriver(server, options);
-  const opened: Listener[] = [];
-  const drivers = new Map<Listener, ReturnType<typeof createDriver>>();
+  const opened: RecordingSession[] = [];
+  const drivers = new Map<RecordingSession, ReturnType<typeof createDriver>>();
   return {
     driver,
     server,
@@ -71,7 +71,7 @@ export async function startWhatsAppStage(options: WhatsAppStageOptions = {}): Pr
     expireFiles: () => control.expireMedia({ phones: true }),
     open(own = {}, { credentials = keepInMemory(), ...session } = {}) {
       const its = createDriver(server, own);
-      const listener = new Listener(its, credentials, session);
+      const listener = new RecordingSession(its, credentials, session);
       drivers.set(listener, its);
       opened.push(listener);
       return listener;
@@ -155,11 +155,11 @@ function contactOn(control: WhatsAppControl, number: string, phone: string): Con
   };
 }
 
-function toSaid(content: Content): Said {
-  return content as unknown as Said;
+function toSaid(content: Content): SentContent {
+  return content as unknown as SentContent;
 }
 
-function toSeen(seen: Awaited<ReturnType<WhatsAppControl["seen"]>>[number]): Seen[] {
+function toSeen(seen: Awaited<ReturnType<WhatsAppControl["seen"]>>[number]): ContactObservation[] {
   switch (seen.type) {
     case "message":
       return [{ type: "message", id: seen.id as MessageId, content: seen.content as unknown as Content }];
@@ -176,7 +176,15 @@ function toSeen(seen: Awaited<ReturnType<WhatsAppControl["seen"]>>[number]): See
   }
 }
 
-function seenEdit({ id, text, media_type }: { id: string; text: string; media_type?: MediaType }): Seen {
+function seenEdit({
+  id,
+  text,
+  media_type,
+}: {
+  id: string;
+  text: string;
+  media_type?: MediaType;
+}): ContactObservation {
   return { type: "edited", id: id as MessageId, text, ...(media_type && { media_type }) };
 }
 
@@ -189,7 +197,7 @@ export interface MemoryCredentials extends CredentialStore {
   /** Waits before a registration is kept, and may refuse it. */
   beforeRegistration: () => Promise<void>;
   readonly texts: Map<string, string>;
-  readonly letterList: Map<string, Letter>;
+  readonly letterList: Map<string, StoredJournalEntry>;
 }
 
 /** A pairing with its keys that lasts as long as the test. */
@@ -197,7 +205,7 @@ export function keepInMemory(): MemoryCredentials {
   let kept: Uint8Array | undefined;
   let registration: Uint8Array | undefined;
   const texts = new Map<string, string>();
-  const letterList = new Map<string, Letter>();
+  const letterList = new Map<string, StoredJournalEntry>();
   const store: MemoryCredentials = {
     texts,
     letterList,

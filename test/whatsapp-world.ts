@@ -1,13 +1,13 @@
 import type { ChatState } from "../src/network/calls.ts";
 import type { Jid } from "../src/network/driver.ts";
 import { phoneJid } from "../src/network/ids.ts";
-import type { MemberChange, NewPerson, World } from "./conformance/world.ts";
-import type { AppSetting, GroupChange, WhatsAppControl } from "./whatsapp-server/control.ts";
+import type { ConformancePerson, NetworkGroupChange, NetworkWorld } from "./conformance/world.ts";
+import type { AppSetting, ServerGroupChange, WhatsAppControl } from "./whatsapp-server/control.ts";
 
 /** The rest of the network around a paired phone and a contact, both by digits. */
-export function worldOf(control: WhatsAppControl, phone: string, contact: string): World {
+export function worldOf(control: WhatsAppControl, phone: string, contact: string): NetworkWorld {
   return {
-    async addPerson(person: NewPerson = {}) {
+    async addPerson(person: ConformancePerson = {}) {
       const { phone: number } = await control.addPerson(person);
       return { number, jid: phoneJid(number) };
     },
@@ -46,7 +46,7 @@ export function worldOf(control: WhatsAppControl, phone: string, contact: string
   };
 }
 
-function toGroupChanges(change: MemberChange): GroupChange[] {
+function toGroupChanges(change: NetworkGroupChange): ServerGroupChange[] {
   if ("action" in change) return [{ change: change.action, members: change.who }];
   if ("subject" in change) return [{ change: "subject", subject: change.subject }];
   if ("description" in change) return [{ change: "description", description: change.description }];

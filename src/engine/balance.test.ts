@@ -1,7 +1,7 @@
 import { afterAll, afterEach, describe, expect, it, onTestFinished } from "vitest";
 import { createEngineStory } from "../../test/engine-story.ts";
 import { createGate } from "../../test/gate.ts";
-import type { Engine, EngineOptions, Job, JobEnd, LaneKind } from "./engine.ts";
+import type { Engine, EngineOptions, Job, JobResult, LaneKind } from "./engine.ts";
 
 const story = await createEngineStory();
 const { database } = story;
@@ -9,7 +9,7 @@ afterEach(story.rest);
 afterAll(story.close);
 
 const LANES = Array.from({ length: 12 }, (_, n) => `lane ${n}`);
-const DONE: JobEnd = { end: "done" };
+const DONE: JobResult = { end: "done" };
 
 function kindOf(more: Partial<LaneKind> = {}): LaneKind {
   return { kind: "k", role: "worker", width: 1, run: async () => DONE, ...more };
@@ -66,7 +66,7 @@ describe("a node that joins", () => {
   it("gets no lane in which something runs, and no job is lost or done twice", async () => {
     const ran: string[] = [];
     const gate = createGate();
-    const run = async ({ lane }: Job): Promise<JobEnd> => {
+    const run = async ({ lane }: Job): Promise<JobResult> => {
       if (lane.key === LANES[0]) await gate.opened;
       ran.push(lane.key);
       return DONE;

@@ -4,10 +4,10 @@ import { sql } from "kysely";
 import type { Db } from "../platform/db.ts";
 import type { Log } from "../platform/log.ts";
 import type { LaneKind } from "./lane-kind.ts";
-import type { LaneWork } from "./lane-work.ts";
+import type { OwnedLane } from "./lane-work.ts";
 import { releaseLanes } from "./lanes.ts";
-import { LastGifts } from "./last-gifts.ts";
-import type { Outage } from "./outage.ts";
+import { RebalanceBackoff } from "./last-gifts.ts";
+import type { DatabaseAvailability } from "./outage.ts";
 import type { OwnedLanes } from "./owned-lanes.ts";
 
 /** A moved session signs in anew, so that a newcomer is filled slowly. */
@@ -15,12 +15,12 @@ const AT_ONCE = 20;
 /** Above its share by less, a node keeps what it has. */
 const SLACK = 0.1;
 
-export interface BalanceOptions {
+export interface LaneRebalancerOptions {
   db: Db;
   node: string;
   log: Log;
   owned: OwnedLanes;
-  outage: Outage;
+  outage: DatabaseAvailability;
   kinds(): LaneKind[];
   /** Boots of other nodes with this role that have a fresh beat. */
   others(role: LaneKind["role"]): string[];
@@ -33,13 +33,13 @@ export interface BalanceOptions {
 }
 
 /** Gives lanes back of which this node has more than its share, so that a node that joins gets work. */
-export class Balance {
-  readonly #options: BalanceOptions;
+export class LaneRebalancer {
+  readonly #options: LaneRebalancerOptions;
   readonly #given = new Set<number>();
-  readonly #lastGifts = new LastGifts();
+  readonly #lastGifts = new RebalanceBackoff();
   #isBusy = false;
 
-  constructor(options: BalanceOptions) {
+  constructor(options: LaneRebalancerOptions) {
     this.#options = options;
   }
 
@@ -97,7 +97,7 @@ export class Balance {
   }
 
   /** Each is closed here before anybody else can take it: a session is never connected twice. */
-  async #give(works: LaneWork[]): Promise<void> {
+  async #give(works: OwnedLane[]): Promise<void> {
     const { db, node, owned, leftAloneMs, tellOthers, doubtOwnership } = this.#options;
     const ids = works.map(({ lane }) => lane.id);
     for (const id of ids) this.#given.add(id);

@@ -1,6 +1,6 @@
 import pg from "pg";
 
-export interface BeatConnectionOptions {
+export interface HeartbeatConnectionOptions {
   url: string;
   channel: string;
   /** A statement that takes longer counts as a lost connection. */
@@ -11,12 +11,12 @@ export interface BeatConnectionOptions {
 }
 
 /** One connection outside the pool, for beats and hints: slow statements of others cannot hold it up. */
-export class BeatConnection {
-  readonly #options: BeatConnectionOptions;
+export class HeartbeatConnection {
+  readonly #options: HeartbeatConnectionOptions;
   #client: pg.Client | undefined;
   #last: Promise<unknown> = Promise.resolve();
 
-  constructor(options: BeatConnectionOptions) {
+  constructor(options: HeartbeatConnectionOptions) {
     this.#options = options;
   }
 

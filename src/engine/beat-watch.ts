@@ -6,16 +6,16 @@ export interface NodeRow {
   roles: string[];
 }
 
-interface Seen extends NodeRow {
+interface ObservedNode extends NodeRow {
   /** When this beat was first read, on this process's monotonic clock. */
   since: number;
 }
 
 /** What this node saw of the beats of the others, judged on its own monotonic clock and over working reads only. */
-export class BeatWatch {
+export class FailureDetector {
   readonly #self: string;
   readonly #deadAfterMs: number;
-  #seen = new Map<string, Seen>();
+  #seen = new Map<string, ObservedNode>();
   #readAt: number | undefined;
 
   constructor(self: string, deadAfterMs: number) {
@@ -28,7 +28,7 @@ export class BeatWatch {
     // After a pause of ours or of the database nobody had the chance to show a beat: all start anew.
     const isGap = this.#readAt === undefined || sentAt - this.#readAt > this.#deadAfterMs / 2;
     this.#readAt = receivedAt;
-    const seen = new Map<string, Seen>();
+    const seen = new Map<string, ObservedNode>();
     for (const row of rows) {
       const before = this.#seen.get(row.id);
       const isSame = before?.boot === row.boot && before.beat === row.beat && before.dead === row.dead;

@@ -1,14 +1,14 @@
 import type { Database } from "../platform/db.ts";
 import type { Log } from "../platform/log.ts";
 
-export type Role = "api" | "sessions" | "worker";
+export type NodeRole = "api" | "sessions" | "worker";
 
 export interface EngineOptions {
   database: Database;
   log: Log;
   /** Name of this node, never used by two processes at once. */
   node_id: string;
-  roles: readonly Role[];
+  roles: readonly NodeRole[];
   /** Where other nodes reach this one. */
   url?: string;
   /** The predecessor of this node is proven gone: its lanes are taken at the start. Else once it must have closed itself. */

@@ -1,8 +1,8 @@
 import { afterAll, afterEach, describe, expect, it, vi } from "vitest";
 import { createEngineStory } from "../../test/engine-story.ts";
 import { createGate } from "../../test/gate.ts";
-import type { Job, JobEnd, LaneKind } from "./engine.ts";
-import { ownGroup } from "./jobs.ts";
+import type { Job, JobResult, LaneKind } from "./engine.ts";
+import { singleJobGroup } from "./jobs.ts";
 import { removeLane } from "./lanes.ts";
 
 const story = await createEngineStory();
@@ -10,9 +10,9 @@ const { database } = story;
 afterEach(story.rest);
 afterAll(story.close);
 
-const DONE: JobEnd = { end: "done" };
+const DONE: JobResult = { end: "done" };
 
-function note<T>(list: T[], item: T): JobEnd {
+function note<T>(list: T[], item: T): JobResult {
   list.push(item);
   return DONE;
 }
@@ -89,7 +89,7 @@ describe("the engine", () => {
   it("lets an urgent job overtake the others", async () => {
     const gate = createGate();
     const order: number[] = [];
-    const run = async (job: Job): Promise<JobEnd> => {
+    const run = async (job: Job): Promise<JobResult> => {
       order.push(job.pos);
       if (job.pos < 2) await gate.opened;
       return DONE;
@@ -129,7 +129,7 @@ describe("the engine", () => {
     async (lookahead) => {
       const done = new Map<string, number[]>();
       const tries = new Map<number, number>();
-      const run = async (job: Job): Promise<JobEnd> => {
+      const run = async (job: Job): Promise<JobResult> => {
         const tried = tries.get(job.id) ?? 0;
         expect(job.attempts).toBe(tried);
         tries.set(job.id, tried + 1);
@@ -151,7 +151,7 @@ describe("the engine", () => {
 
   it("lets the rest of a group move on past a job that is parked", async () => {
     const order: string[] = [];
-    const run = async (job: Job): Promise<JobEnd> => {
+    const run = async (job: Job): Promise<JobResult> => {
       order.push(`${job.pos} ${job.grp === "g" ? "g" : "own"}`);
       if (job.pos === 0 && job.attempts === 0) return { end: "retry", at: inMs(3_600_000), parkGroup: true };
       return DONE;
@@ -172,7 +172,7 @@ describe("the engine", () => {
 
   it("starts nothing of a lane during its pause", async () => {
     const startedAt: number[] = [];
-    const run = async (): Promise<JobEnd> => {
+    const run = async (): Promise<JobResult> => {
       startedAt.push(performance.now());
       return { end: "done", pauseLaneMs: 200 };
     };
@@ -208,7 +208,7 @@ describe("the engine", () => {
 
   it("frees slot and group of a settled job after `run`, and reads the row again if it is still there", async () => {
     const order: string[] = [];
-    const run = async (job: Job): Promise<JobEnd> => {
+    const run = async (job: Job): Promise<JobResult> => {
       order.push(`${job.pos}.${job.attempts}`);
       if (job.pos === 0 && job.attempts < 2) {
         const later =
@@ -248,7 +248,7 @@ describe("the engine", () => {
     engine.wake([lane]);
     await expect.poll(() => ran).toEqual([1]);
     const dueAt = inMs(250);
-    await story.add(lane, [{ grp: ownGroup("x"), run_at: dueAt }]);
+    await story.add(lane, [{ grp: singleJobGroup("x"), run_at: dueAt }]);
     engine.wake([lane]);
     await expect.poll(() => ran).toEqual([1, 0]);
     expect(Date.now()).toBeGreaterThanOrEqual(dueAt.getTime());
@@ -258,7 +258,7 @@ describe("the engine", () => {
 describe("a job that fails", () => {
   it("is tried again later when it throws, with the bug in the log", async () => {
     const attempts: number[] = [];
-    const run = async (job: Job): Promise<JobEnd> => {
+    const run = async (job: Job): Promise<JobResult> => {
       attempts.push(job.attempts);
       if (job.attempts === 0) throw new TypeError("a bug of ours");
       return DONE;
@@ -271,7 +271,7 @@ describe("a job that fails", () => {
 
   it("is parked, not given up, when it has thrown as often as it may", async () => {
     const ran: string[] = [];
-    const run = async (job: Job): Promise<JobEnd> => {
+    const run = async (job: Job): Promise<JobResult> => {
       // Its next try, a second later, must not change what is looked at below.
       if (job.attempts > 0) await new Promise(() => {});
       ran.push(`${job.pos}`);
@@ -288,7 +288,7 @@ describe("a job that fails", () => {
 
   it("is given up when told to, or when its attempts are used up", async () => {
     let tries = 0;
-    const run = async (job: Job): Promise<JobEnd> => {
+    const run = async (job: Job): Promise<JobResult> => {
       tries += 1;
       return job.pos === 0 ? { end: "give_up", reason: "no use" } : { end: "retry", at: inMs(1) };
     };
@@ -304,7 +304,7 @@ describe("many lanes", () => {
   it("all get their turn: 250 busy ones do not starve 750", async () => {
     const gate = createGate();
     const order: { key: number; pos: number }[] = [];
-    const run = async (job: Job): Promise<JobEnd> => {
+    const run = async (job: Job): Promise<JobResult> => {
       await gate.opened;
       order.push({ key: Number(job.lane.key), pos: job.pos });
       return DONE;
@@ -331,7 +331,7 @@ describe("many lanes", () => {
     const gate = createGate();
     let hanging = 0;
     let ran = 0;
-    const run = async (job: Job): Promise<JobEnd> => {
+    const run = async (job: Job): Promise<JobResult> => {
       if (job.lane.key.startsWith("dead")) {
         hanging += 1;
         await gate.opened;
@@ -363,7 +363,7 @@ describe("many lanes", () => {
   it("of an unproven receiver have one slot, then `width`, and one again after a failure", async () => {
     const gates = range(12).map(() => createGate());
     const running: number[] = [];
-    const run = async (job: Job): Promise<JobEnd> => {
+    const run = async (job: Job): Promise<JobResult> => {
       running.push(job.pos);
       await gates[job.pos]?.opened;
       return {
@@ -423,7 +423,7 @@ describe("owning a lane", () => {
     const gate = createGate();
     const running: number[] = [];
     let ended = 0;
-    const run = async (job: Job): Promise<JobEnd> => {
+    const run = async (job: Job): Promise<JobResult> => {
       running.push(job.lane.epoch);
       await gate.opened;
       ended += 1;

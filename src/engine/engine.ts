@@ -1,20 +1,20 @@
-import { withinTime } from "../platform/within-time.ts";
-import { Balance } from "./balance.ts";
-import type { EngineOptions, Role } from "./engine-options.ts";
-import { EVERYTHING, Hints } from "./hints.ts";
-import { JobPoll } from "./job-poll.ts";
+import { withTimeout } from "../platform/within-time.ts";
+import { LaneRebalancer } from "./balance.ts";
+import type { EngineOptions, NodeRole } from "./engine-options.ts";
+import { ALL_KEYS, NotificationBus } from "./hints.ts";
+import { JobPoller } from "./job-poll.ts";
 import type { Lane, LaneKind } from "./lane-kind.ts";
 import { releaseLanes } from "./lanes.ts";
-import { BeatingNode, NODE_TIMES } from "./nodes.ts";
-import { Outage } from "./outage.ts";
+import { ClusterMember, NODE_TIMING } from "./nodes.ts";
+import { DatabaseAvailability } from "./outage.ts";
 import { OwnedLanes } from "./owned-lanes.ts";
 import { OwnershipCheck } from "./ownership-check.ts";
-import { Picker } from "./picker.ts";
-import { TakeOver } from "./take-over.ts";
-import { createWriter } from "./writer.ts";
+import { LaneDispatcher } from "./picker.ts";
+import { LaneTakeover } from "./take-over.ts";
+import { createBatchWriter } from "./writer.ts";
 
-export type { EngineOptions, Role } from "./engine-options.ts";
-export type { Job, JobEnd, Lane, LaneKind } from "./lane-kind.ts";
+export type { EngineOptions, NodeRole } from "./engine-options.ts";
+export type { Job, JobResult, Lane, LaneKind } from "./lane-kind.ts";
 
 /** Runs the jobs of the lanes that this node owns. */
 export interface Engine {
@@ -47,9 +47,9 @@ export interface Engine {
   /** Listens to hints; the key `*` says "look at everything". Answers with the function that ends it. */
   hear(topic: string, listener: (key: string, detail?: unknown) => void): () => void;
   /** Whether some node with this role has a fresh beat. */
-  hasLive(role: Role): Promise<boolean>;
+  hasLive(role: NodeRole): Promise<boolean>;
   /** How many nodes with this role have a fresh beat, as far as this node knows; 1 at least. */
-  countLive(role: Role): number;
+  countLive(role: NodeRole): number;
   /** Jobs that run now. */
   inFlight(): number;
 }
@@ -67,36 +67,36 @@ const LETTING_GO_MS = 2_000;
 
 class LaneEngine implements Engine {
   readonly #options: EngineOptions;
-  readonly #outage: Outage;
-  readonly #pickers = new Map<string, Picker>();
+  readonly #outage: DatabaseAvailability;
+  readonly #pickers = new Map<string, LaneDispatcher>();
   readonly #owned: OwnedLanes;
-  readonly #node: BeatingNode;
-  readonly #hints: Hints;
-  readonly #takeOver: TakeOver;
-  readonly #poll: JobPoll;
+  readonly #node: ClusterMember;
+  readonly #hints: NotificationBus;
+  readonly #takeOver: LaneTakeover;
+  readonly #poll: JobPoller;
   readonly #ownership: OwnershipCheck;
-  readonly #balance: Balance;
+  readonly #balance: LaneRebalancer;
   #state: "new" | "started" | "stopping" = "new";
   #startedAt = 0;
   #beats = 0;
 
   constructor(options: EngineOptions) {
     this.#options = options;
-    this.#outage = new Outage(options.log, "engine");
+    this.#outage = new DatabaseAvailability(options.log, "engine");
     this.#node = this.#createNode();
     this.#hints = this.#createHints();
     this.#takeOver = this.#createTakeOver();
     this.#owned = new OwnedLanes(options.log, this.#pickers, () => this.#takeOver.doubtOwnership());
     const shared = { db: options.database.db, owned: this.#owned, outage: this.#outage };
-    this.#balance = new Balance({
+    this.#balance = new LaneRebalancer({
       ...{ ...shared, node: options.node_id, log: options.log },
       leftAloneMs: options.leftAloneMs ?? 10_000,
       kinds: () => [...this.#pickers.values()].map(({ kind }) => kind),
       others: (role) => this.#node.bootsOfOthers(role),
-      tellOthers: () => this.#hints.tellOthers(TOPIC.lanes, EVERYTHING),
+      tellOthers: () => this.#hints.tellOthers(TOPIC.lanes, ALL_KEYS),
       doubtOwnership: () => this.#takeOver.doubtOwnership(),
     });
-    this.#poll = new JobPoll({
+    this.#poll = new JobPoller({
       ...shared,
       everyMs: options.pollMs ?? 1_000,
       mayAct: () => this.#mayAct(),
@@ -120,7 +120,7 @@ class LaneEngine implements Engine {
   register(kind: LaneKind): void {
     if (this.#pickers.has(kind.kind)) throw new Error(`lane kind ${kind.kind} is registered twice`);
     if (!this.#options.roles.includes(kind.role)) return;
-    const picker = new Picker(kind, {
+    const picker = new LaneDispatcher(kind, {
       db: this.#options.database.db,
       node: this.#options.node_id,
       log: this.#options.log,
@@ -152,10 +152,10 @@ class LaneEngine implements Engine {
     this.#state = "stopping";
     this.#poll.stop();
     await this.#takeOver.stop();
-    const returns = createWriter({ write: (lanes: number[]) => this.#giveBack(lanes) });
+    const returns = createBatchWriter({ write: (lanes: number[]) => this.#giveBack(lanes) });
     const allAtRest = this.#owned.closeAtRest((lane) => returns.write(lane));
-    await withinTime(allAtRest, graceMs);
-    await withinTime(this.#owned.closeAll(), LETTING_GO_MS);
+    await withTimeout(allAtRest, graceMs);
+    await withTimeout(this.#owned.closeAll(), LETTING_GO_MS);
     await this.#giveBack();
     await this.#node.stop(() => this.#hints.flush());
   }
@@ -196,11 +196,11 @@ class LaneEngine implements Engine {
     return this.#hints.hear(topic, listener);
   }
 
-  async hasLive(role: Role): Promise<boolean> {
+  async hasLive(role: NodeRole): Promise<boolean> {
     return this.#state === "started" && this.#node.hasAlive(role);
   }
 
-  countLive(role: Role): number {
+  countLive(role: NodeRole): number {
     return Math.max(1, this.#node.countAlive(role));
   }
 
@@ -212,7 +212,7 @@ class LaneEngine implements Engine {
   async #giveBack(only?: number[]): Promise<undefined[]> {
     const { database, node_id } = this.#options;
     await releaseLanes(database.db, node_id, only && { only }).catch((error) => this.#outage.note(error));
-    this.#hints.tellOthers(TOPIC.lanes, EVERYTHING);
+    this.#hints.tellOthers(TOPIC.lanes, ALL_KEYS);
     return (only ?? []).map(() => undefined);
   }
 
@@ -233,7 +233,7 @@ class LaneEngine implements Engine {
 
   #heard(key: string, changed: boolean): void {
     if (this.#state !== "started") return;
-    const isAboutAll = key === EVERYTHING;
+    const isAboutAll = key === ALL_KEYS;
     const foreign = this.#wakeOwned(isAboutAll ? this.#owned.held() : [Number(key)], changed);
     if (isAboutAll) this.#takeOver.lookAtAll();
     else this.#takeOver.lookAt(foreign);
@@ -250,15 +250,15 @@ class LaneEngine implements Engine {
 
   // One that still runs fails its next beat since our start, and has closed itself by then.
   #isPredecessorGone(): boolean {
-    const { takeAtOnce, deadAfterMs = NODE_TIMES.deadAfterMs } = this.#options;
+    const { takeAtOnce, deadAfterMs = NODE_TIMING.deadAfterMs } = this.#options;
     return takeAtOnce || performance.now() - this.#startedAt >= deadAfterMs;
   }
 
-  #createNode(): BeatingNode {
+  #createNode(): ClusterMember {
     const { database, log, node_id, roles, url = null } = this.#options;
-    const { beatMs, deadAfterMs, selfFenceMs } = { ...NODE_TIMES, ...this.#options };
+    const { beatMs, deadAfterMs, selfFenceMs } = { ...NODE_TIMING, ...this.#options };
     const times = { beatMs, deadAfterMs, selfFenceMs };
-    return new BeatingNode({
+    return new ClusterMember({
       ...{ database, log, id: node_id, roles, url, ...times },
       onBeat: () => this.#beat(),
       onUnsafe: () => void this.#owned.closeAll(),
@@ -267,8 +267,8 @@ class LaneEngine implements Engine {
     });
   }
 
-  #createHints(): Hints {
-    const hints = new Hints({
+  #createHints(): NotificationBus {
+    const hints = new NotificationBus({
       from: `${this.#options.node_id} ${process.pid} ${performance.now()}`,
       send: (payload) => this.#node.notify(payload),
       hasAudience: () => this.#node.hasOthers(),
@@ -280,9 +280,9 @@ class LaneEngine implements Engine {
     return hints;
   }
 
-  #createTakeOver(): TakeOver {
+  #createTakeOver(): LaneTakeover {
     const { database, node_id } = this.#options;
-    return new TakeOver({
+    return new LaneTakeover({
       db: database.db,
       node: node_id,
       outage: this.#outage,

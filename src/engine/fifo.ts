@@ -1,5 +1,5 @@
 /** A queue whose both ends are cheap at any length. */
-export class Fifo<Item> {
+export class FifoQueue<Item> {
   #items: Item[] = [];
   #first = 0;
 

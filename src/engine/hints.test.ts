@@ -1,12 +1,12 @@
 import { pino } from "pino";
 import { describe, expect, it } from "vitest";
-import { EVERYTHING, Hints } from "./hints.ts";
+import { ALL_KEYS, NotificationBus } from "./hints.ts";
 
-function createPair(hasAudience = true): { a: Hints; b: Hints; sent: string[] } {
+function createPair(hasAudience = true): { a: NotificationBus; b: NotificationBus; sent: string[] } {
   const sent: string[] = [];
   const log = pino({ level: "silent" });
-  const b = new Hints({ from: "b", send: async () => {}, hasAudience: () => true, log });
-  const a: Hints = new Hints({
+  const b = new NotificationBus({ from: "b", send: async () => {}, hasAudience: () => true, log });
+  const a: NotificationBus = new NotificationBus({
     ...{ from: "a", log, hasAudience: () => hasAudience },
     async send(payload) {
       sent.push(payload);
@@ -16,7 +16,7 @@ function createPair(hasAudience = true): { a: Hints; b: Hints; sent: string[] } 
   return { a, b, sent };
 }
 
-function heardBy(hints: Hints, topic: string): string[] {
+function heardBy(hints: NotificationBus, topic: string): string[] {
   const keys: string[] = [];
   hints.hear(topic, (key) => keys.push(key));
   return keys;
@@ -50,7 +50,7 @@ describe("hints", () => {
       sent.push(payload);
       return new Promise<void>((resolve) => gates.push(resolve));
     };
-    const slow = new Hints({ from: "a", send, hasAudience: () => true, log });
+    const slow = new NotificationBus({ from: "a", send, hasAudience: () => true, log });
     slow.tellOthers("outcome", "1");
     const first = slow.flush();
     for (const key of ["2", "3", "2"]) slow.tellOthers("outcome", key);
@@ -70,7 +70,7 @@ describe("hints", () => {
   it("that came during a notice leave by themselves after it, also when it was lost", async () => {
     const losses: ((error: Error) => void)[] = [];
     const sent: string[] = [];
-    const slow = new Hints({
+    const slow = new NotificationBus({
       ...{ from: "a", hasAudience: () => true, log: pino({ level: "silent" }) },
       send(payload) {
         sent.push(payload);
@@ -91,7 +91,7 @@ describe("hints", () => {
     const keys = heardBy(b, "outcome");
     for (let n = 0; n < 5_000; n++) a.tell("outcome", `message-${n}`);
     await a.flush();
-    expect(keys).toEqual([EVERYTHING]);
+    expect(keys).toEqual([ALL_KEYS]);
     expect(sent.map((payload) => Buffer.byteLength(payload) < 8_000)).toEqual([true]);
   });
 
@@ -106,7 +106,7 @@ describe("hints", () => {
     const { b } = createPair();
     const keys = heardBy(b, "outcome");
     b.missed();
-    expect(keys).toEqual([EVERYTHING]);
+    expect(keys).toEqual([ALL_KEYS]);
   });
 
   it("outlive strange payloads and listeners that throw", () => {

@@ -1,14 +1,14 @@
 import type { Log } from "../platform/log.ts";
 
-export const CHANNEL = "waygate";
+export const NOTIFY_CHANNEL = "waygate";
 /** The key of a hint that says: look at everything. */
-export const EVERYTHING = "*";
+export const ALL_KEYS = "*";
 
 const COALESCE_MS = 10;
 /** PostgreSQL refuses payloads of 8,000 bytes and more. */
 const PAYLOAD_LIMIT = 7_999;
 
-export interface HintsOptions {
+export interface NotificationBusOptions {
   /** Tells the hints of this node from those of others. */
   from: string;
   /** Sends one payload to all nodes; a failure loses it. */
@@ -18,17 +18,17 @@ export interface HintsOptions {
   log: Log;
 }
 
-type Listener = (key: string, detail?: unknown) => void;
+type Subscriber = (key: string, detail?: unknown) => void;
 
 /** Hints between nodes: coalesced, sent after the commit, never relied upon. */
-export class Hints {
-  readonly #options: HintsOptions;
-  readonly #listeners = new Map<string, Set<Listener>>();
+export class NotificationBus {
+  readonly #options: NotificationBusOptions;
+  readonly #listeners = new Map<string, Set<Subscriber>>();
   #waiting = new Map<string, Set<string>>();
   #timer: NodeJS.Timeout | undefined;
   #sending: Promise<void> | undefined;
 
-  constructor(options: HintsOptions) {
+  constructor(options: NotificationBusOptions) {
     this.#options = options;
   }
 
@@ -44,7 +44,7 @@ export class Hints {
     this.#flushSoon();
   }
 
-  hear(topic: string, listener: Listener): () => void {
+  hear(topic: string, listener: Subscriber): () => void {
     const listeners = this.#listeners.get(topic) ?? new Set();
     this.#listeners.set(topic, listeners.add(listener));
     return () => listeners.delete(listener);
@@ -59,7 +59,7 @@ export class Hints {
 
   /** Hints may have been missed: everybody looks at everything. */
   missed(): void {
-    for (const topic of this.#listeners.keys()) this.#call(topic, EVERYTHING);
+    for (const topic of this.#listeners.keys()) this.#call(topic, ALL_KEYS);
   }
 
   /** Sends what is waiting now, once the notice before it has gone. */
@@ -79,17 +79,17 @@ export class Hints {
   }
 
   async #sendWaiting(): Promise<void> {
-    const about = [...this.#waiting].map(([topic, keys]): About => [topic, [...keys]]);
+    const about = [...this.#waiting].map(([topic, keys]): TopicKeys => [topic, [...keys]]);
     this.#waiting = new Map();
     if (about.length === 0 || !this.#options.hasAudience()) return;
     // Lost with the connection: the poll finds what the hint was about.
     await this.#options.send(this.#payload(about)).catch(() => {});
   }
 
-  #payload(about: About[]): string {
+  #payload(about: TopicKeys[]): string {
     const payload = JSON.stringify({ from: this.#options.from, about });
     if (Buffer.byteLength(payload) <= PAYLOAD_LIMIT) return payload;
-    const topics = about.map(([topic]): About => [topic, [EVERYTHING]]);
+    const topics = about.map(([topic]): TopicKeys => [topic, [ALL_KEYS]]);
     return JSON.stringify({ from: this.#options.from, about: topics });
   }
 
@@ -104,9 +104,9 @@ export class Hints {
   }
 }
 
-type About = [topic: string, keys: string[]];
+type TopicKeys = [topic: string, keys: string[]];
 
-function parse(payload: string): { from: string; about: About[] } | undefined {
+function parse(payload: string): { from: string; about: TopicKeys[] } | undefined {
   try {
     const hint: unknown = JSON.parse(payload);
     return isHint(hint) ? hint : undefined;
@@ -116,7 +116,7 @@ function parse(payload: string): { from: string; about: About[] } | undefined {
   }
 }
 
-function isHint(hint: unknown): hint is { from: string; about: About[] } {
+function isHint(hint: unknown): hint is { from: string; about: TopicKeys[] } {
   if (typeof hint !== "object" || hint === null || !("from" in hint) || !("about" in hint)) return false;
   return Array.isArray(hint.about) && hint.about.every((one) => Array.isArray(one) && Array.isArray(one[1]));
 }

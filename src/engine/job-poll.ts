@@ -1,24 +1,24 @@
 import type { Db } from "../platform/db.ts";
 import { findLanesWithJobs } from "./jobs.ts";
-import type { LaneWork } from "./lane-work.ts";
-import type { Outage } from "./outage.ts";
+import type { OwnedLane } from "./lane-work.ts";
+import type { DatabaseAvailability } from "./outage.ts";
 import type { OwnedLanes } from "./owned-lanes.ts";
 
-export interface JobPollOptions {
+export interface JobPollerOptions {
   db: Db;
   owned: OwnedLanes;
-  outage: Outage;
+  outage: DatabaseAvailability;
   everyMs: number;
   mayAct(): boolean;
 }
 
 /** The truth about work, whatever became of the hints: asks again and again which idle lanes have jobs. */
-export class JobPoll {
-  readonly #options: JobPollOptions;
+export class JobPoller {
+  readonly #options: JobPollerOptions;
   #next: NodeJS.Timeout | undefined;
   #isStopped = false;
 
-  constructor(options: JobPollOptions) {
+  constructor(options: JobPollerOptions) {
     this.#options = options;
   }
 
@@ -50,7 +50,7 @@ export class JobPoll {
     }
   }
 
-  #wake(work: LaneWork | undefined): void {
+  #wake(work: OwnedLane | undefined): void {
     if (!work) return;
     work.wake();
     this.#options.owned.offer(work);

@@ -1,35 +1,35 @@
 import type { Db } from "../platform/db.ts";
-import { type JobRow, type ReadOrder, readJobs, readJobsOf } from "./jobs.ts";
-import type { LaneWork } from "./lane-work.ts";
-import type { Outage } from "./outage.ts";
+import { type FetchJobsQuery, fetchJobs, fetchLaneJobs, type JobRow } from "./jobs.ts";
+import type { OwnedLane } from "./lane-work.ts";
+import type { DatabaseAvailability } from "./outage.ts";
 
 const LANES_PER_STATEMENT = 100;
 /** From so many groups on, a lane is read by a statement of its own. */
 const MANY_GROUPS = 16;
 
-interface Reading {
-  work: LaneWork;
-  order: ReadOrder;
+interface PendingFetch {
+  work: OwnedLane;
+  order: FetchJobsQuery;
 }
 
 /** Reads jobs for many lanes: one statement in flight, all lanes that wait meanwhile share the next. */
-export class JobReader {
+export class JobFetcher {
   readonly #db: Db;
-  readonly #outage: Outage;
-  readonly #done: (work: LaneWork) => void;
-  readonly #waiting = new Set<LaneWork>();
-  #long: Reading[] = [];
+  readonly #outage: DatabaseAvailability;
+  readonly #done: (work: OwnedLane) => void;
+  readonly #waiting = new Set<OwnedLane>();
+  #long: PendingFetch[] = [];
   #isReading = false;
   #isReadingLong = false;
 
   /** `done` is called once per added lane, whatever came of it. */
-  constructor(db: Db, outage: Outage, done: (work: LaneWork) => void) {
+  constructor(db: Db, outage: DatabaseAvailability, done: (work: OwnedLane) => void) {
     this.#db = db;
     this.#outage = outage;
     this.#done = done;
   }
 
-  add(work: LaneWork): void {
+  add(work: OwnedLane): void {
     this.#waiting.add(work);
     if (!this.#isReading) void this.#drain();
   }
@@ -49,7 +49,7 @@ export class JobReader {
     const short = readings.filter(({ order }) => order.skip.length < MANY_GROUPS);
     this.#long.push(...readings.filter(({ order }) => order.skip.length >= MANY_GROUPS));
     if (this.#long.length > 0 && !this.#isReadingLong) void this.#drainLong();
-    if (short.length > 0) await this.#read(short, (orders) => readJobs(this.#db, orders));
+    if (short.length > 0) await this.#read(short, (orders) => fetchJobs(this.#db, orders));
   }
 
   // Apart from the others, who need not wait for a statement that passes over a long backlog.
@@ -57,12 +57,15 @@ export class JobReader {
     this.#isReadingLong = true;
     for (let next = this.#long.shift(); next; next = this.#long.shift()) {
       const { order } = next;
-      await this.#read([next], () => readJobsOf(this.#db, order));
+      await this.#read([next], () => fetchLaneJobs(this.#db, order));
     }
     this.#isReadingLong = false;
   }
 
-  async #read(readings: Reading[], read: (orders: ReadOrder[]) => Promise<JobRow[]>): Promise<void> {
+  async #read(
+    readings: PendingFetch[],
+    read: (orders: FetchJobsQuery[]) => Promise<JobRow[]>,
+  ): Promise<void> {
     try {
       const rows = await read(readings.map(({ order }) => order));
       this.#outage.worked();

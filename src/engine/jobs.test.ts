@@ -2,12 +2,12 @@ import { afterAll, beforeEach, describe, expect, it } from "vitest";
 import { createTestDatabase } from "../../test/database.ts";
 import {
   addJobs,
+  type FetchJobsQuery,
+  fetchJobs,
+  fetchLaneJobs,
   findLanesWithJobs,
   type NewJob,
-  ownGroup,
-  type ReadOrder,
-  readJobs,
-  readJobsOf,
+  singleJobGroup,
 } from "./jobs.ts";
 
 const { database, drop } = await createTestDatabase();
@@ -24,18 +24,18 @@ const job = (lane: number, pos: number, grp: string, more: Partial<NewJob> = {})
 });
 const inAMinute = () => new Date(Date.now() + 60_000);
 
-const order = (lane: number, more: Partial<ReadOrder> = {}): ReadOrder => ({
+const order = (lane: number, more: Partial<FetchJobsQuery> = {}): FetchJobsQuery => ({
   ...{ lane, limit: 10, skip: [], only: null, lowest: false },
   ...more,
 });
 
 const readers = [
-  ["together with other lanes", readJobs],
-  ["alone", (db_: typeof db, orders: readonly ReadOrder[]) => readJobsOf(db_, orders[0] ?? order(0))],
+  ["together with other lanes", fetchJobs],
+  ["alone", (db_: typeof db, orders: readonly FetchJobsQuery[]) => fetchLaneJobs(db_, orders[0] ?? order(0))],
 ] as const;
 
 describe.each(readers)("jobs of a lane that is read %s", (_, read) => {
-  const positions = async (wanted: ReadOrder): Promise<number[]> => {
+  const positions = async (wanted: FetchJobsQuery): Promise<number[]> => {
     const rows = await read(db, [wanted]);
     return rows.sort((a, b) => a.prio - b.prio || a.pos - b.pos).map((row) => row.pos);
   };
@@ -56,8 +56,8 @@ describe.each(readers)("jobs of a lane that is read %s", (_, read) => {
   it("include the head of a group that is not due, but no row of its own group that is not due", async () => {
     await addJobs(db, [
       job(1, 1, "a", { run_at: inAMinute() }),
-      job(1, 2, ownGroup(7), { run_at: inAMinute() }),
-      job(1, 3, ownGroup(8)),
+      job(1, 2, singleJobGroup(7), { run_at: inAMinute() }),
+      job(1, 3, singleJobGroup(8)),
       job(1, 4, "a"),
     ]);
     const rows = await read(db, [order(1)]);
@@ -73,7 +73,7 @@ describe.each(readers)("jobs of a lane that is read %s", (_, read) => {
       [1, 2, 3].map((pos) => job(1, pos, `g${pos}`, { prio: 0 })),
     );
     await addJobs(db, [job(1, 8, "bulk", { prio: 2 }), job(1, 9, "bulk", { prio: 2 }), job(1, 7, "c")]);
-    const lowest = async (more: Partial<ReadOrder>): Promise<number[]> =>
+    const lowest = async (more: Partial<FetchJobsQuery>): Promise<number[]> =>
       (await read(db, [order(1, { limit: 1, ...more })])).filter((row) => row.lowest).map((row) => row.pos);
     expect(await lowest({})).toEqual([]);
     expect(await lowest({ lowest: true })).toEqual([8]);
@@ -86,7 +86,7 @@ describe.each(readers)("jobs of a lane that is read %s", (_, read) => {
 describe("jobs", () => {
   it("of several lanes are read in one statement, each with its own wish", async () => {
     await addJobs(db, [job(1, 1, "a"), job(1, 2, "b"), job(2, 1, "a"), job(2, 2, "b"), job(3, 1, "a")]);
-    const rows = await readJobs(db, [order(1, { limit: 1 }), order(2, { skip: ["a"] })]);
+    const rows = await fetchJobs(db, [order(1, { limit: 1 }), order(2, { skip: ["a"] })]);
     expect(rows.map((row) => [row.lane, row.pos]).sort()).toEqual([
       [1, 1],
       [2, 2],
@@ -95,7 +95,11 @@ describe("jobs", () => {
   });
 
   it("say of idle lanes whether there is something to look at", async () => {
-    await addJobs(db, [job(1, 1, "a"), job(2, 1, ownGroup(1), { run_at: inAMinute() }), job(3, 1, "a")]);
+    await addJobs(db, [
+      job(1, 1, "a"),
+      job(2, 1, singleJobGroup(1), { run_at: inAMinute() }),
+      job(3, 1, "a"),
+    ]);
     expect((await findLanesWithJobs(db, [1, 2, 4])).sort()).toEqual([1]);
   });
 
@@ -105,6 +109,6 @@ describe("jobs", () => {
     await addJobs(db, [job(1, 60_000, "free")]);
     await pool.query("analyze job");
     const skip = Array.from({ length: 2_000 }, (_, n) => `w${n}`);
-    expect((await readJobsOf(db, order(1, { skip }))).map((row) => row.pos)).toEqual([60_000]);
+    expect((await fetchLaneJobs(db, order(1, { skip }))).map((row) => row.pos)).toEqual([60_000]);
   });
 });

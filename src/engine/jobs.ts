@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { Db, Trx } from "../platform/db.ts";
-import { fewRows, KEPT_PLAN } from "../platform/kept-plans.ts";
-import { claimKey, heldLanes, type LaneClaim } from "./fence.ts";
+import { PREPARED_STATEMENT, rowCountHint } from "../platform/kept-plans.ts";
+import { type LaneEpoch, laneEpochKey, lockOwnedLanes } from "./fence.ts";
 
 export interface NewJob {
   lane: number;
@@ -20,14 +20,14 @@ export interface NewJob {
 const OWN_GROUP = "job:";
 
 /** A group of one job only: while it is not due the database leaves it out, so that it costs no memory. */
-export function ownGroup(id: string | number): string {
+export function singleJobGroup(id: string | number): string {
   return `${OWN_GROUP}${id}`;
 }
 
 /** Adds jobs in the caller's transaction; after the commit the caller wakes their lanes. */
 export async function addJobs(trx: Db | Trx, jobs: readonly NewJob[]): Promise<void> {
   if (jobs.length === 0) return;
-  await sql`${KEPT_PLAN}
+  await sql`${PREPARED_STATEMENT}
     insert into job (lane, prio, pos, grp, run_at, max_attempts, ref)
     select lane, prio, pos, grp, coalesce(run_at, now()), max_attempts, ref
     from jsonb_to_recordset(${JSON.stringify(jobs)}::jsonb) as added
@@ -40,7 +40,7 @@ export async function addJobs(trx: Db | Trx, jobs: readonly NewJob[]): Promise<v
 const DUE = sql`(run_at <= now() or grp not like ${sql.lit(`${OWN_GROUP}%`)})`;
 
 /** What is wanted from one lane: its first `limit` rows by `(prio, pos)` outside the groups of `skip`. */
-export interface ReadOrder {
+export interface FetchJobsQuery {
   lane: number;
   limit: number;
   skip: readonly string[];
@@ -67,9 +67,9 @@ export interface JobRow {
 const COLUMNS = sql`id, lane, prio, pos, grp, run_at, attempts, max_attempts, ref`;
 
 /** Reads several lanes in one statement; the rows come in no order. */
-export async function readJobs(db: Db, orders: readonly ReadOrder[]): Promise<JobRow[]> {
+export async function fetchJobs(db: Db, orders: readonly FetchJobsQuery[]): Promise<JobRow[]> {
   const outside = sql`lane = q.lane and grp <> all(q.skip) and (q.only is null or grp = any(q.only)) and ${DUE}`;
-  const { rows } = await sql<JobRow>`${KEPT_PLAN}
+  const { rows } = await sql<JobRow>`${PREPARED_STATEMENT}
     select j.*, extract(epoch from j.run_at - now())::float8 * 1000 as wait_ms
     from jsonb_to_recordset(${JSON.stringify(orders)}::jsonb) as q
       (lane bigint, "limit" integer, skip text[], "only" text[], lowest boolean)
@@ -78,7 +78,7 @@ export async function readJobs(db: Db, orders: readonly ReadOrder[]): Promise<Jo
 }
 
 /** As `readJobs`, of one lane: the groups to skip are constants here, which PostgreSQL looks up in a hash table. */
-export async function readJobsOf(db: Db, order: ReadOrder): Promise<JobRow[]> {
+export async function fetchLaneJobs(db: Db, order: FetchJobsQuery): Promise<JobRow[]> {
   const only = order.only ? sql`and grp = any(${order.only}::text[])` : sql``;
   const outside = sql`lane = ${order.lane} and grp <> all(${order.skip}::text[]) ${only} and ${DUE}`;
   const { rows } = await sql<JobRow>`
@@ -106,35 +106,39 @@ function wanted(outside: Fragment, limit: Fragment, lowest: Fragment): Fragment 
 
 /** Those of the lanes that have a job to look at. */
 export async function findLanesWithJobs(db: Db, lanes: readonly number[]): Promise<number[]> {
-  const { rows } = await sql<{ id: number }>`${KEPT_PLAN}
+  const { rows } = await sql<{ id: number }>`${PREPARED_STATEMENT}
     select id from unnest(${lanes}::bigint[]) as idle (id)
     where exists (select 1 from job where lane = idle.id and ${DUE})`.execute(db);
   return rows.map((row) => row.id);
 }
 
 /** Removes jobs whose lane is gone: whoever added them did not know it yet. */
-export async function dropOrphanedJobs(db: Db): Promise<void> {
+export async function deleteOrphanedJobs(db: Db): Promise<void> {
   await sql`delete from job where not exists (select from lane where lane.id = job.lane)`.execute(db);
 }
 
 /** The fate of one job row, to be written under the fence of its lane. */
-export interface Fate {
+export interface JobDisposition {
   job: number;
-  lane: LaneClaim;
+  lane: LaneEpoch;
   /** Null: the row is deleted. */
   again: { delay_ms: number; attempts: number; grp: string } | null;
 }
 
 /** Writes the fates in one statement; answers per fate whether its lane was still held, else nothing was written. */
-export async function writeFates(db: Db, node: string, fates: readonly Fate[]): Promise<boolean[]> {
-  const claims = new Map(fates.map((fate) => [claimKey(fate.lane), fate.lane]));
+export async function writeJobDispositions(
+  db: Db,
+  node: string,
+  fates: readonly JobDisposition[],
+): Promise<boolean[]> {
+  const claims = new Map(fates.map((fate) => [laneEpochKey(fate.lane), fate.lane]));
   const items = fates.map(({ job, lane, again }) => ({ job, lane: lane.id, epoch: lane.epoch, ...again }));
-  const { rows } = await sql<LaneClaim>`${KEPT_PLAN}
-    with held as materialized (${heldLanes(node, [...claims.values()])}),
+  const { rows } = await sql<LaneEpoch>`${PREPARED_STATEMENT}
+    with held as materialized (${lockOwnedLanes(node, [...claims.values()])}),
     fate as materialized (
       select item.* from jsonb_to_recordset(${JSON.stringify(items)}::jsonb) as item
         (job bigint, lane bigint, epoch bigint, delay_ms float8, attempts integer, grp text)
-      join held on held.id = item.lane and held.epoch = item.epoch ${fewRows(items)}
+      join held on held.id = item.lane and held.epoch = item.epoch ${rowCountHint(items)}
     ),
     ended as (delete from job using fate where job.id = fate.job and fate.grp is null),
     retried as (
@@ -143,6 +147,6 @@ export async function writeFates(db: Db, node: string, fates: readonly Fate[]): 
       from fate where job.id = fate.job and fate.grp is not null
     )
     select id, epoch from held`.execute(db);
-  const held = new Set(rows.map(claimKey));
-  return fates.map((fate) => held.has(claimKey(fate.lane)));
+  const held = new Set(rows.map(laneEpochKey));
+  return fates.map((fate) => held.has(laneEpochKey(fate.lane)));
 }

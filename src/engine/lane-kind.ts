@@ -20,7 +20,7 @@ export interface Job {
   readonly ref: unknown;
 }
 
-interface JobEndNotes {
+interface JobResultNotes {
   /** What this try says about the lane; only read where the kind has `probation`. */
   proven?: boolean;
   /** Start no further job of this lane for so many milliseconds. */
@@ -34,7 +34,7 @@ interface JobEndNotes {
  * `deleted` it also says that the row is gone. The other three are written by the engine, under the fence. A `retry`
  * with an `error` is logged as our bug; one that would be more than `max_attempts` becomes a `give_up`.
  */
-export type JobEnd = JobEndNotes &
+export type JobResult = JobResultNotes &
   (
     | { end: "settled"; deleted?: boolean }
     | { end: "done" }
@@ -59,7 +59,7 @@ export interface LaneKind {
   /** Called at the start of every node with this role, before it takes lanes. A throw fails the start. */
   prepare?(): Promise<void>;
   /** Throws only for a bug of ours: it is logged and the job tried again later. */
-  run(job: Job): Promise<JobEnd>;
+  run(job: Job): Promise<JobResult>;
   /** The lane is ours from now on; its jobs start when this resolves. Sixteen at once per node at most. A throw is logged and it is called again. */
   taken?(lane: Lane): Promise<void>;
   /** The lane is ours no longer: stop acting for it at once. Can be called while `taken` still runs. */

@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
-import type { JobRow, ReadOrder } from "./jobs.ts";
+import type { FetchJobsQuery, JobRow } from "./jobs.ts";
 import type { LaneKind } from "./lane-kind.ts";
-import { LaneWork } from "./lane-work.ts";
+import { OwnedLane } from "./lane-work.ts";
 
-function createWork(options: Partial<LaneKind> = {}): LaneWork {
+function createWork(options: Partial<LaneKind> = {}): OwnedLane {
   const kind = { kind: "k", role: "worker" as const, width: 4, run: async () => ({ end: "done" as const }) };
-  const work = new LaneWork({ id: 1, kind: "k", key: "1", epoch: 1 }, { ...kind, ...options });
+  const work = new OwnedLane({ id: 1, kind: "k", key: "1", epoch: 1 }, { ...kind, ...options });
   work.isOpen = true;
   return work;
 }
@@ -30,14 +30,14 @@ function row(pos: number, grp: string, extra: Partial<JobRow> = {}): JobRow {
 }
 
 /** Answers the reading as the database would. */
-function answer(work: LaneWork, rows: JobRow[], order: ReadOrder = work.beginReading()): void {
+function answer(work: OwnedLane, rows: JobRow[], order: FetchJobsQuery = work.beginReading()): void {
   const wanted = rows.filter(
     (one) => !order.skip.includes(one.grp) && (order.only?.includes(one.grp) ?? true),
   );
   work.took(wanted.slice(0, order.limit), order.limit);
 }
 
-function startAll(work: LaneWork): number[] {
+function startAll(work: OwnedLane): number[] {
   const started: number[] = [];
   for (let job = work.canTurn() && work.start(); job; job = work.canTurn() && work.start())
     started.push(job.pos);

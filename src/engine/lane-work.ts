@@ -1,12 +1,12 @@
 import { performance } from "node:perf_hooks";
-import type { JobRow, ReadOrder } from "./jobs.ts";
+import type { FetchJobsQuery, JobRow } from "./jobs.ts";
 import type { Job, Lane, LaneKind } from "./lane-kind.ts";
 
 /** Every tenth pick of a lane goes to its lowest priority. */
 const LOWEST_EVERY = 10;
 
 /** What this node knows in memory of one lane that it owns. After a take-over the rows tell it all again. */
-export class LaneWork {
+export class OwnedLane {
   readonly lane: Lane;
   readonly kind: LaneKind;
   /** Stands in the queue of its picker. */
@@ -107,7 +107,7 @@ export class LaneWork {
   }
 
   /** Begins a reading; ends with `took` or `readingFailed`. */
-  beginReading(): ReadOrder {
+  beginReading(): FetchJobsQuery {
     const free = this.#slots();
     const isPaused = this.#isPaused();
     // During a pause it is not read anew.

@@ -3,9 +3,16 @@ import { afterAll, beforeEach, describe, expect, it } from "vitest";
 import { createTestDatabase } from "../../test/database.ts";
 import { createGate } from "../../test/gate.ts";
 import { openDatabase } from "../platform/db.ts";
-import { heldLanes } from "./fence.ts";
-import { writeFates } from "./jobs.ts";
-import { addLane, releaseLanes, removeLane, type TakeOrder, takeLanes, tidyNodes } from "./lanes.ts";
+import { lockOwnedLanes } from "./fence.ts";
+import { writeJobDispositions } from "./jobs.ts";
+import {
+  addLane,
+  type ClaimLanesQuery,
+  claimLanes,
+  deleteStaleNodes,
+  releaseLanes,
+  removeLane,
+} from "./lanes.ts";
 
 const { url, database, drop } = await createTestDatabase();
 const { db, pool } = database;
@@ -15,7 +22,7 @@ beforeEach(async () => {
   await pool.query("truncate node, lane, job");
 });
 
-const order = (node: string, more: Partial<TakeOrder> = {}): TakeOrder => ({
+const order = (node: string, more: Partial<ClaimLanesQuery> = {}): ClaimLanesQuery => ({
   ...{ node, kinds: ["k"], dead: [], own: false, except: [], limit: 50 },
   ...more,
 });
@@ -54,11 +61,11 @@ describe("lanes", () => {
 
   it("are taken when nobody owns them, under a higher epoch each time, and no more than asked for", async () => {
     await addLanes(3);
-    const first = await takeLanes(db, order("a", { limit: 2 }));
+    const first = await claimLanes(db, order("a", { limit: 2 }));
     expect(first.map((lane) => lane.epoch)).toEqual([1, 1]);
-    expect(await takeLanes(db, order("b"))).toHaveLength(1);
+    expect(await claimLanes(db, order("b"))).toHaveLength(1);
     await releaseLanes(db, "a");
-    const again = await takeLanes(db, order("b"));
+    const again = await claimLanes(db, order("b"));
     expect(again.map((lane) => lane.epoch)).toEqual([2, 2]);
   });
 
@@ -67,15 +74,15 @@ describe("lanes", () => {
     const foreign = await addLane(db, "foreign kind", "1");
     const free = await addLane(db, "k", "free");
     await addNode("living", false);
-    expect(await takeLanes(db, order("a", { except: [free] }))).toEqual([]);
-    expect(await takeLanes(db, order("a", { among: [foreign] }))).toEqual([]);
-    expect(await takeLanes(db, order("a", { among: [free] }))).toHaveLength(1);
+    expect(await claimLanes(db, order("a", { except: [free] }))).toEqual([]);
+    expect(await claimLanes(db, order("a", { among: [foreign] }))).toEqual([]);
+    expect(await claimLanes(db, order("a", { among: [free] }))).toHaveLength(1);
   });
 
   it("of an earlier boot of the same node are taken only when told to", async () => {
     await addLanes(2, "a");
-    expect(await takeLanes(db, order("a"))).toEqual([]);
-    expect(await takeLanes(db, order("a", { own: true }))).toHaveLength(2);
+    expect(await claimLanes(db, order("a"))).toEqual([]);
+    expect(await claimLanes(db, order("a", { own: true }))).toHaveLength(2);
   });
 });
 
@@ -95,11 +102,11 @@ describe("two who take over the lanes of a dead node", () => {
     const keeper = await pool.connect();
     try {
       await keeper.query("select pg_advisory_lock(4711)");
-      const second = takeLanes(slow.db, order("b", { dead: ["gone"] }));
+      const second = claimLanes(slow.db, order("b", { dead: ["gone"] }));
       const isWaiting = () =>
         pool.query("select from pg_locks where locktype = 'advisory' and objid = 4711 and not granted");
       await expect.poll(async () => (await isWaiting()).rowCount).toBe(1);
-      const first = await takeLanes(db, order("a", { dead: ["gone"] }));
+      const first = await claimLanes(db, order("a", { dead: ["gone"] }));
       await keeper.query("select pg_advisory_unlock(4711)");
       expect([first.length, (await second).length]).toEqual([10, 0]);
       expect((await pool.query("select distinct owner, epoch from lane")).rows).toEqual([
@@ -119,7 +126,7 @@ describe("two who take over the lanes of a dead node", () => {
     const got: number[] = [];
     const take = async (node: string): Promise<void> => {
       for (let lanes = [{ id: 0 }]; lanes.length > 0; ) {
-        lanes = await takeLanes(db, order(node, { dead: ["gone"], limit: 7 }));
+        lanes = await claimLanes(db, order(node, { dead: ["gone"], limit: 7 }));
         got.push(...lanes.map((lane) => lane.id));
       }
     };
@@ -133,14 +140,14 @@ describe("two who take over the lanes of a dead node", () => {
     await addNode("gone", true);
     await addLanes(3, "gone");
     await pool.query("update node set dead = false, boot = 2");
-    expect(await takeLanes(db, order("a", { dead: ["gone"] }))).toEqual([]);
+    expect(await claimLanes(db, order("a", { dead: ["gone"] }))).toEqual([]);
   });
 });
 
 describe("the fence", () => {
   it("refuses the write of an owner whose lane was taken, and of an old epoch beside a new one", async () => {
     await addLanes(2);
-    const [first, second] = await takeLanes(db, order("a"));
+    const [first, second] = await claimLanes(db, order("a"));
     if (!first || !second) throw new Error("no lanes");
     const jobs = [await addJob(first.id), await addJob(second.id)] as const;
     await pool.query("update lane set owner = 'b', epoch = epoch + 1 where id = $1", [first.id]);
@@ -148,7 +155,7 @@ describe("the fence", () => {
       { job: jobs[0], lane: first, again: null },
       { job: jobs[1], lane: second, again: null },
     ];
-    expect(await writeFates(db, "a", fates)).toEqual([false, true]);
+    expect(await writeJobDispositions(db, "a", fates)).toEqual([false, true]);
     expect((await pool.query("select id from job")).rows).toEqual([{ id: jobs[0] }]);
 
     await pool.query("update lane set owner = 'a', epoch = epoch + 1 where id = $1", [first.id]);
@@ -161,7 +168,7 @@ describe("the fence", () => {
         again: { delay_ms: 60_000, attempts: 4, grp: "job:1" },
       },
     ];
-    expect(await writeFates(db, "a", mixed)).toEqual([false, true]);
+    expect(await writeJobDispositions(db, "a", mixed)).toEqual([false, true]);
     const { rows } = await pool.query(
       "select id, attempts, grp, run_at > now() + interval '50 s' as later from job",
     );
@@ -174,34 +181,34 @@ describe("the fence", () => {
   it("keeps a lane from being taken until the write of its owner is committed", async () => {
     await addNode("a", true);
     await addLanes(1);
-    const [lane] = await takeLanes(db, order("a"));
+    const [lane] = await claimLanes(db, order("a"));
     if (!lane) throw new Error("no lane");
     const isHeld = createGate();
     const mayCommit = createGate();
     const write = db.transaction().execute(async (trx) => {
-      const { rows } = await heldLanes("a", [lane]).execute(trx);
+      const { rows } = await lockOwnedLanes("a", [lane]).execute(trx);
       isHeld.open();
       await mayCommit.opened;
       return rows;
     });
     await isHeld.opened;
-    expect(await takeLanes(db, order("b", { dead: ["a"] }))).toEqual([]);
+    expect(await claimLanes(db, order("b", { dead: ["a"] }))).toEqual([]);
     mayCommit.open();
     expect(await write).toEqual([{ id: lane.id, epoch: 1 }]);
-    expect(await takeLanes(db, order("b", { dead: ["a"] }))).toHaveLength(1);
-    expect(await heldLanes("a", [lane]).execute(db)).toMatchObject({ rows: [] });
+    expect(await claimLanes(db, order("b", { dead: ["a"] }))).toHaveLength(1);
+    expect(await lockOwnedLanes("a", [lane]).execute(db)).toMatchObject({ rows: [] });
   });
 
   it("lets batches over the same lanes in any order pass without a deadlock, beside take-overs and releases", async () => {
     await addLanes(200);
     let owner = "a";
-    let lanes = await takeLanes(db, order(owner, { limit: 200 }));
+    let lanes = await claimLanes(db, order(owner, { limit: 200 }));
     let isOver = false;
     const write = async (turn: number): Promise<number> => {
       let written = 0;
       for (; !isOver; written++) {
         const shuffled = [...lanes].sort(() => Math.sin(written + turn) - Math.random());
-        await writeFates(
+        await writeJobDispositions(
           db,
           owner,
           await Promise.all(shuffled.map((lane) => ({ job: 0, lane, again: null }))),
@@ -213,7 +220,7 @@ describe("the fence", () => {
     for (let turn = 0; turn < 60; turn++) {
       await releaseLanes(db, owner);
       owner = owner === "a" ? "b" : "a";
-      lanes = await takeLanes(db, order(owner, { limit: 200 }));
+      lanes = await claimLanes(db, order(owner, { limit: 200 }));
     }
     isOver = true;
     for (const written of await Promise.all(writers)) expect(written).toBeGreaterThan(0);
@@ -223,16 +230,16 @@ describe("the fence", () => {
 describe("what is left of nodes", () => {
   it("lets the lanes of an owner without a row be taken", async () => {
     await addLanes(2, "vanished");
-    await tidyNodes(db);
+    await deleteStaleNodes(db);
     expect((await pool.query("select id, dead from node")).rows).toEqual([{ id: "vanished", dead: true }]);
-    expect(await takeLanes(db, order("a", { dead: ["vanished"] }))).toHaveLength(2);
+    expect(await claimLanes(db, order("a", { dead: ["vanished"] }))).toHaveLength(2);
   });
 
   it("is removed a day after the last start, when no lane names it any more", async () => {
     for (const id of ["old", "old with a lane", "living", "young"]) await addNode(id, id !== "living");
     await pool.query("update node set started_at = now() - interval '25 hours' where id <> 'young'");
     await addLanes(1, "old with a lane");
-    await tidyNodes(db);
+    await deleteStaleNodes(db);
     const { rows } = await pool.query("select id from node order by id");
     expect(rows.map((row) => row.id)).toEqual(["living", "old with a lane", "young"]);
   });

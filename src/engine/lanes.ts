@@ -21,7 +21,7 @@ export async function removeLane(trx: Db | Trx, id: number): Promise<void> {
   await sql`delete from lane where id = ${id}`.execute(trx);
 }
 
-export interface TakeOrder {
+export interface ClaimLanesQuery {
   node: string;
   kinds: readonly string[];
   /** Nodes that were seen dead. */
@@ -36,7 +36,7 @@ export interface TakeOrder {
 }
 
 /** Takes lanes that nobody owns, or that belong to the dead; every taking raises the epoch. */
-export async function takeLanes(db: Db, order: TakeOrder): Promise<Lane[]> {
+export async function claimLanes(db: Db, order: ClaimLanesQuery): Promise<Lane[]> {
   const own = order.own ? [order.node] : [];
   if (order.dead.length === 0) return takeFrom(db, order, own);
   return db.transaction().execute(async (trx) => {
@@ -47,7 +47,7 @@ export async function takeLanes(db: Db, order: TakeOrder): Promise<Lane[]> {
   });
 }
 
-async function takeFrom(db: Db | Trx, order: TakeOrder, owners: readonly string[]): Promise<Lane[]> {
+async function takeFrom(db: Db | Trx, order: ClaimLanesQuery, owners: readonly string[]): Promise<Lane[]> {
   const among = order.among ? sql`and id = any(${order.among}::bigint[])` : sql``;
   // Only the lane's own columns are tested: of a joined row the version after a lock wait would not be seen.
   const { rows } = await sql<Lane>`
@@ -77,7 +77,7 @@ export async function releaseLanes(
 }
 
 /** Owners without a row become dead nodes, so that their lanes can be taken; the long dead without a lane are removed. */
-export async function tidyNodes(db: Db): Promise<void> {
+export async function deleteStaleNodes(db: Db): Promise<void> {
   await sql`
     insert into node (id, boot, dead, roles)
     select distinct owner, 0, true, '{}'::text[] from lane

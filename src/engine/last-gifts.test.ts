@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { LastGifts } from "./last-gifts.ts";
+import { RebalanceBackoff } from "./last-gifts.ts";
 
 const MINUTE = 60_000;
 
 describe("the last gifts", () => {
   it("are followed at once when they were taken", () => {
-    const gifts = new LastGifts();
+    const gifts = new RebalanceBackoff();
     expect(gifts.mayGive("k", ["b 1"], 0)).toBe(true);
     gifts.gave("k", [1, 2], ["b 1"], 0);
     expect(gifts.untaken("k")).toEqual([1, 2]);
@@ -16,7 +16,7 @@ describe("the last gifts", () => {
   });
 
   it("are followed after a wait that doubles from one minute to ten, while nobody takes them", () => {
-    const gifts = new LastGifts();
+    const gifts = new RebalanceBackoff();
     let now = 0;
     for (const minutes of [1, 2, 4, 8, 10, 10]) {
       gifts.gave("k", [1], ["b 1", "c 1"], now);
@@ -30,7 +30,7 @@ describe("the last gifts", () => {
   });
 
   it.each([[["b 2"]], [["b 1", "c 1"]]])("are followed at once when the others are %j now", (others) => {
-    const gifts = new LastGifts();
+    const gifts = new RebalanceBackoff();
     gifts.gave("k", [1], ["b 1"], 0);
     gifts.gave("k", [1], ["b 1"], MINUTE);
     expect(gifts.mayGive("k", others, MINUTE)).toBe(true);
@@ -39,7 +39,7 @@ describe("the last gifts", () => {
   });
 
   it("of one kind say nothing of another", () => {
-    const gifts = new LastGifts();
+    const gifts = new RebalanceBackoff();
     gifts.gave("k", [1], ["b 1"], 0);
     expect(gifts.mayGive("other", ["b 1"], 0)).toBe(true);
   });

@@ -1,7 +1,7 @@
 const FIRST_WAIT_MS = 60_000;
 const LONGEST_WAIT_MS = 600_000;
 
-interface Gift {
+interface LastHandover {
   lanes: readonly number[];
   /** The nodes that could have taken them. */
   to: string;
@@ -13,8 +13,8 @@ interface Gift {
  * The last gift of each kind of lane that nobody was seen to take. A living node may take nothing (it is too busy, or its
  * version does not know the kind), so the next gift to the same nodes waits, each time twice as long.
  */
-export class LastGifts {
-  readonly #byKind = new Map<string, Gift>();
+export class RebalanceBackoff {
+  readonly #byKind = new Map<string, LastHandover>();
 
   gave(kind: string, lanes: readonly number[], nodes: readonly string[], now: number): void {
     const before = this.#byKind.get(kind);

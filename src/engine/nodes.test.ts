@@ -2,8 +2,8 @@ import { afterAll, afterEach, describe, expect, it } from "vitest";
 import { type Cable, layCable } from "../../test/cable.ts";
 import { createEngineStory } from "../../test/engine-story.ts";
 import { createGate } from "../../test/gate.ts";
-import { isDatabaseAway } from "../platform/db.ts";
-import type { Engine, EngineOptions, Job, JobEnd, LaneKind } from "./engine.ts";
+import { isDatabaseUnavailable } from "../platform/db.ts";
+import type { Engine, EngineOptions, Job, JobResult, LaneKind } from "./engine.ts";
 
 const story = await createEngineStory();
 const { database } = story;
@@ -15,7 +15,7 @@ afterEach(async () => {
 });
 afterAll(story.close);
 
-const DONE: JobEnd = { end: "done" };
+const DONE: JobResult = { end: "done" };
 const [AWAY, BACK] = ["the database is away", "the database answers again"];
 const CHANGES = [AWAY, BACK];
 // Longer than a busy machine lets this process stand still, so that nobody is dead who was not cut off.
@@ -28,7 +28,7 @@ interface Ledger {
   lost: string[];
 }
 
-function createLedger(node: string, run?: (job: Job) => Promise<JobEnd>): Ledger {
+function createLedger(node: string, run?: (job: Job) => Promise<JobResult>): Ledger {
   const ran: string[] = [];
   const lost: string[] = [];
   const kind: LaneKind = {
@@ -169,7 +169,7 @@ describe("a node that lost sight of the database", () => {
     cable.silence();
     await story.add(lane, [{}]);
     engine.wake([lane]);
-    expect(await held.query("select 1").catch(isDatabaseAway)).toBe(true);
+    expect(await held.query("select 1").catch(isDatabaseUnavailable)).toBe(true);
     held.release();
     await expect.poll(() => a.lost).toContain("one");
     cable.mend();
@@ -185,8 +185,8 @@ describe("a node that lost sight of the database", () => {
       const [held, idle] = [await pool.connect(), await pool.connect()];
       cable.silence();
       cable.mend();
-      expect(await held.query("select 1").catch(isDatabaseAway)).toBe(true);
-      expect(await idle.query("select 1").catch(isDatabaseAway)).toBe(true);
+      expect(await held.query("select 1").catch(isDatabaseUnavailable)).toBe(true);
+      expect(await idle.query("select 1").catch(isDatabaseUnavailable)).toBe(true);
       for (const client of [held, idle]) client.release();
       const { beat } = await nodeRow("a");
       await expect.poll(async () => (await nodeRow("a")).beat).toBeGreaterThan(beat);

@@ -1,19 +1,19 @@
 import { performance } from "node:perf_hooks";
 import type { Database } from "../platform/db.ts";
 import type { Log } from "../platform/log.ts";
-import { BeatConnection } from "./beat-connection.ts";
-import { BeatWatch, type NodeRow } from "./beat-watch.ts";
-import { CHANNEL } from "./hints.ts";
-import { Outage } from "./outage.ts";
+import { HeartbeatConnection } from "./beat-connection.ts";
+import { FailureDetector, type NodeRow } from "./beat-watch.ts";
+import { NOTIFY_CHANNEL } from "./hints.ts";
+import { DatabaseAvailability } from "./outage.ts";
 
 /**
  * A node closes itself when its beats have gone unanswered for `selfFenceMs`, and has let go of its sessions 1.5 s later,
  * before it can be declared dead. The fourth look at a beat that stands still comes 12 s after the first less the time of
  * an answer: a second is left for that.
  */
-export const NODE_TIMES = { beatMs: 3_000, deadAfterMs: 11_000, selfFenceMs: 9_000 };
+export const NODE_TIMING = { beatMs: 3_000, deadAfterMs: 11_000, selfFenceMs: 9_000 };
 
-export interface NodeOptions {
+export interface ClusterMemberOptions {
   /** Beats have a connection of their own; when one fails, the others are suspected of silence. */
   database: Pick<Database, "url" | "suspect">;
   log: Log;
@@ -33,15 +33,15 @@ export interface NodeOptions {
 }
 
 /** This node among the others: beats, sees the beats of the others, and knows when it may act no longer. */
-export class BeatingNode {
+export class ClusterMember {
   readonly id: string;
   boot = 0;
   /** A later boot of the same process has sessions behind it. */
   readonly #memoryAtStart = process.memoryUsage.rss();
-  readonly #options: NodeOptions;
-  readonly #watch: BeatWatch;
-  readonly #connection: BeatConnection;
-  readonly #outage: Outage;
+  readonly #options: ClusterMemberOptions;
+  readonly #watch: FailureDetector;
+  readonly #connection: HeartbeatConnection;
+  readonly #outage: DatabaseAvailability;
   /** For the answer to a beat. */
   readonly #timeoutMs: number;
   #goodBeatAt = Number.NEGATIVE_INFINITY;
@@ -53,15 +53,15 @@ export class BeatingNode {
   #next: NodeJS.Timeout | undefined;
   #beating: Promise<void> = Promise.resolve();
 
-  constructor(options: NodeOptions) {
+  constructor(options: ClusterMemberOptions) {
     this.id = options.id;
     this.#options = options;
     this.#timeoutMs = Math.max(options.beatMs, 1_000);
-    this.#watch = new BeatWatch(options.id, options.deadAfterMs);
-    this.#outage = new Outage(options.log, "beat");
-    this.#connection = new BeatConnection({
+    this.#watch = new FailureDetector(options.id, options.deadAfterMs);
+    this.#outage = new DatabaseAvailability(options.log, "beat");
+    this.#connection = new HeartbeatConnection({
       url: options.database.url,
-      channel: CHANNEL,
+      channel: NOTIFY_CHANNEL,
       timeoutMs: this.#timeoutMs,
       onNotice: options.onNotice,
       onLost: () => this.#beatLater(0),
@@ -108,7 +108,7 @@ export class BeatingNode {
   }
 
   async notify(payload: string): Promise<void> {
-    await this.#connection.query("select pg_notify($1, $2)", [CHANNEL, payload]);
+    await this.#connection.query("select pg_notify($1, $2)", [NOTIFY_CHANNEL, payload]);
   }
 
   /** Beats no more; what is left in the database says that this boot is over. */

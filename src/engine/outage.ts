@@ -1,13 +1,13 @@
 import { performance } from "node:perf_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
-import { isDatabaseAway } from "../platform/db.ts";
+import { isDatabaseUnavailable } from "../platform/db.ts";
 import type { Log } from "../platform/log.ts";
 
 const SHORTEST_WAIT_MS = 100;
 const LONGEST_WAIT_MS = 2_000;
 
 /** What one user of the database knows of its absence: one log line per change, and how long to wait meanwhile. */
-export class Outage {
+export class DatabaseAvailability {
   readonly #log: Log;
   readonly #user: string;
   #awaySince: number | undefined;
@@ -26,7 +26,7 @@ export class Outage {
 
   /** Takes note of a failure. Anything but an absent database is logged each time. */
   note(error: unknown): void {
-    if (!isDatabaseAway(error)) {
+    if (!isDatabaseUnavailable(error)) {
       this.#log.error({ err: error, name: this.#user }, "a statement of the engine failed");
     } else if (this.#awaySince === undefined) {
       this.#awaySince = performance.now();

@@ -2,8 +2,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Log } from "../platform/log.ts";
 import { Semaphore } from "../platform/semaphore.ts";
 import type { Lane } from "./lane-kind.ts";
-import { LaneWork } from "./lane-work.ts";
-import type { Picker } from "./picker.ts";
+import { OwnedLane } from "./lane-work.ts";
+import type { LaneDispatcher } from "./picker.ts";
 
 const LONGEST_RETRY_MS = 30_000;
 /** A thousand lanes of a dead node must not ask the database all at once. */
@@ -12,16 +12,16 @@ const OPENED_AT_ONCE = 16;
 /** The lanes that this node owns, from their taking to the last job that still runs after their loss. */
 export class OwnedLanes {
   readonly #log: Log;
-  readonly #pickers: ReadonlyMap<string, Picker>;
-  readonly #byId = new Map<number, LaneWork>();
-  readonly #byKey = new Map<string, LaneWork>();
+  readonly #pickers: ReadonlyMap<string, LaneDispatcher>;
+  readonly #byId = new Map<number, OwnedLane>();
+  readonly #byKey = new Map<string, OwnedLane>();
   readonly #closing = new Set<number>();
   readonly #opening = new Semaphore(OPENED_AT_ONCE);
 
   readonly #closed: () => void;
 
   /** `closed` is called when a lost lane has come to rest and may be taken again. */
-  constructor(log: Log, pickers: ReadonlyMap<string, Picker>, closed: () => void) {
+  constructor(log: Log, pickers: ReadonlyMap<string, LaneDispatcher>, closed: () => void) {
     this.#log = log;
     this.#pickers = pickers;
     this.#closed = closed;
@@ -34,7 +34,7 @@ export class OwnedLanes {
     }
   }
 
-  get(id: number): LaneWork | undefined {
+  get(id: number): OwnedLane | undefined {
     return this.#byId.get(id);
   }
 
@@ -42,7 +42,7 @@ export class OwnedLanes {
     return this.#byKey.get(keyOf({ kind, key }))?.lane;
   }
 
-  all(): LaneWork[] {
+  all(): OwnedLane[] {
     return [...this.#byId.values()];
   }
 
@@ -56,12 +56,12 @@ export class OwnedLanes {
   }
 
   /** Gives the lane its turns. */
-  offer(work: LaneWork): void {
+  offer(work: OwnedLane): void {
     this.#pickers.get(work.lane.kind)?.offer(work);
   }
 
   /** Forgets the lane at once; resolves when the feature has let go of it. */
-  async close(work: LaneWork): Promise<void> {
+  async close(work: OwnedLane): Promise<void> {
     if (work.isClosed) return;
     const { lane } = work;
     work.close();
@@ -93,17 +93,17 @@ export class OwnedLanes {
     await Promise.all(this.all().map((work) => this.close(work)));
   }
 
-  #adoptOne(lane: Lane, picker: Picker): void {
+  #adoptOne(lane: Lane, picker: LaneDispatcher): void {
     const before = this.#byId.get(lane.id);
     // It changed hands and came back unnoticed: once the old one is at rest it is taken anew.
     if (before) return void this.close(before);
-    const work = new LaneWork(lane, picker.kind);
+    const work = new OwnedLane(lane, picker.kind);
     this.#byId.set(lane.id, work);
     this.#byKey.set(keyOf(lane), work);
     void this.#open(work);
   }
 
-  async #open(work: LaneWork): Promise<void> {
+  async #open(work: OwnedLane): Promise<void> {
     for (let waitMs = 1_000; !work.isClosed; waitMs = Math.min(waitMs * 2, LONGEST_RETRY_MS)) {
       try {
         if (work.kind.taken) await this.#opening.use(1, () => this.#tellTaken(work));
@@ -116,11 +116,11 @@ export class OwnedLanes {
     }
   }
 
-  async #tellTaken({ kind, lane, isClosed }: LaneWork): Promise<void> {
+  async #tellTaken({ kind, lane, isClosed }: OwnedLane): Promise<void> {
     if (!isClosed) await kind.taken?.(lane);
   }
 
-  async #tellLost(work: LaneWork): Promise<void> {
+  async #tellLost(work: OwnedLane): Promise<void> {
     try {
       await work.kind.lost?.(work.lane);
     } catch (error) {

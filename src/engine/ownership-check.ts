@@ -1,15 +1,15 @@
 import type { Db } from "../platform/db.ts";
 import { findLostLanes } from "./fence.ts";
-import type { LaneWork } from "./lane-work.ts";
-import { releaseLanes, tidyNodes } from "./lanes.ts";
-import type { Outage } from "./outage.ts";
+import type { OwnedLane } from "./lane-work.ts";
+import { deleteStaleNodes, releaseLanes } from "./lanes.ts";
+import type { DatabaseAvailability } from "./outage.ts";
 import type { OwnedLanes } from "./owned-lanes.ts";
 
 export interface OwnershipCheckOptions {
   db: Db;
   node: string;
   owned: OwnedLanes;
-  outage: Outage;
+  outage: DatabaseAvailability;
   /** Kinds whose role this node has. */
   kinds(): string[];
   /** Whether earlier boots of this node are gone for sure. */
@@ -27,7 +27,7 @@ export class OwnershipCheck {
   async checkAll(): Promise<void> {
     const { db, node, owned, outage, kinds, isPredecessorGone } = this.#options;
     try {
-      await tidyNodes(db);
+      await deleteStaleNodes(db);
       // An earlier boot may have had roles that this one has not.
       if (isPredecessorGone()) await releaseLanes(db, node, { keep: kinds() });
     } catch (error) {
@@ -37,7 +37,7 @@ export class OwnershipCheck {
   }
 
   /** Closes those that are not ours any more, or are no more at all. */
-  async check(works: readonly LaneWork[]): Promise<void> {
+  async check(works: readonly OwnedLane[]): Promise<void> {
     const { db, node, owned, outage } = this.#options;
     if (works.length === 0) return;
     try {

@@ -1,53 +1,53 @@
 import { performance } from "node:perf_hooks";
 import type { Db } from "../platform/db.ts";
 import type { Log } from "../platform/log.ts";
-import { Fifo } from "./fifo.ts";
-import { JobReader } from "./job-reader.ts";
-import { type Fate, writeFates } from "./jobs.ts";
+import { FifoQueue } from "./fifo.ts";
+import { JobFetcher } from "./job-reader.ts";
+import { type JobDisposition, writeJobDispositions } from "./jobs.ts";
 import type { Job, LaneKind } from "./lane-kind.ts";
-import type { LaneWork } from "./lane-work.ts";
-import type { Outage } from "./outage.ts";
-import { type Ending, fateOf, runJob, waitMsOf } from "./run-job.ts";
-import { createWriter, type Writer } from "./writer.ts";
+import type { OwnedLane } from "./lane-work.ts";
+import type { DatabaseAvailability } from "./outage.ts";
+import { dispositionOf, type JobRunResult, millisecondsUntil, runJob } from "./run-job.ts";
+import { type BatchWriter, createBatchWriter } from "./writer.ts";
 
 const PROBATION_BUDGET = 256;
 const UNTRIED_WAIT_MS = 1_000;
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
-export interface PickerOptions {
+export interface LaneDispatcherOptions {
   db: Db;
   node: string;
   log: Log;
-  outage: Outage;
+  outage: DatabaseAvailability;
   /** Whether jobs may be started now. */
   mayStart(): boolean;
   /** A fenced write did not find the lane any more. */
-  onLost(work: LaneWork): void;
+  onLost(work: OwnedLane): void;
 }
 
 /** Runs the jobs of all lanes of one kind: round robin, within the budget of this node. */
-export class Picker {
+export class LaneDispatcher {
   readonly kind: LaneKind;
-  readonly #options: PickerOptions;
-  readonly #reader: JobReader;
-  readonly #fates: Writer<Fate, boolean>;
-  readonly #proven = new Fifo<LaneWork>();
-  readonly #unproven = new Fifo<LaneWork>();
+  readonly #options: LaneDispatcherOptions;
+  readonly #reader: JobFetcher;
+  readonly #fates: BatchWriter<JobDisposition, boolean>;
+  readonly #proven = new FifoQueue<OwnedLane>();
+  readonly #unproven = new FifoQueue<OwnedLane>();
   readonly #running = new Set<Promise<void>>();
   /** Jobs in flight and lanes being read, by which part of the budget they use. */
   readonly #used = { proven: 0, unproven: 0 };
-  readonly #reading = new Map<LaneWork, "proven" | "unproven">();
+  readonly #reading = new Map<OwnedLane, "proven" | "unproven">();
   readonly #budget: number;
   #isUnprovensTurn = false;
   #isPumpDue = false;
 
-  constructor(kind: LaneKind, options: PickerOptions) {
+  constructor(kind: LaneKind, options: LaneDispatcherOptions) {
     this.kind = kind;
     this.#options = options;
     this.#budget = kind.budget ?? (kind.probation ? PROBATION_BUDGET : Number.POSITIVE_INFINITY);
-    this.#reader = new JobReader(options.db, options.outage, (work) => this.#wasRead(work));
-    this.#fates = createWriter({
-      write: (fates) => writeFates(options.db, options.node, fates),
+    this.#reader = new JobFetcher(options.db, options.outage, (work) => this.#wasRead(work));
+    this.#fates = createBatchWriter({
+      write: (fates) => writeJobDispositions(options.db, options.node, fates),
       maxBatch: 200,
     });
   }
@@ -57,7 +57,7 @@ export class Picker {
   }
 
   /** Gives the lane its turns as long as it has use for them. */
-  offer(work: LaneWork): void {
+  offer(work: OwnedLane): void {
     this.#setTimer(work);
     if (work.isQueued || !work.canTurn()) return;
     work.isQueued = true;
@@ -81,7 +81,7 @@ export class Picker {
     });
   }
 
-  #nextInTurn(): LaneWork | undefined {
+  #nextInTurn(): OwnedLane | undefined {
     const used = this.#used.proven + this.#used.unproven;
     if (used >= this.#budget) return undefined;
     const hasRoomForUnproven = this.#used.unproven < Math.max(1, Math.floor(this.#budget / 4));
@@ -91,7 +91,7 @@ export class Picker {
     return this.#proven.shift() ?? this.#unproven.shift();
   }
 
-  #giveTurn(work: LaneWork): void {
+  #giveTurn(work: OwnedLane): void {
     work.isQueued = false;
     if (!work.canTurn()) return;
     const part = work.isProven ? "proven" : "unproven";
@@ -112,7 +112,7 @@ export class Picker {
     this.offer(work);
   }
 
-  #wasRead(work: LaneWork): void {
+  #wasRead(work: OwnedLane): void {
     const part = this.#reading.get(work);
     this.#reading.delete(work);
     if (part) this.#used[part] -= 1;
@@ -120,7 +120,7 @@ export class Picker {
     this.pump();
   }
 
-  async #perform(work: LaneWork, job: Job): Promise<void> {
+  async #perform(work: OwnedLane, job: Job): Promise<void> {
     const ending = await runJob(this.kind, job, this.#options.log);
     if (ending.end === "give_up") {
       const about = {
@@ -131,7 +131,7 @@ export class Picker {
       };
       this.#options.log.warn(about, "a job was given up");
     }
-    const isHeld = await this.#write(work, fateOf(job, ending));
+    const isHeld = await this.#write(work, dispositionOf(job, ending));
     if (ending.proven !== undefined && this.kind.probation) work.isProven = ending.proven;
     if (ending.pauseLaneMs !== undefined) work.pause(ending.pauseLaneMs);
     work.finish(job.grp, isRowGone(ending) ? undefined : { waitMs: waitAfter(ending) });
@@ -139,7 +139,7 @@ export class Picker {
   }
 
   // What was done must not be forgotten, or it is done twice: so this waits for the database as long as the lane is ours.
-  async #write(work: LaneWork, fate: Fate | undefined): Promise<boolean> {
+  async #write(work: OwnedLane, fate: JobDisposition | undefined): Promise<boolean> {
     while (fate) {
       try {
         return await this.#fates.write(fate);
@@ -151,7 +151,7 @@ export class Picker {
     return true;
   }
 
-  #setTimer(work: LaneWork): void {
+  #setTimer(work: OwnedLane): void {
     const at = work.changesAt();
     if (at === undefined || work.isClosed || (work.timer && work.timer.at <= at)) return;
     clearTimeout(work.timer?.handle);
@@ -165,12 +165,12 @@ export class Picker {
   }
 }
 
-function isRowGone(ending: Ending): boolean {
+function isRowGone(ending: JobRunResult): boolean {
   if (ending.end === "settled") return ending.deleted === true;
   return ending.end === "done" || ending.end === "give_up";
 }
 
-function waitAfter(ending: Ending): number | undefined {
+function waitAfter(ending: JobRunResult): number | undefined {
   if (ending.end === "untried") return UNTRIED_WAIT_MS;
-  return ending.end === "retry" && !ending.parkGroup ? waitMsOf(ending.at) : undefined;
+  return ending.end === "retry" && !ending.parkGroup ? millisecondsUntil(ending.at) : undefined;
 }

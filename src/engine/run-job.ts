@@ -1,16 +1,16 @@
-import { isDatabaseAway, isDatabaseFull } from "../platform/db.ts";
+import { isDatabaseFull, isDatabaseUnavailable } from "../platform/db.ts";
 import type { Log } from "../platform/log.ts";
-import { type Fate, ownGroup } from "./jobs.ts";
-import type { Job, JobEnd, LaneKind } from "./lane-kind.ts";
+import { type JobDisposition, singleJobGroup } from "./jobs.ts";
+import type { Job, JobResult, LaneKind } from "./lane-kind.ts";
 
 const FIRST_BACKOFF_MS = 1_000;
 const LONGEST_BACKOFF_MS = 300_000;
 
 /** What came of one try. `untried`: the database went away under it or had no room, which counts for nothing. */
-export type Ending = JobEnd | { end: "untried"; proven?: undefined; pauseLaneMs?: undefined };
+export type JobRunResult = JobResult | { end: "untried"; proven?: undefined; pauseLaneMs?: undefined };
 
 /** Runs one job; a throw is our bug, logged whole and turned into a retry. */
-export async function runJob(kind: LaneKind, job: Job, log: Log): Promise<Ending> {
+export async function runJob(kind: LaneKind, job: Job, log: Log): Promise<JobRunResult> {
   const about = { lane_kind: kind.kind, lane_key: job.lane.key, job_id: job.id, attempts: job.attempts + 1 };
   try {
     const end = await kind.run(job);
@@ -19,14 +19,14 @@ export async function runJob(kind: LaneKind, job: Job, log: Log): Promise<Ending
     if (end.end !== "retry" || !isLastAttempt(job)) return end;
     return { ...end, end: "give_up", reason: "its attempts are used up" };
   } catch (error) {
-    if (isDatabaseAway(error) || isDatabaseFull(error)) return { end: "untried" };
+    if (isDatabaseUnavailable(error) || isDatabaseFull(error)) return { end: "untried" };
     log.error({ ...about, err: error }, "a job threw; it is tried again");
     return afterThrow(job);
   }
 }
 
 // Never given up, since what it stands for was accepted; past its attempts only the rest of its group moves on.
-function afterThrow(job: Job): JobEnd {
+function afterThrow(job: Job): JobResult {
   const delayMs = Math.min(LONGEST_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** Math.min(job.attempts, 20));
   const at = new Date(Date.now() + delayMs);
   return { end: "retry", at, proven: false, parkGroup: isLastAttempt(job) };
@@ -37,18 +37,18 @@ function isLastAttempt(job: Job): boolean {
 }
 
 /** What is to be written for this ending, if it is for the engine to write. */
-export function fateOf(job: Job, ending: Ending): Fate | undefined {
+export function dispositionOf(job: Job, ending: JobRunResult): JobDisposition | undefined {
   if (ending.end === "settled" || ending.end === "untried") return undefined;
   if (ending.end !== "retry") return { job: job.id, lane: job.lane, again: null };
-  const grp = ending.parkGroup ? ownGroup(job.id) : job.grp;
+  const grp = ending.parkGroup ? singleJobGroup(job.id) : job.grp;
   return {
     job: job.id,
     lane: job.lane,
-    again: { delay_ms: waitMsOf(ending.at), attempts: job.attempts + 1, grp },
+    again: { delay_ms: millisecondsUntil(ending.at), attempts: job.attempts + 1, grp },
   };
 }
 
 /** From now on, never below zero. */
-export function waitMsOf(at: Date): number {
+export function millisecondsUntil(at: Date): number {
   return Math.max(0, at.getTime() - Date.now());
 }

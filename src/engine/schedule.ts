@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import type { Db, Trx } from "../platform/db.ts";
-import type { Engine, Job, JobEnd } from "./engine.ts";
+import type { Engine, Job, JobResult } from "./engine.ts";
 import { addLane } from "./lanes.ts";
 
 export interface Schedule {
@@ -60,7 +60,7 @@ async function addSchedules(db: Db, schedules: readonly Schedule[]): Promise<voi
   });
 }
 
-async function runSchedule(schedule: Schedule | undefined, job: Job): Promise<JobEnd> {
+async function runSchedule(schedule: Schedule | undefined, job: Job): Promise<JobResult> {
   // Another version of the program, on another node, may know it.
   if (!schedule) return { end: "retry", at: new Date(Date.now() + UNKNOWN_AGAIN_MS) };
   try {

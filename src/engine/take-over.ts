@@ -2,18 +2,18 @@ import { performance } from "node:perf_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Db } from "../platform/db.ts";
 import type { Lane } from "./lane-kind.ts";
-import { takeLanes } from "./lanes.ts";
-import type { Outage } from "./outage.ts";
+import { claimLanes } from "./lanes.ts";
+import type { DatabaseAvailability } from "./outage.ts";
 
 const AT_ONCE = 50;
 const MOST_LAG_MS = 100;
 /** Long enough that what keeps the process busy shows itself. */
 const LOOK_MS = 10;
 
-export interface TakeOverOptions {
+export interface LaneTakeoverOptions {
   db: Db;
   node: string;
-  outage: Outage;
+  outage: DatabaseAvailability;
   /** Kinds whose role this node has. */
   kinds(): string[];
   dead(): string[];
@@ -28,8 +28,8 @@ export interface TakeOverOptions {
 }
 
 /** Takes free lanes and those of the dead, 50 at a time, as long as this process keeps up. */
-export class TakeOver {
-  readonly #options: TakeOverOptions;
+export class LaneTakeover {
+  readonly #options: LaneTakeoverOptions;
   #wantsAll = false;
   #wanted = new Set<number>();
   /** Lanes of others that were asked for since the last look at all. */
@@ -39,7 +39,7 @@ export class TakeOver {
   #running: Promise<void> | undefined;
   #isStopped = false;
 
-  constructor(options: TakeOverOptions) {
+  constructor(options: LaneTakeoverOptions) {
     this.#options = options;
   }
 
@@ -110,7 +110,7 @@ export class TakeOver {
     const { db, node, kinds, dead, held, leave, bootNow, adopt, outage } = this.#options;
     const boot = bootNow();
     const except = own ? [...held(), ...leave()] : leave();
-    const lanes = await takeLanes(db, {
+    const lanes = await claimLanes(db, {
       node,
       kinds: kinds(),
       dead: dead(),

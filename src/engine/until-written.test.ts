@@ -1,6 +1,6 @@
 import { expect, test, vi } from "vitest";
 import type { Lane } from "./lane-kind.ts";
-import { untilWritten } from "./until-written.ts";
+import { retryUntilCommitted } from "./until-written.ts";
 
 const lane: Lane = { id: 1, kind: "webhook", key: "1", epoch: 3 };
 
@@ -23,19 +23,21 @@ test.each([
   ["somebody else holds the row", "55P03"],
 ])("what a job has done is written as soon as it can be, while %s", async (_, code) => {
   const write = failing(code);
-  expect(await untilWritten({ laneOf: () => lane }, lane, write)).toBe("written");
+  expect(await retryUntilCommitted({ laneOf: () => lane }, lane, write)).toBe("written");
   expect(write).toHaveBeenCalledTimes(2);
 });
 
 test("an error that will not pass is thrown at once", async () => {
   const write = failing("23505");
-  await expect(untilWritten({ laneOf: () => lane }, lane, write)).rejects.toMatchObject({ code: "23505" });
+  await expect(retryUntilCommitted({ laneOf: () => lane }, lane, write)).rejects.toMatchObject({
+    code: "23505",
+  });
   expect(write).toHaveBeenCalledTimes(1);
 });
 
 test("nothing is tried again once the lane belongs to somebody else", async () => {
   const write = failing("53100");
-  await expect(untilWritten({ laneOf: () => undefined }, lane, write)).rejects.toMatchObject({
+  await expect(retryUntilCommitted({ laneOf: () => undefined }, lane, write)).rejects.toMatchObject({
     code: "53100",
   });
 });

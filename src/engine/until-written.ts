@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { isPassing } from "../platform/db.ts";
+import { isTransientDatabaseError } from "../platform/db.ts";
 import type { Engine } from "./engine.ts";
 import type { Lane } from "./lane-kind.ts";
 
@@ -9,7 +9,7 @@ const AGAIN_MS = 500;
  * Writes down what a job has done, which must not be forgotten, or it is done twice: while the database is away or others
  * hold the rows it is tried again, as long as the lane is ours. Any other error is thrown.
  */
-export async function untilWritten<Result>(
+export async function retryUntilCommitted<Result>(
   engine: Pick<Engine, "laneOf">,
   { kind, key, epoch }: Lane,
   write: () => Promise<Result>,
@@ -19,7 +19,7 @@ export async function untilWritten<Result>(
       return await write();
     } catch (error) {
       const isOurs = engine.laneOf(kind, key)?.epoch === epoch;
-      if (!isOurs || !isPassing(error)) throw error;
+      if (!isOurs || !isTransientDatabaseError(error)) throw error;
       await sleep(AGAIN_MS);
     }
   }

@@ -2,14 +2,14 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { afterAll, describe, expect, it } from "vitest";
 import { createTestDatabase } from "../../test/database.ts";
 import { createGate } from "../../test/gate.ts";
-import { createWriter } from "./writer.ts";
+import { createBatchWriter } from "./writer.ts";
 
 describe("a writer", () => {
   it("writes one batch at a time, in the order of arrival, with what came meanwhile in the next", async () => {
     const gate = createGate();
     const batches: number[][] = [];
     let inFlight = 0;
-    const writer = createWriter<number, number>({
+    const writer = createBatchWriter<number, number>({
       async write(items) {
         inFlight += 1;
         expect(inFlight).toBe(1);
@@ -32,7 +32,7 @@ describe("a writer", () => {
 
   it("writes in the next turn, without any delay of its own", async () => {
     let isWriting = false;
-    const writer = createWriter<number, number>({
+    const writer = createBatchWriter<number, number>({
       async write(items) {
         isWriting = true;
         return items;
@@ -45,7 +45,7 @@ describe("a writer", () => {
 
   it("never puts more into a batch than allowed", async () => {
     const sizes: number[] = [];
-    const writer = createWriter<number, number>({
+    const writer = createBatchWriter<number, number>({
       maxBatch: 3,
       async write(items) {
         sizes.push(items.length);
@@ -58,7 +58,7 @@ describe("a writer", () => {
 
   it("refuses what is more than may wait, and takes again when there is room", async () => {
     const gate = createGate();
-    const writer = createWriter<number, number>({
+    const writer = createBatchWriter<number, number>({
       maxWaiting: 2,
       maxBatch: 1,
       async write(items) {
@@ -76,7 +76,7 @@ describe("a writer", () => {
   it("fails everybody with the same error when the database is away, without trying one by one", async () => {
     let writes = 0;
     const away = Object.assign(new Error("connect ECONNREFUSED"), { code: "ECONNREFUSED" });
-    const writer = createWriter<number, number>({
+    const writer = createBatchWriter<number, number>({
       async write() {
         writes += 1;
         throw away;
@@ -93,7 +93,7 @@ describe("a writer", () => {
 
   it("stops trying one by one when the database goes away meanwhile", async () => {
     let writes = 0;
-    const writer = createWriter<number, number>({
+    const writer = createBatchWriter<number, number>({
       async write(items) {
         writes += 1;
         if (items.length > 1) throw new Error("bad row");
@@ -109,7 +109,7 @@ describe("a writer", () => {
   it("is idle when nothing waits and nothing is in flight", async () => {
     const gate = createGate();
     const done: number[] = [];
-    const writer = createWriter<number, number>({
+    const writer = createBatchWriter<number, number>({
       maxBatch: 1,
       async write(items) {
         await gate.opened;
@@ -125,7 +125,7 @@ describe("a writer", () => {
   });
 
   it("takes a wrong number of results for a bug", async () => {
-    const writer = createWriter<number, number>({ write: async () => [] });
+    const writer = createBatchWriter<number, number>({ write: async () => [] });
     await expect(writer.write(1)).rejects.toThrow("1 items answered with 0 results");
   });
 });
@@ -136,7 +136,7 @@ describe("a writer on the database", async () => {
 
   it("lets only the guilty caller fail when one row of a batch is bad", async () => {
     await database.pool.query("create table word (id serial, text text)");
-    const writer = createWriter<string, number>({
+    const writer = createBatchWriter<string, number>({
       async write(words) {
         const { rows } = await database.pool.query(
           "insert into word (text) select unnest($1::text[]) returning id",

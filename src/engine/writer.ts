@@ -1,8 +1,8 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { isDatabaseAway } from "../platform/db.ts";
+import { isDatabaseUnavailable } from "../platform/db.ts";
 import { GatewayError } from "../platform/errors.ts";
 
-export interface WriterOptions<Item, Result> {
+export interface BatchWriterOptions<Item, Result> {
   /** Writes all items in one statement and answers with one result per item, in the same order. */
   write(items: Item[]): Promise<Result[]>;
   /** Most items of one statement; 100 unless said. */
@@ -14,31 +14,33 @@ export interface WriterOptions<Item, Result> {
 }
 
 /** Merges concurrent writes into batches, in the order of their arrival. */
-export interface Writer<Item, Result> {
+export interface BatchWriter<Item, Result> {
   /** Resolves when the item is committed; rejects with the error of this item alone. */
   write(item: Item): Promise<Result>;
   /** Resolves when nothing is waiting and nothing is in flight. */
   idle(): Promise<void>;
 }
 
-interface Waiting<Item, Result> {
+interface QueuedItem<Item, Result> {
   item: Item;
   resolve(result: Result): void;
   reject(error: unknown): void;
 }
 
 /** One batch in flight, no delay beyond a turn of the event loop; a batch that fails is run again one by one, so only the guilty one fails. */
-export function createWriter<Item, Result>(options: WriterOptions<Item, Result>): Writer<Item, Result> {
-  return new BatchWriter(options);
+export function createBatchWriter<Item, Result>(
+  options: BatchWriterOptions<Item, Result>,
+): BatchWriter<Item, Result> {
+  return new QueuedBatchWriter(options);
 }
 
-class BatchWriter<Item, Result> implements Writer<Item, Result> {
-  readonly #options: WriterOptions<Item, Result>;
+class QueuedBatchWriter<Item, Result> implements BatchWriter<Item, Result> {
+  readonly #options: BatchWriterOptions<Item, Result>;
   readonly #maxBatch: number;
-  #waiting: Waiting<Item, Result>[] = [];
+  #waiting: QueuedItem<Item, Result>[] = [];
   #running: Promise<void> | undefined;
 
-  constructor(options: WriterOptions<Item, Result>) {
+  constructor(options: BatchWriterOptions<Item, Result>) {
     this.#options = options;
     this.#maxBatch = options.maxBatch ?? 100;
   }
@@ -63,7 +65,7 @@ class BatchWriter<Item, Result> implements Writer<Item, Result> {
     this.#running = undefined;
   }
 
-  async #writeBatch(batch: Waiting<Item, Result>[]): Promise<void> {
+  async #writeBatch(batch: QueuedItem<Item, Result>[]): Promise<void> {
     try {
       const results = await this.#write(batch.map((waiting) => waiting.item));
       for (const [index, waiting] of batch.entries()) waiting.resolve(results[index] as Result);
@@ -73,7 +75,7 @@ class BatchWriter<Item, Result> implements Writer<Item, Result> {
     }
   }
 
-  async #writeOneByOne(batch: Waiting<Item, Result>[]): Promise<void> {
+  async #writeOneByOne(batch: QueuedItem<Item, Result>[]): Promise<void> {
     for (const [index, waiting] of batch.entries()) {
       try {
         const [result] = await this.#write([waiting.item]);
@@ -94,7 +96,7 @@ class BatchWriter<Item, Result> implements Writer<Item, Result> {
   }
 
   #mayIsolate(error: unknown): boolean {
-    return this.#options.isolate ? this.#options.isolate(error) : !isDatabaseAway(error);
+    return this.#options.isolate ? this.#options.isolate(error) : !isDatabaseUnavailable(error);
   }
 }
 
@@ -103,6 +105,6 @@ function tooMuch(): GatewayError {
   return new GatewayError("UNAVAILABLE", sentence, { retryAfterSeconds: 2 });
 }
 
-function rejectAll<Item, Result>(batch: Waiting<Item, Result>[], error: unknown): void {
+function rejectAll<Item, Result>(batch: QueuedItem<Item, Result>[], error: unknown): void {
   for (const waiting of batch) waiting.reject(error);
 }

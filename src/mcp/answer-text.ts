@@ -4,14 +4,14 @@ const UNTRUSTED =
 
 const SECRET_NAMES = /^(token|.*api_?key|.*secret|.*password|authorization)$/i;
 
-export interface AnswerTextOptions {
+export interface ToolResultTextOptions {
   isForeign: boolean;
   /** Never appears in the text, wherever it may have come from. */
   apiKey: string;
 }
 
 /** An answer of the gateway as an assistant gets it: JSON, marked where others have written it, without secrets. */
-export function toAnswerText(answer: object, { isForeign, apiKey }: AnswerTextOptions): string {
+export function toToolResultText(answer: object, { isForeign, apiKey }: ToolResultTextOptions): string {
   const marked = isForeign ? { untrusted: UNTRUSTED, ...answer } : answer;
   const text = JSON.stringify(marked, (name, value: unknown) =>
     SECRET_NAMES.test(name) ? undefined : value,

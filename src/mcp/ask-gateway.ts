@@ -5,7 +5,7 @@ import { WaygateError } from "../client.ts";
 const PAUSES_MS = [250, 1_000, 3_000, 5_000];
 
 /** Why an answer is missing, as the caller is told. */
-export interface Refusal {
+export interface ToolError {
   success: false;
   code: string;
   message: string;
@@ -15,7 +15,7 @@ export interface Refusal {
 }
 
 /** Asks again while the gateway is away, where asking twice does no harm. */
-export async function askPatiently<T>(
+export async function requestWithRetry<T>(
   ask: () => Promise<T>,
   { isRepeatable, signal }: { isRepeatable: boolean; signal: AbortSignal },
 ): Promise<T> {
@@ -43,7 +43,7 @@ function isConnectionLost(error: unknown): error is TypeError {
 }
 
 /** The words for a failed call; undefined when it is a bug of ours. */
-export function toRefusal(error: unknown, baseUrl: string): Refusal | undefined {
+export function toToolError(error: unknown, baseUrl: string): ToolError | undefined {
   if (error instanceof WaygateError) {
     const { code, message, details, request_id, retryAfterSeconds } = error;
     return { success: false, code, message, details, request_id, retry_after_seconds: retryAfterSeconds };

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { contract } from "../contract.ts";
-import { instance, page, type Tool, tool } from "./tool.ts";
+import { instanceArgument, pageArguments, type Tool, tool } from "./tool.ts";
 
 const { name, participants } = contract.createGroup.input.shape;
 const { jid, action: groupAction } = contract.updateGroupParticipants.input.shape;
@@ -10,21 +10,21 @@ export const GROUP_TOOLS: readonly Tool[] = [
   tool({
     ...{ name: "get_groups", kind: "read", isForeign: true },
     description: "List the groups that the instance is in; get_group_info tells who is in one.",
-    input: z.object({ ...instance, ...page }),
+    input: z.object({ ...instanceArgument, ...pageArguments }),
     ask: ({ client, instanceId, options }, { instanceId: id, ...given }) =>
       client.listGroups({ id: instanceId(id), participants: false, ...given }, options),
   }),
   tool({
     ...{ name: "get_group_info", kind: "read", isForeign: true },
     description: "Get a group with its settings and participants.",
-    input: z.object({ ...instance, jid: group }),
+    input: z.object({ ...instanceArgument, jid: group }),
     ask: ({ client, instanceId, options }, { instanceId: id, ...given }) =>
       client.getGroup({ id: instanceId(id), ...given }, options),
   }),
   tool({
     ...{ name: "create_group", kind: "change", isForeign: true },
     description: "Make a group; each person has a result of their own.",
-    input: z.object({ ...instance, name, participants }),
+    input: z.object({ ...instanceArgument, name, participants }),
     ask: ({ client, instanceId, options }, { instanceId: id, ...given }) =>
       client.createGroup({ id: instanceId(id), ...given }, options),
   }),
@@ -40,7 +40,7 @@ function changeMembers(action: z.output<typeof groupAction>, description: string
     kind: action === "remove" || action === "demote" ? "remove" : "change",
     isForeign: false,
     description: `${description} The instance must be an admin of it. Each person has a result of their own.`,
-    input: z.object({ ...instance, jid: group, participants }),
+    input: z.object({ ...instanceArgument, jid: group, participants }),
     ask: ({ client, instanceId, options }, { instanceId: id, ...given }) =>
       client.updateGroupParticipants({ id: instanceId(id), action, ...given }, options),
   });

@@ -15,16 +15,16 @@ import {
 } from "@modelcontextprotocol/sdk/types.js";
 import { z } from "zod";
 import { type Client, createClient } from "../client.ts";
-import { version } from "../platform/version.ts";
-import { toAnswerText } from "./answer-text.ts";
-import { askPatiently, type Refusal, toRefusal } from "./ask-gateway.ts";
+import { packageVersion } from "../platform/version.ts";
+import { toToolResultText } from "./answer-text.ts";
+import { requestWithRetry, type ToolError, toToolError } from "./ask-gateway.ts";
 import { GROUP_TOOLS } from "./group-tools.ts";
 import { findOwnInstance } from "./own-instance.ts";
 import { PROMPTS } from "./prompts.ts";
 import { READ_TOOLS } from "./read-tools.ts";
 import { RESOURCES } from "./resources.ts";
 import { SEND_TOOLS } from "./send-tools.ts";
-import { MissingInstance, type Tool } from "./tool.ts";
+import { MissingInstanceError, type Tool } from "./tool.ts";
 
 /** Longer than the slowest answer of the gateway: a large file that is fetched and then sent. */
 const ANSWER_WITHIN_MS = 120_000;
@@ -46,7 +46,7 @@ export interface McpOptions {
 export function createMcpServer(options: McpOptions): Server {
   const client = createClient(options);
   const server = new Server(
-    { name: "waygate", version: version() },
+    { name: "waygate", version: packageVersion() },
     { capabilities: { tools: {}, resources: {}, prompts: {} } },
   );
   serveTools(server, client, options);
@@ -64,7 +64,7 @@ function serveTools(server: Server, client: Client, options: McpOptions): void {
     if (!parsed.success) return toError(invalid(parsed.error), options);
     try {
       const answer = await callTool(tool, parsed.data, { ...options, client, signal });
-      return toResult(toAnswerText(answer, { ...options, ...tool }));
+      return toResult(toToolResultText(answer, { ...options, ...tool }));
     } catch (error) {
       return toError(explain(error, options), options);
     }
@@ -101,7 +101,7 @@ function withoutNulls(given: Record<string, unknown> = {}): Record<string, unkno
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null));
 }
 
-interface Question {
+interface ToolRequest {
   client: Client;
   signal: AbortSignal;
   apiKey: string;
@@ -111,16 +111,16 @@ interface Question {
 async function callTool(
   tool: Tool,
   given: Record<string, unknown>,
-  { client, signal: asked, apiKey, instanceId: standard }: Question,
+  { client, signal: asked, apiKey, instanceId: standard }: ToolRequest,
 ): Promise<object> {
   const signal = patienceOf(asked);
   const ask = (instance: number | undefined) => askWithInstance(tool, given, { client, signal, instance });
   try {
     return await ask(standard);
   } catch (error) {
-    if (!(error instanceof MissingInstance)) throw error;
+    if (!(error instanceof MissingInstanceError)) throw error;
     const look = () => findOwnInstance(client, { apiKey, options: { signal } });
-    const own = await askPatiently(look, { isRepeatable: true, signal });
+    const own = await requestWithRetry(look, { isRepeatable: true, signal });
     if (own === undefined) throw error;
     return ask(own);
   }
@@ -138,7 +138,7 @@ function askWithInstance(
     options: { signal, ...(tool.kind === "send" && { idempotencyKey: `mcp-${randomUUID()}` }) },
   };
   const isRepeatable = tool.kind === "read" || tool.kind === "send";
-  return askPatiently(() => tool.ask(call, given), { isRepeatable, signal });
+  return requestWithRetry(() => tool.ask(call, given), { isRepeatable, signal });
 }
 
 /** Ends with the question, or when the gateway has had long enough. */
@@ -147,34 +147,34 @@ function patienceOf(signal: AbortSignal): AbortSignal {
 }
 
 function missInstance(): never {
-  throw new MissingInstance();
+  throw new MissingInstanceError();
 }
 
-function explain(error: unknown, { baseUrl, onBug }: McpOptions): Refusal {
-  if (error instanceof MissingInstance) {
+function explain(error: unknown, { baseUrl, onBug }: McpOptions): ToolError {
+  if (error instanceof MissingInstanceError) {
     return refuseArguments([
       { field: "instanceId", issue: "is required: neither WAYGATE_INSTANCE_ID nor the key tells" },
     ]);
   }
-  const refusal = toRefusal(error, baseUrl);
+  const refusal = toToolError(error, baseUrl);
   if (refusal) return refusal;
   onBug(error);
   return { success: false, code: "INTERNAL", message: "The assistant tools have failed." };
 }
 
-function invalid(error: z.ZodError): Refusal {
+function invalid(error: z.ZodError): ToolError {
   return refuseArguments(
     error.issues.map(({ path, message }) => ({ field: path.join("."), issue: message })),
   );
 }
 
-function refuseArguments(fields: { field: string; issue: string }[]): Refusal {
+function refuseArguments(fields: { field: string; issue: string }[]): ToolError {
   const words = fields.map(({ field, issue }) => `${field}: ${issue}`).join("; ");
   return { success: false, code: "VALIDATION_ERROR", message: words, details: { fields } };
 }
 
-function toError(refusal: Refusal, { apiKey }: McpOptions): CallToolResult {
-  return { isError: true, ...toResult(toAnswerText(refusal, { isForeign: false, apiKey })) };
+function toError(refusal: ToolError, { apiKey }: McpOptions): CallToolResult {
+  return { isError: true, ...toResult(toToolResultText(refusal, { isForeign: false, apiKey })) };
 }
 
 function serveResources(server: Server, client: Client, options: McpOptions): void {
@@ -191,8 +191,8 @@ function serveResources(server: Server, client: Client, options: McpOptions): vo
     try {
       const patience = { signal: patienceOf(signal) };
       const ask = () => resource.read(client, patience);
-      const answer = await askPatiently(ask, { isRepeatable: true, ...patience });
-      const text = toAnswerText(answer, { ...options, ...resource });
+      const answer = await requestWithRetry(ask, { isRepeatable: true, ...patience });
+      const text = toToolResultText(answer, { ...options, ...resource });
       return { contents: [{ uri, mimeType: "application/json", text }] };
     } catch (error) {
       const { code, message, request_id } = explain(error, options);

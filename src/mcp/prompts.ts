@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { instance } from "./tool.ts";
+import { instanceArgument } from "./tool.ts";
 
 /** A beginning of a conversation that a host offers to its user. */
 export interface Prompt {
@@ -42,7 +42,7 @@ export const PROMPTS: readonly Prompt[] = [
     name: "customer_support_agent",
     description: "Answer customers who have written.",
     input: z.object({
-      ...instance,
+      ...instanceArgument,
       language: z.enum(["pt-BR", "en"]).optional().describe("pt-BR or en; en unless told."),
     }),
     write: ({ instanceId, language }) =>
@@ -53,7 +53,7 @@ export const PROMPTS: readonly Prompt[] = [
   {
     name: "broadcast_campaign",
     description: "Write to several people, each once and with their consent.",
-    input: z.object({ ...instance, audience: words.describe("Whom to write to.") }),
+    input: z.object({ ...instanceArgument, audience: words.describe("Whom to write to.") }),
     write: ({ instanceId, audience }) => `Help me to write to several people${onInstance(instanceId)}.
 Audience: ${quoted(audience)}
 
@@ -70,7 +70,7 @@ ${CARE}`,
   {
     name: "group_management",
     description: "Look after groups and who is in them.",
-    input: z.object({ ...instance, action: words.describe("What is to be done.") }),
+    input: z.object({ ...instanceArgument, action: words.describe("What is to be done.") }),
     write: ({ instanceId, action }) => `Help me with our groups${onInstance(instanceId)}.
 Task: ${quoted(action)}
 
@@ -83,7 +83,7 @@ ${CARE}`,
   {
     name: "contact_research",
     description: "Gather what is known of a contact.",
-    input: z.object(instance),
+    input: z.object(instanceArgument),
     write: ({ instanceId }) => `Help me to find out what we know of a contact${onInstance(instanceId)}.
 
 1. Ask me for a name or a number, and look for it with get_contacts and get_conversations.

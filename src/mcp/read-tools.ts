@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { contract } from "../contract.ts";
-import { instance, page, type Tool, tool, withRecipient } from "./tool.ts";
+import { instanceArgument, pageArguments, type Tool, tool, withRecipient } from "./tool.ts";
 
 const { q: nameOrDigits } = contract.listContacts.input.shape;
 const { q: words, direction } = contract.listMessages.input.shape;
@@ -10,7 +10,7 @@ export const READ_TOOLS: readonly Tool[] = [
   tool({
     ...{ name: "get_contacts", kind: "read", isForeign: true },
     description: "List the known contacts of an instance, newest first.",
-    input: z.object({ ...instance, q: nameOrDigits, ...page }),
+    input: z.object({ ...instanceArgument, q: nameOrDigits, ...pageArguments }),
     ask: ({ client, instanceId, options }, { instanceId: id, ...given }) =>
       client.listContacts({ id: instanceId(id), ...given }, options),
   }),
@@ -31,13 +31,13 @@ export const READ_TOOLS: readonly Tool[] = [
   tool({
     ...{ name: "get_instances", kind: "read", isForeign: false },
     description: "List the instances of the account with their status.",
-    input: z.object(page),
+    input: z.object(pageArguments),
     ask: ({ client, options }, given) => client.listAllInstances(given, options),
   }),
   tool({
     ...{ name: "get_instance_status", kind: "read", isForeign: false },
     description: "Get the connection status, the connected identity and the last errors of an instance.",
-    input: z.object(instance),
+    input: z.object(instanceArgument),
     ask: ({ client, instanceId, options }, { instanceId: id }) =>
       client.getInstanceStatus({ id: instanceId(id) }, options),
   }),
@@ -45,14 +45,14 @@ export const READ_TOOLS: readonly Tool[] = [
     ...{ name: "get_conversations", kind: "read", isForeign: true },
     description:
       "List conversations with their last message and unread count, newest first; of all that the key reads when no instance is named or set.",
-    input: z.object({ ...instance, q: title, ...page }),
+    input: z.object({ ...instanceArgument, q: title, ...pageArguments }),
     ask: ({ client, standardInstance, options }, { instanceId = standardInstance, ...given }) =>
       client.listConversations({ instance_id: instanceId, ...given }, options),
   }),
   tool({
     ...{ name: "get_conversation_messages", kind: "read", isForeign: true },
     description: "List the messages of one conversation, newest first.",
-    input: withRecipient(page),
+    input: withRecipient(pageArguments),
     ask: ({ client, instanceId, options }, { instanceId: id, number, jid, ...given }) =>
       client.listChatMessages({ id: instanceId(id), jid: jid ?? String(number), ...given }, options),
   }),
@@ -60,7 +60,7 @@ export const READ_TOOLS: readonly Tool[] = [
     ...{ name: "get_messages", kind: "read", isForeign: true },
     description:
       "List or search messages, newest first; of all that the key reads when no instance is named or set.",
-    input: z.object({ ...instance, q: words, direction, ...page }),
+    input: z.object({ ...instanceArgument, q: words, direction, ...pageArguments }),
     ask: ({ client, standardInstance, options }, { instanceId = standardInstance, ...given }) =>
       client.listAccountMessages({ instance_id: instanceId, ...given }, options),
   }),

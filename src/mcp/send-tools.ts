@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { contract } from "../contract.ts";
 import { buttonsToText, listToText, type NumberedText } from "./numbered-text.ts";
-import { type Tool, type ToolCall, tool, withRecipient } from "./tool.ts";
+import { type Tool, type ToolContext, tool, withRecipient } from "./tool.ts";
 
 const { text, message_id } = contract.sendReply.input.shape;
 const { mime_type, file_name, caption } = contract.sendMedia.input.shape;
@@ -93,7 +93,7 @@ interface Recipient {
 }
 
 async function sendNumbered(
-  { client, instanceId, options: call }: ToolCall,
+  { client, instanceId, options: call }: ToolContext,
   { instanceId: id, ...to }: Recipient,
   { text: numbered, options }: NumberedText,
 ): Promise<object> {

@@ -3,7 +3,7 @@ import type { CallOptions, Client } from "../client.ts";
 import { contract } from "../contract.ts";
 
 /** What a tool works with: the gateway, and which instance is meant when none is named. */
-export interface ToolCall {
+export interface ToolContext {
   readonly client: Client;
   /** The instance that is named, else the standard one; throws a MissingInstance when there is neither. */
   instanceId(given: number | undefined): number;
@@ -13,7 +13,7 @@ export interface ToolCall {
 }
 
 /** Neither the arguments nor the environment name an instance; thrown before anything was asked of the gateway. */
-export class MissingInstance extends Error {
+export class MissingInstanceError extends Error {
   override readonly name = "MissingInstance";
 }
 
@@ -33,7 +33,7 @@ export interface Tool<Input extends z.ZodObject = z.ZodObject> {
   readonly input: Input;
   /** Whether the answer holds what other people have written: messages, names, subjects. */
   readonly isForeign: boolean;
-  ask(call: ToolCall, given: z.output<Input>): Promise<object>;
+  ask(call: ToolContext, given: z.output<Input>): Promise<object>;
 }
 
 /** Declares a tool; keeps the exact types of its arguments. */
@@ -45,23 +45,23 @@ const { number, jid } = contract.sendText.input.shape;
 const { limit, cursor, instance_id } = contract.listConversations.input.shape;
 
 /** Every tool takes it. */
-export const instance = {
+export const instanceArgument = {
   instanceId: instance_id.describe(
     "Numeric instance id; absent: the one of WAYGATE_INSTANCE_ID, else of the key.",
   ),
 };
 
-export const recipient = {
+export const recipientArguments = {
   number: number.describe("Phone: digits with country and area code. Either this or `jid`."),
   jid: jid.describe("Of a person or a group. Wins over `number`."),
 };
 
-export const page = { limit, cursor };
+export const pageArguments = { limit, cursor };
 
 /** Arguments that must name somebody. */
 export function withRecipient<Shape extends z.ZodRawShape>(shape: Shape) {
   return z
-    .object({ ...instance, ...recipient, ...shape })
+    .object({ ...instanceArgument, ...recipientArguments, ...shape })
     .refine(
       (given: { number?: unknown; jid?: unknown }) => given.number !== undefined || given.jid !== undefined,
       {

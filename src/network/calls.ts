@@ -1,16 +1,16 @@
 import type { Identity, Jid, MessageRef } from "./identity.ts";
 
 /** How a call that leaves no row ended. `refused` is the network's word; `failed`: no answer, and a later try is safe. */
-export type CallResult<Value> =
+export type OperationResult<Value> =
   | { outcome: "done"; value: Value }
-  | { outcome: "refused"; code: CallRefusal; reason: string; retry_after_seconds?: number }
+  | { outcome: "refused"; code: OperationErrorCode; reason: string; retry_after_seconds?: number }
   | { outcome: "failed"; reason: string }
   /** The process that has the session cannot be asked just now; nothing was done. */
   | { outcome: "unreachable"; reason: string }
   /** That process was asked and did not answer: it may have been done. */
   | { outcome: "unknown"; reason: string };
 
-export type CallRefusal =
+export type OperationErrorCode =
   | "NOT_FOUND"
   | "FORBIDDEN"
   | "RATE_LIMITED"
@@ -124,47 +124,47 @@ export type GroupChange =
   | { announce: boolean }
   | { locked: boolean };
 
-export interface ContactCalls {
+export interface ContactOperations {
   /** Digits in, one answer each, in order. */
-  check(numbers: readonly string[]): Promise<CallResult<NumberCheck[]>>;
-  info(jid: Jid): Promise<CallResult<ContactInfo>>;
-  setBlocked(jid: Jid, isBlocked: boolean): Promise<CallResult<null>>;
-  blocked(): Promise<CallResult<Jid[]>>;
+  check(numbers: readonly string[]): Promise<OperationResult<NumberCheck[]>>;
+  info(jid: Jid): Promise<OperationResult<ContactInfo>>;
+  setBlocked(jid: Jid, isBlocked: boolean): Promise<OperationResult<null>>;
+  blocked(): Promise<OperationResult<Jid[]>>;
   /** Asks for the phone's address book again; it comes as `contact_updated`. */
-  synchronise(): Promise<CallResult<null>>;
+  synchronise(): Promise<OperationResult<null>>;
 }
 
-export interface ChatCalls {
+export interface ChatOperations {
   /** `last`: the newest message of the chat, which the phone's record of some changes names. */
-  setState(chat: Jid, change: ChatState, last?: MessageRef & { at: Date }): Promise<CallResult<null>>;
+  setState(chat: Jid, change: ChatState, last?: MessageRef & { at: Date }): Promise<OperationResult<null>>;
 }
 
-export interface ProfileCalls {
-  get(): Promise<CallResult<OwnProfile>>;
-  setName(name: string): Promise<CallResult<null>>;
-  setAbout(text: string): Promise<CallResult<null>>;
+export interface ProfileOperations {
+  get(): Promise<OperationResult<OwnProfile>>;
+  setName(name: string): Promise<OperationResult<null>>;
+  setAbout(text: string): Promise<OperationResult<null>>;
   /** JPEG, square; null removes it. */
-  setPicture(image: Uint8Array | null): Promise<CallResult<null>>;
+  setPicture(image: Uint8Array | null): Promise<OperationResult<null>>;
 }
 
-export interface GroupCalls {
+export interface GroupOperations {
   /** All that the paired phone is in. */
-  list(): Promise<CallResult<Group[]>>;
-  get(group: Jid): Promise<CallResult<Group>>;
+  list(): Promise<OperationResult<Group[]>>;
+  get(group: Jid): Promise<OperationResult<Group>>;
   create(
     subject: string,
     participants: readonly Jid[],
-  ): Promise<CallResult<{ group: Group; results: ParticipantResult[] }>>;
+  ): Promise<OperationResult<{ group: Group; results: ParticipantResult[] }>>;
   updateParticipants(
     group: Jid,
     action: ParticipantAction,
     participants: readonly Jid[],
-  ): Promise<CallResult<ParticipantResult[]>>;
-  update(group: Jid, change: GroupChange): Promise<CallResult<null>>;
+  ): Promise<OperationResult<ParticipantResult[]>>;
+  update(group: Jid, change: GroupChange): Promise<OperationResult<null>>;
   /** The code of the invitation link. */
-  invite(group: Jid): Promise<CallResult<string>>;
-  join(code: string): Promise<CallResult<Jid>>;
-  leave(group: Jid): Promise<CallResult<null>>;
+  invite(group: Jid): Promise<OperationResult<string>>;
+  join(code: string): Promise<OperationResult<Jid>>;
+  leave(group: Jid): Promise<OperationResult<null>>;
 }
 
 /**
@@ -196,11 +196,11 @@ export interface PasskeyAssertion {
 }
 
 /** The passkey ceremony of a session that is being paired; refused with CONFLICT where nothing waits for the call. */
-export interface PasskeyCalls {
+export interface PasskeyOperations {
   /** Resolves once the network has taken or refused the assertion. */
-  submitAssertion(assertion: PasskeyAssertion): Promise<CallResult<PasskeyStage>>;
+  submitAssertion(assertion: PasskeyAssertion): Promise<OperationResult<PasskeyStage>>;
   /** The code is the same on both sides. */
-  confirm(): Promise<CallResult<PasskeyStage>>;
+  confirm(): Promise<OperationResult<PasskeyStage>>;
   /** Ends the pairing. */
-  cancel(): Promise<CallResult<null>>;
+  cancel(): Promise<OperationResult<null>>;
 }

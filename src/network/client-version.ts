@@ -5,10 +5,10 @@ export type ClientVersion = readonly [number, number, number];
 export interface ClientVersions {
   current(): ClientVersion;
   /** The network has refused this version: looks for a newer one, and resolves with what follows. */
-  refused(version: ClientVersion): Promise<VersionRefusal>;
+  refused(version: ClientVersion): Promise<ClientVersionRejection>;
 }
 
-export interface VersionRefusal {
+export interface ClientVersionRejection {
   /** Whether `current()` is a newer version than the refused one. */
   canRetry: boolean;
   /** For people: what happened. */

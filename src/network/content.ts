@@ -9,7 +9,7 @@ export interface TextContent {
   /** Outbound: what is shown of the first link. */
   preview?: LinkPreview;
   /** Inbound: what was chosen, where the text is only what the choice is called. */
-  choice?: Choice;
+  choice?: ChoiceContent;
   /** Inbound: the group that the recipient is invited into. */
   invite?: GroupInvite;
 }
@@ -24,7 +24,7 @@ export interface LinkPreview {
 }
 
 /** An answer to buttons, a list or a form. */
-export interface Choice {
+export interface ChoiceContent {
   kind: "button" | "template_button" | "list" | "flow";
   /** Chosen by whoever offered it. */
   id: string | null;
@@ -92,7 +92,7 @@ export interface ContactContent extends ContactCard {
 }
 
 /** The message that a reply quotes. */
-export interface Quoted {
+export interface QuotedMessage {
   id: MessageId;
   from_me: boolean;
   sender?: Jid;
@@ -120,7 +120,7 @@ export interface EditOptions {
 
 /** What goes with any content. */
 export interface ContentContext {
-  quoted?: Quoted;
+  quoted?: QuotedMessage;
   mentions?: Jid[];
   /** Inbound: the people in `mentions` under all their addresses, as the text may name either. */
   mentioned?: Mentioned[];

@@ -10,7 +10,7 @@ export interface CredentialStore {
   /** Resolves once durable; rejects when there is a pairing, or another process owns the instance now. */
   saveRegistration(registration: Uint8Array): Promise<void>;
   /** For networks whose pairings change with every message. */
-  readonly keys?: PairingKeys;
+  readonly keys?: PairingStore;
 }
 
 /** One of the many small secrets of a pairing, such as the state of an encrypted conversation; null removes it. */
@@ -21,7 +21,7 @@ export interface KeyChange {
 }
 
 /** A piece of a message that is ours once it is kept: the network may be told, the report may follow. */
-export interface Letter {
+export interface StoredJournalEntry {
   /** Names the piece for ever, so that it is known when the network brings it again. */
   id: string;
   /** Means something to the driver only. */
@@ -35,15 +35,15 @@ export interface PairingChange {
   credentials?: Uint8Array;
   keys: KeyChange[];
   /** Take the place of those with the same id. */
-  letters: Letter[];
+  letters: StoredJournalEntry[];
   forgotten_letters: string[];
 }
 
 /** Keys and letters of the pairing that `load` found or `save` began; those of an earlier one are never seen. */
-export interface PairingKeys {
+export interface PairingStore {
   read(kind: string, ids: readonly string[]): Promise<Map<string, string>>;
   /** All of them, in the order in which they came; or the ones named. */
-  letters(ids?: readonly string[]): Promise<Letter[]>;
+  letters(ids?: readonly string[]): Promise<StoredJournalEntry[]>;
   /**
    * Resolves once durable; `lost`: nothing is kept, the instance has another owner, or the pairing is over. Rejects when
    * it cannot be known, and may then be tried again.

@@ -1,15 +1,15 @@
 import type { LookupFunction } from "node:net";
 import type {
-  CallResult,
-  ChatCalls,
+  ChatOperations,
   ChatState,
-  ContactCalls,
+  ContactOperations,
   ContactUpdate,
-  GroupCalls,
+  GroupOperations,
   GroupUpdate,
-  PasskeyCalls,
+  OperationResult,
+  PasskeyOperations,
   PasskeyState,
-  ProfileCalls,
+  ProfileOperations,
 } from "./calls.ts";
 import type { Content, EditOptions } from "./content.ts";
 import type { CredentialStore } from "./credential-store.ts";
@@ -17,7 +17,7 @@ import type { Identity, Jid, MessageId, MessageRef } from "./identity.ts";
 
 export type {
   AdReferral,
-  Choice,
+  ChoiceContent,
   ContactCard,
   ContactContent,
   Content,
@@ -29,16 +29,16 @@ export type {
   MediaContent,
   MediaType,
   Mentioned,
-  Quoted,
   QuotedContent,
+  QuotedMessage,
   TextContent,
 } from "./content.ts";
 export type {
   CredentialStore,
   KeyChange,
-  Letter,
   PairingChange,
-  PairingKeys,
+  PairingStore,
+  StoredJournalEntry,
 } from "./credential-store.ts";
 export type { Identity, Jid, MessageId, MessageRef } from "./identity.ts";
 
@@ -63,7 +63,7 @@ export interface NetworkMessage {
  * the network does not take this version of its client any more. `pairing_failed`: no phone was linked, see its `error`.
  */
 export type DisconnectReason =
-  | StartFault
+  | SessionStartFailure
   | "connection_lost"
   | "replaced"
   | "restart_required"
@@ -74,7 +74,7 @@ export type DisconnectReason =
   | "closed";
 
 /** Why the gateway itself could not start a session. */
-export type StartFault = "library_failed" | "credentials_unreadable" | "session_failed";
+export type SessionStartFailure = "library_failed" | "credentials_unreadable" | "session_failed";
 
 export type PairingErrorCode =
   | "qr_expired"
@@ -122,7 +122,7 @@ export type NetworkEvent =
   /** The network wants a passkey before it links, or the ceremony has come further. */
   | { type: "passkey_required"; passkey: PasskeyState }
   /** The network wants a person to do something, or the session may end. */
-  | { type: "attention"; code: AttentionCode }
+  | { type: "attention"; code: AttentionReason }
   | { type: "connected"; me: Identity; platform: string }
   | {
       type: "disconnected";
@@ -173,7 +173,7 @@ export type NetworkEvent =
   | { type: "call_received"; from: Identity; call_id: string; video: boolean; at: Date };
 
 /** `passkey_challenge`: the network demands the passkey of the account from a linked session. */
-export type AttentionCode = "passkey_challenge";
+export type AttentionReason = "passkey_challenge";
 
 /** How far a message has come, in order; a status never goes back. */
 export type MessageStatus = "sent" | "delivered" | "read" | "played";
@@ -185,11 +185,11 @@ export type MessageStatus = "sent" | "delivered" | "read" | "played";
  */
 export type SendResult =
   | { outcome: "accepted"; at: Date /** Of a file: what `downloadMedia` needs. */; media_ref?: unknown }
-  | { outcome: "refused"; code: RefusalCode; reason: string; retryable: boolean; until?: Date }
+  | { outcome: "refused"; code: SendErrorCode; reason: string; retryable: boolean; until?: Date }
   | { outcome: "not_sent"; reason: string; is_offline?: boolean }
   | { outcome: "unknown"; reason: string };
 
-export type RefusalCode =
+export type SendErrorCode =
   | "RECIPIENT_NOT_FOUND"
   | "REACHOUT_TIMELOCK"
   | "SEND_FAILED"
@@ -221,22 +221,22 @@ export interface Session {
     ref: unknown,
     onChunk: (chunk: Uint8Array) => Promise<void> | void,
   ): Promise<"done" | "gone">;
-  rejectCall?(call_id: string, from: Jid): Promise<CallResult<null>>;
-  readonly contacts?: ContactCalls;
-  readonly chats?: ChatCalls;
-  readonly profile?: ProfileCalls;
-  readonly groups?: GroupCalls;
+  rejectCall?(call_id: string, from: Jid): Promise<OperationResult<null>>;
+  readonly contacts?: ContactOperations;
+  readonly chats?: ChatOperations;
+  readonly profile?: ProfileOperations;
+  readonly groups?: GroupOperations;
   /** While the session is being paired. */
-  readonly passkey?: PasskeyCalls;
+  readonly passkey?: PasskeyOperations;
 }
 
 /** What may be asked of a session from another process: everything that leaves no row behind. */
-export type SessionCalls = Pick<
+export type SessionOperations = Pick<
   Session,
   "setPresence" | "downloadMedia" | "rejectCall" | "contacts" | "chats" | "profile" | "groups" | "passkey"
 >;
 
-export interface OpenOptions {
+export interface OpenSessionOptions {
   /** Of the instance. On the sandbox it names the network: each account has one of its own. */
   account_id: number;
   credentials: CredentialStore;
@@ -260,7 +260,7 @@ export interface OpenOptions {
 }
 
 /** A network as the gateway sees it. */
-export interface Driver {
+export interface NetworkDriver {
   readonly network: "whatsapp" | "sandbox";
-  open(options: OpenOptions): Session;
+  open(options: OpenSessionOptions): Session;
 }

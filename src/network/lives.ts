@@ -1,22 +1,22 @@
-import type { NetworkEvent, OpenOptions } from "./driver.ts";
+import type { NetworkEvent, OpenSessionOptions } from "./driver.ts";
 
-interface AnyLife {
+interface ConnectionLoop {
   readonly isOver: boolean;
   pairsOtherwise(pairingPhone: string | undefined): boolean;
   stop(): Promise<void>;
 }
 
 /** Begins a life once the one before has ended. */
-type Begin<Life> = (pairingPhone: string | undefined, after: Promise<void>) => Life;
+type StartLoop<Life> = (pairingPhone: string | undefined, after: Promise<void>) => Life;
 
 /** The lives of a session, one after another: each connect() after an end is a new one. */
-export class Lives<Life extends AnyLife> {
-  readonly #begin: Begin<Life>;
-  readonly #options: OpenOptions;
+export class SessionSupervisor<Life extends ConnectionLoop> {
+  readonly #begin: StartLoop<Life>;
+  readonly #options: OpenSessionOptions;
   #life: Life | undefined;
   #ending: Promise<void> = Promise.resolve();
 
-  constructor(options: OpenOptions, begin: Begin<Life>) {
+  constructor(options: OpenSessionOptions, begin: StartLoop<Life>) {
     this.#options = options;
     this.#begin = begin;
   }

@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { eventually } from "../../test/conformance/listener.ts";
-import { OpeningQueue } from "./opening-queue.ts";
+import { ConnectionRateLimiter } from "./opening-queue.ts";
 
 const turn = () => new Promise((done) => setTimeout(done, 5));
 
 describe("connections that open together", () => {
   it("begin with those that were used last, a few at a time", async () => {
-    const queue = new OpeningQueue({ atOnce: 2, jitterMs: 0, gatherMs: 5 });
+    const queue = new ConnectionRateLimiter({ atOnce: 2, jitterMs: 0, gatherMs: 5 });
     const begun: (number | undefined)[] = [];
     const leaves: (() => void)[] = [];
     for (const at of [undefined, 1, 5, 3, 4]) {
@@ -28,7 +28,7 @@ describe("connections that open together", () => {
   });
 
   it("begin no more often than so many times a second, also when each is open at once", async () => {
-    const queue = new OpeningQueue({ atOnce: 10, jitterMs: 0, gatherMs: 0, perSecond: 100 });
+    const queue = new ConnectionRateLimiter({ atOnce: 10, jitterMs: 0, gatherMs: 0, perSecond: 100 });
     const began = performance.now();
     await Promise.all(
       Array.from({ length: 21 }, async () => {

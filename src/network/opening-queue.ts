@@ -1,6 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 
-export interface OpeningQueueOptions {
+export interface ConnectionRateLimiterOptions {
   atOnce: number;
   jitterMs: number;
   /** The first one waits so long for others that may be more urgent. */
@@ -9,7 +9,7 @@ export interface OpeningQueueOptions {
   perSecond?: number;
 }
 
-interface Waiting {
+interface QueuedConnection {
   activeAt: number;
   begin(): void;
 }
@@ -18,16 +18,16 @@ interface Waiting {
  * Lets a few connections open at the same time, each a little later than the one before, the last used ones first. For
  * logins after a start and after a lost connection alike, so that neither becomes a storm.
  */
-export class OpeningQueue {
-  readonly #options: OpeningQueueOptions;
+export class ConnectionRateLimiter {
+  readonly #options: ConnectionRateLimiterOptions;
   readonly #intervalMs: number;
-  readonly #waiting: Waiting[] = [];
+  readonly #waiting: QueuedConnection[] = [];
   #open = 0;
   #gathering: NodeJS.Timeout | undefined;
   #nextAt = Number.NEGATIVE_INFINITY;
   #ringing: NodeJS.Timeout | undefined;
 
-  constructor(options: OpeningQueueOptions) {
+  constructor(options: ConnectionRateLimiterOptions) {
     this.#options = options;
     this.#intervalMs = options.perSecond === undefined ? 0 : 1_000 / options.perSecond;
   }
@@ -79,7 +79,7 @@ export class OpeningQueue {
   }
 }
 
-function takeNewest(waiting: Waiting[]): Waiting {
+function takeNewest(waiting: QueuedConnection[]): QueuedConnection {
   const newest = waiting.reduce((best, one) => (one.activeAt > best.activeAt ? one : best));
   waiting.splice(waiting.indexOf(newest), 1);
   return newest;

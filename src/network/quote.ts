@@ -1,11 +1,11 @@
-import type { Content, Quoted } from "./content.ts";
-import { cutText } from "./cut-text.ts";
+import type { Content, QuotedMessage } from "./content.ts";
+import { truncateText } from "./cut-text.ts";
 
 /** A quote is shown in a few lines; the whole text is in the quoted message. */
 export const QUOTED_TEXT_MAX = 4096;
 
 /** What a quote keeps of the message it names: bounded, and without anything that opens its file. */
-export function quoteContent(content: Content): Pick<Quoted, "text" | "content"> {
+export function quoteContent(content: Content): Pick<QuotedMessage, "text" | "content"> {
   switch (content.kind) {
     case "text":
       return cutWords(content.text);
@@ -41,5 +41,5 @@ function cutWords(text: string | undefined): { text?: string } {
 }
 
 function cut(text: string): string {
-  return cutText(text, QUOTED_TEXT_MAX);
+  return truncateText(text, QUOTED_TEXT_MAX);
 }

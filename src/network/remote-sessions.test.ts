@@ -3,18 +3,18 @@ import { describe, expect, test } from "vitest";
 import type { Session } from "./driver.ts";
 import type { Jid } from "./identity.ts";
 import {
-  answerRemoteCall,
   createRemoteSession,
-  type RemoteAnswer,
-  type RemoteCall,
+  type RemoteOperation,
+  type RemoteOperationResult,
+  runRemoteOperation,
 } from "./remote-sessions.ts";
 
 const BIA = "5511999990001@s.whatsapp.net" as Jid;
 
 /** A session in "another process": calls go over as they would on the wire. */
 function remoteOf(parts: Partial<Session>): ReturnType<typeof createRemoteSession> {
-  return createRemoteSession(7, async ({ call, args }: RemoteCall): Promise<RemoteAnswer> => {
-    const value = await answerRemoteCall(parts as Session, { call, args });
+  return createRemoteSession(7, async ({ call, args }: RemoteOperation): Promise<RemoteOperationResult> => {
+    const value = await runRemoteOperation(parts as Session, { call, args });
     return value instanceof Readable ? { outcome: "stream", body: value } : { outcome: "value", value };
   });
 }
@@ -47,7 +47,7 @@ describe("a session of another process", () => {
   test("runs nothing that is no call", async () => {
     const session = { logout: () => expect.fail("was called"), contacts: {} } as unknown as Session;
     for (const call of ["logout", "contacts.constructor", "credentials.erase", "__proto__.x"]) {
-      expect(await answerRemoteCall(session, { call, args: [] })).toMatchObject({ code: "NOT_SUPPORTED" });
+      expect(await runRemoteOperation(session, { call, args: [] })).toMatchObject({ code: "NOT_SUPPORTED" });
     }
   });
 

@@ -1,6 +1,6 @@
 import { PassThrough, type Readable } from "node:stream";
-import type { CallResult } from "./calls.ts";
-import type { SendResult, Session, SessionCalls } from "./driver.ts";
+import type { OperationResult } from "./calls.ts";
+import type { SendResult, Session, SessionOperations } from "./driver.ts";
 import type { Jid } from "./identity.ts";
 
 /** What may be asked of a session of another process by name; `downloadMedia` and `setPresence` have ways of their own. */
@@ -10,12 +10,12 @@ const GROUPS_OF_CALLS = {
   profile: ["get", "setName", "setAbout", "setPicture"],
   groups: ["list", "get", "create", "updateParticipants", "update", "invite", "join", "leave"],
   passkey: ["submitAssertion", "confirm", "cancel"],
-} as const satisfies { [Group in CallGroup]: readonly (keyof NonNullable<SessionCalls[Group]>)[] };
+} as const satisfies { [Group in OperationGroup]: readonly (keyof NonNullable<SessionOperations[Group]>)[] };
 
-type CallGroup = "contacts" | "chats" | "profile" | "groups" | "passkey";
+type OperationGroup = "contacts" | "chats" | "profile" | "groups" | "passkey";
 
 /** A call on its way to the process that has the session: plain data, bytes and dates. */
-export interface RemoteCall {
+export interface RemoteOperation {
   instance: number;
   /** Such as `groups.create`. */
   call: string;
@@ -23,7 +23,7 @@ export interface RemoteCall {
 }
 
 /** `unreachable`: nothing was done; `unknown`: it may have been. */
-export type RemoteAnswer =
+export type RemoteOperationResult =
   | { outcome: "value"; value: unknown }
   | { outcome: "stream"; body: Readable }
   | { outcome: "unreachable" | "unknown"; reason: string };
@@ -31,23 +31,23 @@ export type RemoteAnswer =
 /** A session that another process holds, as far as calls without a row go. */
 export function createRemoteSession(
   instance: number,
-  ask: (call: RemoteCall) => Promise<RemoteAnswer>,
-): SessionCalls {
-  const call = async (name: string, args: unknown[]): Promise<CallResult<never>> => {
+  ask: (call: RemoteOperation) => Promise<RemoteOperationResult>,
+): SessionOperations {
+  const call = async (name: string, args: unknown[]): Promise<OperationResult<never>> => {
     const answer = await ask({ instance, call: name, args });
-    if (answer.outcome === "value") return answer.value as CallResult<never>;
+    if (answer.outcome === "value") return answer.value as OperationResult<never>;
     return {
       outcome: answer.outcome === "unreachable" ? "unreachable" : "unknown",
       reason: reasonOf(answer),
     };
   };
-  const group = <Group extends CallGroup>(name: Group) =>
+  const group = <Group extends OperationGroup>(name: Group) =>
     Object.fromEntries(
       GROUPS_OF_CALLS[name].map((method) => [
         method,
         (...args: unknown[]) => call(`${name}.${method}`, args),
       ]),
-    ) as unknown as NonNullable<SessionCalls[Group]>;
+    ) as unknown as NonNullable<SessionOperations[Group]>;
 
   return {
     contacts: group("contacts"),
@@ -72,11 +72,11 @@ export function createRemoteSession(
 }
 
 /** Whether a call is for a session that is being paired, not for one that is connected. */
-export function isForPairing(call: string): boolean {
+export function isPairingOperation(call: string): boolean {
   return call.startsWith("passkey.");
 }
 
-function reasonOf(answer: RemoteAnswer): string {
+function reasonOf(answer: RemoteOperationResult): string {
   return "reason" in answer ? answer.reason : "The other process answered something else.";
 }
 
@@ -88,9 +88,9 @@ const NOT_SUPPORTED = {
 } as const;
 
 /** Does here what another process asks of a session: a result, or the stream of a file. */
-export async function answerRemoteCall(
+export async function runRemoteOperation(
   session: Session,
-  { call, args }: Omit<RemoteCall, "instance">,
+  { call, args }: Omit<RemoteOperation, "instance">,
 ): Promise<unknown> {
   if (call === "downloadMedia") return streamMedia(session, args[0]);
   if (call === "setPresence") {
@@ -107,9 +107,9 @@ export async function answerRemoteCall(
   return (await calls?.[method]?.(...args)) ?? NOT_SUPPORTED;
 }
 
-function isCall(group: string, method: string): group is CallGroup {
+function isCall(group: string, method: string): group is OperationGroup {
   if (!Object.hasOwn(GROUPS_OF_CALLS, group)) return false;
-  return (GROUPS_OF_CALLS[group as CallGroup] as readonly string[]).includes(method);
+  return (GROUPS_OF_CALLS[group as OperationGroup] as readonly string[]).includes(method);
 }
 
 /** Begins once the first piece is there, so that a file that is gone is known before anything is sent. */

@@ -1,15 +1,15 @@
 import type {
-  CallResult,
   ChatState,
   ContactInfo,
   GroupChange,
+  OperationResult,
   ParticipantAction,
   ParticipantResult,
 } from "./calls.ts";
 import type { Content, Jid, MessageId } from "./driver.ts";
 
 /** Who acts, and in which chat of the paired phone. */
-export interface Actor {
+export interface SandboxActor {
   /** Digits of the other person. */
   from: string;
   push_name?: string;
@@ -19,7 +19,7 @@ export interface Actor {
   from_me?: boolean;
 }
 
-export interface Incoming extends Actor {
+export interface SandboxMessage extends SandboxActor {
   content: Content;
   /** The message that this one answers. */
   reply_to?: MessageId;
@@ -27,14 +27,14 @@ export interface Incoming extends Actor {
   id?: MessageId;
 }
 
-export type Scan =
+export type ScanResult =
   | { outcome: "scanned"; device: number; phone: string }
   /** Nothing awaits this QR or code any more. */
   | { outcome: "not_found" }
   | { outcome: "refused"; reason: string };
 
 /** What is to be known of somebody; what is absent stays. */
-export interface PersonChange {
+export interface SandboxPersonChange {
   /** In the address book of the paired phone. */
   name?: string | null;
   /** The name that they go by. */
@@ -49,14 +49,14 @@ export interface PersonChange {
 }
 
 /** Somebody as the network and the paired phone have them. */
-export interface PersonView extends Required<PersonChange> {
+export interface SandboxPersonView extends Required<SandboxPersonChange> {
   jid: Jid;
   lid: Jid;
   is_blocked: boolean;
 }
 
 /** A group that somebody makes; people are named by their digits. */
-export interface NewGroup {
+export interface NewSandboxGroup {
   from: string;
   subject: string;
   participants: string[];
@@ -70,34 +70,34 @@ export interface NewGroup {
  */
 export interface SandboxControl {
   /** Scans a QR, or enters a pairing code; without a phone with a number that is free. */
-  scan(qrOrCode: string, phone?: string): Promise<Scan>;
-  receive(phone: string, message: Incoming): Promise<MessageId | undefined>;
-  react(phone: string, act: Actor & { message_id: MessageId; reaction: string }): Promise<boolean>;
-  edit(phone: string, act: Actor & { message_id: MessageId; text: string }): Promise<boolean>;
-  delete(phone: string, act: Actor & { message_id: MessageId }): Promise<boolean>;
-  read(phone: string, act: Actor & { message_ids: MessageId[] }): Promise<boolean>;
+  scan(qrOrCode: string, phone?: string): Promise<ScanResult>;
+  receive(phone: string, message: SandboxMessage): Promise<MessageId | undefined>;
+  react(phone: string, act: SandboxActor & { message_id: MessageId; reaction: string }): Promise<boolean>;
+  edit(phone: string, act: SandboxActor & { message_id: MessageId; text: string }): Promise<boolean>;
+  delete(phone: string, act: SandboxActor & { message_id: MessageId }): Promise<boolean>;
+  read(phone: string, act: SandboxActor & { message_ids: MessageId[] }): Promise<boolean>;
   /** Answers the id of the call. */
-  call(phone: string, act: Actor & { video?: boolean }): Promise<string | undefined>;
+  call(phone: string, act: SandboxActor & { video?: boolean }): Promise<string | undefined>;
   /** Cuts the connection; the session comes back by itself. */
   drop(phone: string): Promise<boolean>;
   ban(phone: string): Promise<boolean>;
   /** Unlinks the gateway on the phone. */
   unlink(phone: string): Promise<boolean>;
   /** Changes what is known of somebody, and tells the paired phone. */
-  setPerson(phone: string, from: string, change: PersonChange): Promise<PersonView | undefined>;
+  setPerson(phone: string, from: string, change: SandboxPersonChange): Promise<SandboxPersonView | undefined>;
   /** The phone itself changes what it shows of a chat; answers all that it shows. */
   changeChat(phone: string, chat: Jid, change: ChatState): Promise<Required<ChatState> | undefined>;
   /** Somebody makes a group. */
-  createGroup(group: NewGroup): Promise<Jid>;
+  createGroup(group: NewSandboxGroup): Promise<Jid>;
   /** Somebody changes who is in a group. */
   changeParticipants(
     group: Jid,
     from: string,
     action: ParticipantAction,
     participants: string[],
-  ): Promise<CallResult<ParticipantResult[]>>;
+  ): Promise<OperationResult<ParticipantResult[]>>;
   /** Somebody changes one setting of a group. */
-  changeGroup(group: Jid, from: string, change: GroupChange): Promise<CallResult<null>>;
+  changeGroup(group: Jid, from: string, change: GroupChange): Promise<OperationResult<null>>;
   /**
    * Drops the copies of these messages, and what was noted of the traffic of these phones. Where the writer is null it is
    * looked for by the message alone; answers the phones that were found so.

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { CredentialStore, Driver, NetworkEvent, OpenOptions } from "./driver.ts";
-import { createSessions } from "./sessions.ts";
+import type { CredentialStore, NetworkDriver, NetworkEvent, OpenSessionOptions } from "./driver.ts";
+import { createSessionRegistry } from "./sessions.ts";
 
 const EVENT: NetworkEvent = { type: "qr_expired" };
 const NO_CREDENTIALS: CredentialStore = {
@@ -14,10 +14,10 @@ const NO_CREDENTIALS: CredentialStore = {
 const OF_ACCOUNT = { account_id: 1 };
 
 function setUp() {
-  const opened: OpenOptions[] = [];
-  const disconnected: OpenOptions[] = [];
+  const opened: OpenSessionOptions[] = [];
+  const disconnected: OpenSessionOptions[] = [];
   const reported: [number, NetworkEvent][] = [];
-  const driver: Driver = {
+  const driver: NetworkDriver = {
     network: "sandbox",
     open(options) {
       opened.push(options);
@@ -29,7 +29,7 @@ function setUp() {
       };
     },
   };
-  const sessions = createSessions({
+  const sessions = createSessionRegistry({
     drivers: [driver],
     credentials: () => NO_CREDENTIALS,
     report: async (instance, event) => void reported.push([instance, event]),

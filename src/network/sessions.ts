@@ -1,16 +1,16 @@
 import type {
   Content,
   CredentialStore,
-  Driver,
   Jid,
   MessageId,
+  NetworkDriver,
   NetworkEvent,
-  OpenOptions,
+  OpenSessionOptions,
   Session,
 } from "./driver.ts";
 
-export interface SessionsOptions {
-  drivers: readonly Driver[];
+export interface SessionRegistryOptions {
+  drivers: readonly NetworkDriver[];
   credentials(instance: number): CredentialStore;
   /** Resolves once the event is stored; a rejection means that it is not. */
   report(instance: number, event: NetworkEvent): Promise<void>;
@@ -22,34 +22,38 @@ export interface SessionsOptions {
 
 /** What is of this session alone. */
 export type SessionOptions = Pick<
-  OpenOptions,
+  OpenSessionOptions,
   "account_id" | "proxy" | "lookup" | "markOnline" | "deviceName" | "activeAt"
 >;
 
 /** The sessions that this process has open, one per instance at most. */
-export interface Sessions {
+export interface SessionRegistry {
   /** The instance's session, opened with these options on the first call; connecting it is the caller's. */
-  open(instance: number, network: Driver["network"], options: SessionOptions): Session;
+  open(instance: number, network: NetworkDriver["network"], options: SessionOptions): Session;
   get(instance: number): Session | undefined;
   /** Forgets the session and closes its connection; the identity is kept. */
   close(instance: number): Promise<void>;
 }
 
-interface Life {
+interface OpenSession {
   session: Session;
   end(): void;
 }
 
-export function createSessions({
+export function createSessionRegistry({
   drivers,
   credentials,
   report,
   findSent,
   mayPass,
-}: SessionsOptions): Sessions {
-  const lives = new Map<number, Life>();
+}: SessionRegistryOptions): SessionRegistry {
+  const lives = new Map<number, OpenSession>();
 
-  const start = (instance: number, network: Driver["network"], options: SessionOptions): Life => {
+  const start = (
+    instance: number,
+    network: NetworkDriver["network"],
+    options: SessionOptions,
+  ): OpenSession => {
     const driver = drivers.find((one) => one.network === network);
     if (!driver) throw new Error(`There is no driver for the network ${network}.`);
     let isOver = false;

@@ -1,7 +1,7 @@
-import type { NetworkEvent, OpenOptions, StartFault } from "./driver.ts";
+import type { NetworkEvent, OpenSessionOptions, SessionStartFailure } from "./driver.ts";
 
 /** How often, and how slowly, a session is started again that could not be started through a fault of ours. */
-export interface StartTiming {
+export interface SessionStartTiming {
   /** Where nothing says that the fault passes. */
   startTries: number;
   /** The wait after the first try; it doubles with each further one ... */
@@ -10,13 +10,13 @@ export interface StartTiming {
   startBackoffMaxMs: number;
 }
 
-export const START_TIMING: StartTiming = {
+export const SESSION_START_TIMING: SessionStartTiming = {
   startTries: 4,
   startBackoffMs: 1_000,
   startBackoffMaxMs: 30_000,
 };
 
-const WORDS: Readonly<Record<StartFault, string>> = {
+const WORDS: Readonly<Record<SessionStartFailure, string>> = {
   library_failed:
     "The gateway cannot load its WhatsApp library. Its operator finds the cause in the log and with `waygate doctor`.",
   credentials_unreadable:
@@ -29,19 +29,20 @@ const PASSING = "The gateway cannot reach its database, or its machine is short 
 /** The machine has nothing left for now. */
 const SHORTAGES = new Set(["EMFILE", "ENFILE", "ENOMEM", "ENOBUFS", "EAGAIN"]);
 
-export interface StartFailuresOptions extends Pick<OpenOptions, "report" | "mayPass" | "instance_id"> {
-  timing: StartTiming;
+export interface SessionStartRetryOptions
+  extends Pick<OpenSessionOptions, "report" | "mayPass" | "instance_id"> {
+  timing: SessionStartTiming;
   log: { warn(fields: object, message: string): void } | undefined;
   /** Reports until it is stored. */
   tell(event: NetworkEvent): Promise<void>;
 }
 
 /** Counts the starts of a session that failed in a row through a fault of ours, and decides what follows. */
-export class StartFailures {
-  readonly #options: StartFailuresOptions;
+export class SessionStartRetry {
+  readonly #options: SessionStartRetryOptions;
   #count = 0;
 
-  constructor(options: StartFailuresOptions) {
+  constructor(options: SessionStartRetryOptions) {
     this.#options = options;
   }
 
@@ -51,7 +52,7 @@ export class StartFailures {
   }
 
   /** The user sees it from the first try on. What passes by itself is tried for ever, anything else a few times. */
-  async follow(fault: StartFault, error: unknown): Promise<{ waitMs: number } | "end"> {
+  async follow(fault: SessionStartFailure, error: unknown): Promise<{ waitMs: number } | "end"> {
     const { log, instance_id, report, tell, timing } = this.#options;
     this.#count++;
     const isPassing = this.#mayPass(error);
@@ -82,7 +83,7 @@ export class StartFailures {
   }
 }
 
-function eventOf(reason: StartFault, detail: string, will_retry: boolean): NetworkEvent {
+function eventOf(reason: SessionStartFailure, detail: string, will_retry: boolean): NetworkEvent {
   return { type: "disconnected", reason, will_retry, detail };
 }
 

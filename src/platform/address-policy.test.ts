@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
   createAddressPolicy,
-  findOpenEntries,
+  findBroadEntries,
   parseAllowRule,
   parseSingleAddress,
 } from "./address-policy.ts";
@@ -394,9 +394,9 @@ describe("entries of the list", () => {
 
   it("are open when they name more than the internet and have no port", () => {
     const closed = ["external", "n8n:5678", "[::1]:8080", "10.0.0.0/8:443", "127.0.0.1:9000"];
-    expect(findOpenEntries(closed)).toEqual([]);
+    expect(findBroadEntries(closed)).toEqual([]);
     const open = ["private", "loopback", "n8n", "*.example.org", "10.0.0.0/8", "::1"];
-    expect(findOpenEntries([...closed, ...open])).toEqual(open);
+    expect(findBroadEntries([...closed, ...open])).toEqual(open);
   });
 
   it.each([

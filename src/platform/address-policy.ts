@@ -1,5 +1,13 @@
 import { domainToASCII } from "node:url";
-import { type Cidr, type Ip, inCidr, parseCidr, parseIp, reachedIps, reachOf } from "./ip-address.ts";
+import {
+  addressScopeOf,
+  type Cidr,
+  effectiveIps,
+  type Ip,
+  inCidr,
+  parseCidr,
+  parseIp,
+} from "./ip-address.ts";
 
 const WORDS = ["external", "private", "loopback"] as const;
 type Word = (typeof WORDS)[number];
@@ -11,21 +19,21 @@ export type AllowRule =
   | { kind: "name"; name: string; port: number | undefined };
 
 /** Host as it stands in a parsed URL, and the port that will be dialled. */
-export interface Target {
+export interface NetworkTarget {
   host: string;
   port: number;
 }
 
-export interface Listener {
+export interface ListenAddress {
   address: string;
   port: number;
 }
 
 export interface AddressPolicy {
   /** Whether the target may be dialled at this concrete address. */
-  allows(target: Target, address: string): boolean;
+  allows(target: NetworkTarget, address: string): boolean;
   /** For a name that a proxy will resolve: the name and the port are all there is to judge. */
-  allowsUnresolved(target: Target): boolean;
+  allowsUnresolved(target: NetworkTarget): boolean;
 }
 
 export interface AddressPolicyOptions {
@@ -34,7 +42,7 @@ export interface AddressPolicyOptions {
   /** Single addresses lifted from the list that is always denied. */
   allowAlwaysDenied?: readonly string[];
   /** Where this gateway and its database listen. */
-  ownListeners?: () => readonly Listener[];
+  ownListeners?: () => readonly ListenAddress[];
   /** Addresses of this machine. */
   ownAddresses?: () => readonly string[];
 }
@@ -71,7 +79,7 @@ export function createAddressPolicy(options: AddressPolicyOptions): AddressPolic
   const lifted = readAll(options.allowAlwaysDenied ?? [], parseSingleAddress).map(String);
   const isOwn = createOwnCheck(options);
 
-  const allowsIp = (ip: Ip, target: Target): boolean =>
+  const allowsIp = (ip: Ip, target: NetworkTarget): boolean =>
     lifted.includes(ip.toString()) ||
     (!ALWAYS_DENIED.some((cidr) => inCidr(ip, cidr)) && rules.some((rule) => covers(rule, target, ip)));
 
@@ -79,7 +87,7 @@ export function createAddressPolicy(options: AddressPolicyOptions): AddressPolic
     allows(target, address) {
       const ip = parseIp(bare(address));
       // What cannot be read cannot be allowed.
-      const reached = ip === undefined ? [] : reachedIps(ip);
+      const reached = ip === undefined ? [] : effectiveIps(ip);
       return (
         ip !== undefined &&
         !isOwn(target, [ip, ...reached]) &&
@@ -117,7 +125,7 @@ export function parseAllowRule(text: string): AllowRule | undefined {
 }
 
 /** Entries that open more than the internet and single ports: for every account, whatever listens there. */
-export function findOpenEntries(allowedHosts: readonly string[]): string[] {
+export function findBroadEntries(allowedHosts: readonly string[]): string[] {
   return allowedHosts.filter((text) => {
     const rule = parseAllowRule(text);
     return rule?.kind === "word" ? rule.word !== "external" : rule !== undefined && rule.port === undefined;
@@ -130,9 +138,9 @@ export function parseSingleAddress(text: string): Ip | undefined {
   return cidr !== undefined && cidr[1] === (cidr[0].kind() === "ipv4" ? 32 : 128) ? cidr[0] : undefined;
 }
 
-function covers(rule: AllowRule, target: Target, ip: Ip): boolean {
+function covers(rule: AllowRule, target: NetworkTarget, ip: Ip): boolean {
   if (rule.kind === "word") {
-    return reachOf(ip) === rule.word;
+    return addressScopeOf(ip) === rule.word;
   }
   if (rule.kind === "name") {
     return listsName(rule, target);
@@ -140,16 +148,16 @@ function covers(rule: AllowRule, target: Target, ip: Ip): boolean {
   return (rule.port === undefined || rule.port === target.port) && inCidr(ip, rule.cidr);
 }
 
-function listsName(rule: AllowRule, target: Target): boolean {
+function listsName(rule: AllowRule, target: NetworkTarget): boolean {
   const isName = rule.kind === "name" && matchesName(rule.name, target.host);
   return isName && (rule.port === undefined || rule.port === target.port);
 }
 
-function portIsOpen(rules: readonly AllowRule[], target: Target, ips: readonly Ip[]): boolean {
+function portIsOpen(rules: readonly AllowRule[], target: NetworkTarget, ips: readonly Ip[]): boolean {
   return !DENIED_PORTS.has(target.port) || rules.some((rule) => listsPort(rule, target, ips));
 }
 
-function listsPort(rule: AllowRule, target: Target, ips: readonly Ip[]): boolean {
+function listsPort(rule: AllowRule, target: NetworkTarget, ips: readonly Ip[]): boolean {
   if (rule.kind === "word" || rule.port !== target.port) {
     return false;
   }
@@ -179,14 +187,14 @@ function isInsideName(host: string): boolean {
 }
 
 function createOwnCheck({ ownListeners, ownAddresses }: AddressPolicyOptions) {
-  return (target: Target, ips: readonly Ip[] = []): boolean => {
+  return (target: NetworkTarget, ips: readonly Ip[] = []): boolean => {
     const listeners = (ownListeners?.() ?? []).filter(({ port }) => port === target.port);
     if (listeners.length === 0) {
       return false;
     }
     const local = new Set(ownAddresses?.());
     const isLocal = (text: string, ip: Ip | undefined): boolean =>
-      local.has(text) || (ip !== undefined && (reachOf(ip) === "loopback" || isUnspecified(ip)));
+      local.has(text) || (ip !== undefined && (addressScopeOf(ip) === "loopback" || isUnspecified(ip)));
     const dialled = ips.map((ip) => ip.toString());
     return listeners.some(({ address }) => {
       const ip = parseIp(bare(address));

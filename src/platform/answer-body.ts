@@ -1,12 +1,12 @@
 import type { Readable } from "node:stream";
 
 /** What the receiver of a download's pieces threw: our failure, whatever its code looks like. */
-export class ChunkError extends Error {
+export class ChunkHandlerError extends Error {
   override readonly name = "ChunkError";
 }
 
 /** The first `maxBytes`, or what came before the body broke; leaving early cuts the connection. */
-export async function readAtMost(
+export async function readResponseBody(
   body: Readable,
   maxBytes: number,
 ): Promise<{ body: Buffer; truncated: boolean }> {
@@ -19,7 +19,7 @@ export async function readAtMost(
 }
 
 /** Hands the body on piece by piece; rejects when it breaks. */
-export async function passOn(
+export async function streamResponseBody(
   body: Readable,
   maxBytes: number,
   onChunk: (chunk: Buffer) => void | Promise<void>,
@@ -56,6 +56,6 @@ async function handOver(chunk: Buffer, onChunk: (chunk: Buffer) => void | Promis
   try {
     await onChunk(chunk);
   } catch (cause) {
-    throw new ChunkError("the receiver of the download failed", { cause });
+    throw new ChunkHandlerError("the receiver of the download failed", { cause });
   }
 }

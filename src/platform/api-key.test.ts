@@ -1,21 +1,21 @@
 import { describe, expect, it } from "vitest";
-import { digestApiKey, isApiKey, maskApiKey, newApiKey } from "./api-key.ts";
+import { createApiKey, digestApiKey, isApiKey, maskApiKey } from "./api-key.ts";
 
 describe("an API key", () => {
   it("is wg_, 43 characters of randomness and 6 of checksum", () => {
     for (let i = 0; i < 200; i++) {
-      const key = newApiKey();
+      const key = createApiKey();
       expect(key).toMatch(/^wg_[0-9A-Za-z]{49}$/);
       expect(isApiKey(key)).toBe(true);
     }
   });
 
   it("is never given twice", () => {
-    expect(new Set(Array.from({ length: 500 }, newApiKey)).size).toBe(500);
+    expect(new Set(Array.from({ length: 500 }, createApiKey)).size).toBe(500);
   });
 
   it("is refused by its checksum when any character is mistyped", () => {
-    const key = newApiKey();
+    const key = createApiKey();
     for (let at = 0; at < key.length; at++) {
       const other = key[at] === "x" ? "y" : "x";
       expect(isApiKey(key.slice(0, at) + other + key.slice(at + 1))).toBe(false);
@@ -27,9 +27,9 @@ describe("an API key", () => {
     "wg_",
     "hello",
     "x".repeat(52),
-    `sk_${newApiKey().slice(3)}`,
-    `${newApiKey()}0`,
-    newApiKey().slice(1),
+    `sk_${createApiKey().slice(3)}`,
+    `${createApiKey()}0`,
+    createApiKey().slice(1),
   ])("is not %j", (text) => {
     expect(isApiKey(text)).toBe(false);
   });

@@ -8,7 +8,7 @@ const RANDOM_LENGTH = 43;
 const CHECKSUM_LENGTH = 6;
 
 /** A fresh key: `wg_`, 32 random bytes as 43 characters of base62, and a CRC32 as 6 more. */
-export function newApiKey(): string {
+export function createApiKey(): string {
   const random = BigInt(`0x${randomBytes(RANDOM_BYTES).toString("hex")}`);
   const body = PREFIX + base62(random, RANDOM_LENGTH);
   return body + checksum(body);

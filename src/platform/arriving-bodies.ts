@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { GatewayError } from "./errors.ts";
-import { tooMuchToDo } from "./pressure.ts";
+import { overloadedError } from "./pressure.ts";
 
 /** Of one account, or of all strangers, whose bodies have at most 64 KiB each. */
 const MOST_AT_ONCE = 500;
@@ -8,7 +8,7 @@ const STRANGERS = "strangers";
 
 type Message = FastifyRequest["raw"];
 
-export interface ArrivingBodies {
+export interface PendingBodies {
   /** Requests whose body has not arrived whole. */
   count(): number;
 }
@@ -18,7 +18,7 @@ export interface ArrivingBodies {
  * bodies sent byte by byte keep nobody else from the gateway. Beyond the bound an account is refused; of the strangers,
  * who cannot be told apart, the slowest is cut off.
  */
-export function boundArrivingBodies(app: FastifyInstance, most = MOST_AT_ONCE): ArrivingBodies {
+export function limitPendingBodies(app: FastifyInstance, most = MOST_AT_ONCE): PendingBodies {
   const bySender = new Map<unknown, Set<Message>>();
   let count = 0;
 
@@ -60,7 +60,7 @@ function senderOf({ caller }: FastifyRequest): unknown {
 }
 
 function tooMany() {
-  return tooMuchToDo("Too many bodies of this account are on their way. Send fewer requests at once.");
+  return overloadedError("Too many bodies of this account are on their way. Send fewer requests at once.");
 }
 
 /** Nobody reads it. */

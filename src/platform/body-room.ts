@@ -1,15 +1,15 @@
 /** Bodies up to here are bounded by the number of requests. */
 const SMALL_BYTES = 65_536;
 
-interface Held {
+interface ReservedMemory {
   bytes: number;
   isAtWork: boolean;
 }
 
 /** Bounds the bytes of bodies and fetched files in memory at once, by request; what is too much is refused at once. */
-export class BodyRoom {
+export class BodyMemoryBudget {
   readonly #limit: number;
-  readonly #held = new Map<object, Held>();
+  readonly #held = new Map<object, ReservedMemory>();
   #total = 0;
 
   constructor(limit: number) {
@@ -58,7 +58,7 @@ export class BodyRoom {
     if (held && !held.isAtWork) this.#giveBack(request, held);
   }
 
-  #giveBack(request: object, { bytes }: Held): void {
+  #giveBack(request: object, { bytes }: ReservedMemory): void {
     this.#held.delete(request);
     this.#total -= bytes;
   }

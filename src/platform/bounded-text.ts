@@ -27,6 +27,6 @@ export function fileText(): z.ZodString {
 }
 
 /** What to say of a value that fits no form of a union; of one that is absent, that it is required. */
-export function unionHint(hint: string) {
+export function unionErrorMessage(hint: string) {
   return { error: ({ input }: { input?: unknown }) => (input === undefined ? "is required" : hint) };
 }

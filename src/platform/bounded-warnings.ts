@@ -2,7 +2,7 @@ import { type Clock, systemClock } from "./clock.ts";
 import type { Log } from "./log.ts";
 import { createRateLimiter } from "./rate-limiter.ts";
 
-export interface BoundedWarningsOptions<Fields> {
+export interface RateLimitedWarningsOptions<Fields> {
   log: Pick<Log, "warn">;
   clock?: Clock;
   message: string;
@@ -15,12 +15,12 @@ const ALL_PER_MINUTE = 120;
 const MOST_SOURCES = 10_000;
 
 /** Warns of what strangers cause; a flood costs a bounded number of lines, and `count` says how many events had none. */
-export function createBoundedWarnings<Fields extends object>({
+export function createRateLimitedWarnings<Fields extends object>({
   log,
   clock = systemClock,
   message,
   sourceOf,
-}: BoundedWarningsOptions<Fields>): (fields: Fields) => void {
+}: RateLimitedWarningsOptions<Fields>): (fields: Fields) => void {
   const lines = createRateLimiter({ clock, max: MOST_SOURCES });
   let unlogged = 0;
   return (fields) => {

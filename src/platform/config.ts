@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import { parseIp, reachOf } from "./ip-address.ts";
+import { addressScopeOf, parseIp } from "./ip-address.ts";
 import type { Secret } from "./secret.ts";
 import { isWeak } from "./setting-types.ts";
 import { SETTINGS } from "./settings.ts";
@@ -191,7 +191,7 @@ function isReachedFromElsewhere(baseUrl: string | undefined): boolean {
 
 function isLoopbackHost(host: string): boolean {
   const ip = parseIp(host);
-  return ip === undefined ? host === "localhost" : reachOf(ip) === "loopback";
+  return ip === undefined ? host === "localhost" : addressScopeOf(ip) === "loopback";
 }
 
 function allowedHostsOf({ allowedHosts = ["external"], localTargets }: Settings): string[] {

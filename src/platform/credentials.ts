@@ -44,7 +44,7 @@ function toCredential(header: string, text: string): Credential | undefined {
 }
 
 /** Throws VALIDATION_ERROR when a query carries a credential: addresses end up in the logs of every proxy. */
-export function refuseCredentialsInQuery(query: Readonly<Record<string, unknown>>): void {
+export function rejectCredentialsInQuery(query: Readonly<Record<string, unknown>>): void {
   const carried = Object.entries(query).some(
     ([name, value]) => QUERY_NAMES.has(name.toLowerCase()) || [value].flat().some(isKey),
   );

@@ -12,6 +12,6 @@ export function toCsvLine(cells: readonly string[]): string {
 }
 
 /** The text of a cell that was marked so. */
-export function unmarkCell(cell: string): string {
+export function unescapeFormulaCell(cell: string): string {
   return MARKED.test(cell) ? cell.slice(1) : cell;
 }

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { openDataDir, readOrMakeSecretKey } from "./data-dir.ts";
+import { loadOrCreateSecretKey, openDataDir } from "./data-dir.ts";
 
 const BUILT = fileURLToPath(new URL("../../dist/src/platform/data-dir.js", import.meta.url));
 
@@ -112,22 +112,22 @@ test("a path that is a file, or cannot be made, is refused in one clear sentence
 });
 
 test("the secret key is made once, even by two at once, and only for our eyes", async () => {
-  const keys = await Promise.all([1, 2, 3].map(() => readOrMakeSecretKey(root)));
+  const keys = await Promise.all([1, 2, 3].map(() => loadOrCreateSecretKey(root)));
   expect(new Set(keys).size).toBe(1);
   expect(keys[0]).toMatch(/^[\w-]{43}$/);
   expect((await stat(join(root, "secret-key"))).mode & 0o777).toBe(0o600);
-  expect(await readOrMakeSecretKey(root)).toBe(keys[0]);
+  expect(await loadOrCreateSecretKey(root)).toBe(keys[0]);
   expect(await readdir(root)).toEqual(["secret-key"]);
 });
 
 test("a secret key that was cut short is never replaced by a new one", async () => {
   await writeFile(join(root, "secret-key"), "\n");
-  await expect(readOrMakeSecretKey(root)).rejects.toThrow(/secret-key is empty or cut short/);
+  await expect(loadOrCreateSecretKey(root)).rejects.toThrow(/secret-key is empty or cut short/);
   expect(await readFile(join(root, "secret-key"), "utf8")).toBe("\n");
 });
 
 test("a secret key that cannot be read is one clear line, not a new key", async () => {
   await mkdir(join(root, "secret-key"));
-  await expect(readOrMakeSecretKey(root)).rejects.toThrow(/secret-key cannot be read \(EISDIR\)/);
+  await expect(loadOrCreateSecretKey(root)).rejects.toThrow(/secret-key cannot be read \(EISDIR\)/);
   await chmod(root, 0o700);
 });

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { link, mkdir, open, readFile, realpath, rm } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { takeFileLock } from "./file-lock.ts";
+import { acquireFileLock } from "./file-lock.ts";
 
 /** The directory where this node keeps what is its own, held by this process until released. */
 export interface DataDir {
@@ -16,7 +16,7 @@ export interface DataDir {
 /** Makes the directory (0700) and holds it; throws one clear Error when that is impossible or another process has it. */
 export async function openDataDir(path: string): Promise<DataDir> {
   const real = await makeDirectory(resolve(path));
-  const lock = await takeFileLock(join(real, "lock")).catch((error: unknown) => {
+  const lock = await acquireFileLock(join(real, "lock")).catch((error: unknown) => {
     throw unusable(real, error);
   });
   if (!lock.held) {
@@ -35,17 +35,17 @@ export async function openDataDir(path: string): Promise<DataDir> {
 }
 
 /** The key that seals secrets at rest, made at random (0600) the first time; throws when there is one that is broken. */
-export async function readOrMakeSecretKey(dataDir: string): Promise<string> {
+export async function loadOrCreateSecretKey(dataDir: string): Promise<string> {
   return readOrMake(join(dataDir, "secret-key"), () => randomBytes(32).toString("base64url"));
 }
 
 /** As the secret key: the key of backups, where WAYGATE_BACKUP_KEY is not set. */
-export async function readOrMakeBackupKey(dataDir: string): Promise<string> {
+export async function loadOrCreateBackupKey(dataDir: string): Promise<string> {
   return readOrMake(join(dataDir, "backup-key"), () => randomBytes(32).toString("base64url"));
 }
 
 /** A generated key that is in the data directory; undefined where there is none. */
-export async function findKey(
+export async function findGeneratedKey(
   dataDir: string,
   name: "secret-key" | "backup-key",
 ): Promise<string | undefined> {

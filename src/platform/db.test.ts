@@ -3,7 +3,7 @@ import { createServer, type Socket } from "node:net";
 import { sql } from "kysely";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { createEmptyDatabase, type TestDatabase } from "../../test/database.ts";
-import { isDatabaseAway, openDatabase } from "./db.ts";
+import { isDatabaseUnavailable, openDatabase } from "./db.ts";
 
 let store: TestDatabase;
 
@@ -69,8 +69,8 @@ test("connections that are cut, idle or in a transaction, do no more than fail w
       await sql`select 2`.execute(trx);
     }),
   );
-  expect(await running).toSatisfy(isDatabaseAway);
-  expect(await between).toSatisfy(isDatabaseAway);
+  expect(await running).toSatisfy(isDatabaseUnavailable);
+  expect(await between).toSatisfy(isDatabaseUnavailable);
   const back = await vi.waitFor(() => sql`select 1 as n`.execute(db), { timeout: 60_000 });
   expect(back.rows).toEqual([{ n: 1 }]);
   await close();
@@ -84,7 +84,7 @@ test("connections that have received nothing since they were suspected are cut, 
   const cut = suspect();
   await resting.query("select 1");
   cut();
-  expect(await running).toSatisfy(isDatabaseAway);
+  expect(await running).toSatisfy(isDatabaseUnavailable);
   busy.release();
   expect((await resting.query("select 1 as n")).rows).toEqual([{ n: 1 }]);
   resting.release();
@@ -112,7 +112,7 @@ test("a refused connection, an unknown host and a silent server are all a databa
   ];
   const startedAt = performance.now();
   for (const database of urls.map((url) => openDatabase(url))) {
-    expect(await reasonOf(sql`select 1`.execute(database.db))).toSatisfy(isDatabaseAway);
+    expect(await reasonOf(sql`select 1`.execute(database.db))).toSatisfy(isDatabaseUnavailable);
     await database.close();
   }
   expect(performance.now() - startedAt).toBeLessThan(30_000);
@@ -123,27 +123,29 @@ test("a refused connection, an unknown host and a silent server are all a databa
 test("a pool that stays exhausted for 3 s counts as a database that is away", async () => {
   const { db, pool, close } = openDatabase(store.url, { max: 1 });
   const held = await pool.connect();
-  expect(await reasonOf(sql`select 1`.execute(db))).toSatisfy(isDatabaseAway);
+  expect(await reasonOf(sql`select 1`.execute(db))).toSatisfy(isDatabaseUnavailable);
   held.release();
   await close();
 });
 
 test("states of shutdown are away; a mistake in a statement, a broken rule or a wrong password is not", async () => {
   for (const code of ["57P01", "57P02", "57P03", "08006", "08000", "53300", "ECONNREFUSED", "ECONNRESET"]) {
-    expect(isDatabaseAway(Object.assign(new Error("x"), { code }))).toBe(true);
+    expect(isDatabaseUnavailable(Object.assign(new Error("x"), { code }))).toBe(true);
   }
   for (const code of ["23505", "57014", "40001", "28P01", "53100", "42P01"]) {
-    expect(isDatabaseAway(Object.assign(new Error("x"), { code }))).toBe(false);
+    expect(isDatabaseUnavailable(Object.assign(new Error("x"), { code }))).toBe(false);
   }
   expect(
-    isDatabaseAway(new Error("wrapped", { cause: Object.assign(new Error("x"), { code: "57P03" }) })),
+    isDatabaseUnavailable(new Error("wrapped", { cause: Object.assign(new Error("x"), { code: "57P03" }) })),
   ).toBe(true);
-  expect(isDatabaseAway(new AggregateError([Object.assign(new Error("x"), { code: "ECONNREFUSED" })]))).toBe(
-    true,
+  expect(
+    isDatabaseUnavailable(new AggregateError([Object.assign(new Error("x"), { code: "ECONNREFUSED" })])),
+  ).toBe(true);
+  expect(await reasonOf(sql`select * from nowhere`.execute(store.database.db))).not.toSatisfy(
+    isDatabaseUnavailable,
   );
-  expect(await reasonOf(sql`select * from nowhere`.execute(store.database.db))).not.toSatisfy(isDatabaseAway);
-  expect(isDatabaseAway("ECONNREFUSED")).toBe(false);
-  expect(isDatabaseAway(undefined)).toBe(false);
+  expect(isDatabaseUnavailable("ECONNREFUSED")).toBe(false);
+  expect(isDatabaseUnavailable(undefined)).toBe(false);
 });
 
 test("a row that somebody holds fails only who wants it, and only after the time that was set", async () => {
@@ -154,7 +156,7 @@ test("a row that somebody holds fails only who wants it, and only after the time
     await sql`update held set id = id where id = 1`.execute(trx);
     const refused = await reasonOf(sql`update held set id = id where id = 1`.execute(impatient.db));
     expect(refused).toMatchObject({ code: "55P03" });
-    expect(isDatabaseAway(refused)).toBe(false);
+    expect(isDatabaseUnavailable(refused)).toBe(false);
     await sql`update held set id = id where id = 2`.execute(impatient.db);
   });
   await impatient.close();

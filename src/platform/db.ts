@@ -3,8 +3,8 @@ import type { Duplex } from "node:stream";
 import { Kysely, PostgresDialect, sql, type Transaction } from "kysely";
 import pg from "pg";
 import type { Tables } from "../tables.ts";
-import { keepPlans } from "./kept-plans.ts";
-import { traceStatements } from "./lost-statement.ts";
+import { usePreparedStatements } from "./kept-plans.ts";
+import { trackBackendProcess } from "./lost-statement.ts";
 
 export type Db = Kysely<Tables>;
 export type Trx = Transaction<Tables>;
@@ -59,14 +59,14 @@ export function openDatabase(url: string, options: DatabaseOptions = {}): Databa
       await client.query(`set idle_in_transaction_session_timeout = ${IDLE_IN_TRANSACTION_MS}`);
       if (options.lockTimeoutMs)
         await client.query(`set lock_timeout = ${Math.round(options.lockTimeoutMs)}`);
-      await traceStatements(client, isPooled);
+      await trackBackendProcess(client, isPooled);
     },
   });
   pool.on("error", () => {});
   // A connection that dies between two statements of a transaction has no other listener, and Node would exit.
   pool.on("connect", (client) => client.on("error", () => {}));
   // Behind a pooler a statement may meet another connection than the one that knows its plan.
-  const dialect = new PostgresDialect({ pool: isPooled ? pool : keepPlans(pool) });
+  const dialect = new PostgresDialect({ pool: isPooled ? pool : usePreparedStatements(pool) });
   const db = new Kysely<Tables>({ dialect });
   const rest = { url: options.directUrl ?? url, suspect: () => suspect(clients) };
   return { db, pool, ...rest, close: () => closePool(db, pool) };
@@ -106,13 +106,13 @@ const AWAY_SENTENCES = [
 ];
 
 /** Whether an error means that the database cannot be reached now (refused, gone, restarting, pool exhausted). */
-export function isDatabaseAway(error: unknown): boolean {
+export function isDatabaseUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
-  if (error instanceof AggregateError && error.errors.some(isDatabaseAway)) return true;
+  if (error instanceof AggregateError && error.errors.some(isDatabaseUnavailable)) return true;
   const code = "code" in error && typeof error.code === "string" ? error.code : "";
   if (AWAY_STATES.test(code) || AWAY_SYSTEM_CODES.has(code)) return true;
   if (AWAY_SENTENCES.some((sentence) => error.message.startsWith(sentence))) return true;
-  return error.cause !== undefined && isDatabaseAway(error.cause);
+  return error.cause !== undefined && isDatabaseUnavailable(error.cause);
 }
 
 const DISK_FULL_STATE = "53100";
@@ -127,9 +127,9 @@ export function isDatabaseFull(error: unknown): boolean {
 }
 
 /** Whether the same statement may well succeed later: the database is away or full, or others were in its way. */
-export function isPassing(error: unknown): boolean {
+export function isTransientDatabaseError(error: unknown): boolean {
   const isBusy = isLockTimeout(error) || CONFLICT_STATES.test(stateOf(error));
-  return isBusy || isDatabaseFull(error) || isDatabaseAway(error);
+  return isBusy || isDatabaseFull(error) || isDatabaseUnavailable(error);
 }
 
 /** Whether a lock was not to be had in time. */
@@ -147,7 +147,7 @@ function stateOf(error: unknown): string {
 }
 
 /** The database's own time, by which rows are stamped. */
-export async function readClock(db: Db): Promise<Date> {
+export async function readDatabaseTime(db: Db): Promise<Date> {
   const { rows } = await sql<{ now: Date }>`select now()`.execute(db);
   return rows[0]?.now ?? new Date();
 }

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { sql } from "kysely";
 import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
 import { createPostgresStory, isAlive, postmasterOf, query } from "../../test/postgres-story.ts";
-import { isDatabaseAway, openDatabase } from "./db.ts";
+import { isDatabaseUnavailable, openDatabase } from "./db.ts";
 
 const story = createPostgresStory();
 
@@ -45,7 +45,7 @@ test("the first start makes a durable database, the second finds its data on the
   const pid = await postmasterOf(join(dataDir, "postgres"));
   await first.stop();
   expect(isAlive(pid)).toBe(false);
-  await expect(query(first.url, "select 1")).rejects.toSatisfy(isDatabaseAway);
+  await expect(query(first.url, "select 1")).rejects.toSatisfy(isDatabaseUnavailable);
 
   const second = await story.start(dataDir, { settings: {} });
   expect(second).toMatchObject({ url: first.url, adopted: false });
@@ -130,7 +130,7 @@ test("a postmaster killed with -9, in the middle of a transaction, is back at th
     process.kill(pid, "SIGKILL");
     await sql`select pg_sleep(20)`.execute(trx);
   });
-  await expect(broken).rejects.toSatisfy(isDatabaseAway);
+  await expect(broken).rejects.toSatisfy(isDatabaseUnavailable);
   const counted = await vi.waitFor(() => sql`select count(*) as n from kept_in_crash`.execute(db), SERVED);
   expect(counted.rows).toEqual([{ n: 1 }]);
   await close();

@@ -5,16 +5,16 @@ import pg from "pg";
 import { freePortsFor } from "./free-port.ts";
 import type { Log } from "./log.ts";
 import { findBinariesIn, findPackagedBinaries, type PostgresBinaries } from "./postgres-binaries.ts";
-import { ensureCluster, POSTGRES_USER } from "./postgres-cluster.ts";
+import { ensurePostgresCluster, POSTGRES_USER } from "./postgres-cluster.ts";
 import { type PostgresSettings, writePostgresConfig } from "./postgres-config.ts";
 import { findPostgresHome, type PostgresHome, SHARED_DIR } from "./postgres-home.ts";
-import { rotateLog } from "./postgres-log.ts";
+import { rotatePostgresLog } from "./postgres-log.ts";
 import {
-  adoptPostmaster,
   findRunningPort,
   launchPostmaster,
   type Postmaster,
-  shutDown,
+  reattachPostmaster,
+  shutDownPostmaster,
 } from "./postgres-process.ts";
 
 export interface EmbeddedPostgresOptions {
@@ -69,14 +69,14 @@ async function start({ dataDir, binDir, log, settings }: EmbeddedPostgresOptions
   const home = await findPostgresHome(own);
   const copies = home.runner === undefined ? join(own, "postgres-programs") : SHARED_DIR;
   const binaries = binDir ? await findBinariesIn(binDir) : await findPackagedBinaries(copies, home.runner);
-  await ensureCluster(home, binaries, settings?.fsync !== "off");
+  await ensurePostgresCluster(home, binaries, settings?.fsync !== "off");
   await writePostgresConfig(home, binaries.major, settings);
   const password = (await readFile(home.password, "utf8")).trim();
-  const found = await adoptPostmaster(home, binaries);
+  const found = await reattachPostmaster(home, binaries);
   const postmaster = found ?? (await launchOnFreePort(home, binaries));
   const url = urlOf(password, postmaster.port);
   await ensureDatabase(url).catch(async (error: unknown) => {
-    await shutDown(postmaster);
+    await shutDownPostmaster(postmaster);
     throw error;
   });
   log.info(
@@ -157,12 +157,12 @@ function supervise(
     }
   };
   const running = keepRunning();
-  const logCheck = setInterval(() => void rotateLog(home.log).catch(() => {}), LOG_CHECK_MS);
+  const logCheck = setInterval(() => void rotatePostgresLog(home.log).catch(() => {}), LOG_CHECK_MS);
   logCheck.unref();
   return async () => {
     clearInterval(logCheck);
     stopping.abort();
-    await shutDown(current);
+    await shutDownPostmaster(current);
     await running;
   };
 }
@@ -179,7 +179,7 @@ async function relaunch(
       const postmaster = await launchPostmaster(home, binaries, port);
       log.info({ pid: postmaster.pid, port }, "PostgreSQL is back");
       if (!stopping.aborted) return postmaster;
-      await shutDown(postmaster);
+      await shutDownPostmaster(postmaster);
     } catch (error) {
       log.error({ err: error, port }, "PostgreSQL does not start");
       await sleep(waitMs, undefined, { signal: stopping }).catch(() => {});

@@ -4,14 +4,14 @@ import { GatewayError } from "./errors.ts";
 const CHECK_AGAIN_MS = 5_000;
 
 /** Answers that end only with the server, or as soon as their caller would be refused. */
-export interface EndlessStreams {
+export interface LongLivedResponses {
   /** `check` rejects with a GatewayError when the caller may not listen any more. */
   add(stream: Readable, check: () => Promise<unknown>): void;
   closeAll(): void;
   count(): number;
 }
 
-export function createEndlessStreams(): EndlessStreams {
+export function createLongLivedResponses(): LongLivedResponses {
   const open = new Set<Readable>();
   return {
     add(stream, check) {

@@ -1,10 +1,10 @@
 import { STATUS_CODES } from "node:http";
 import type { z } from "zod";
 import type { GatewayError } from "./errors.ts";
-import { Accepted, type RawAnswer, Reply, type ReplyOptions } from "./handler.ts";
+import { AcceptedResponse, OkResponse, type OkResponseOptions, type RawResponse } from "./handler.ts";
 import type { Route } from "./route.ts";
 
-export interface WireAnswer {
+export interface SerializedResponse {
   status: number;
   headers: Record<string, string>;
   body: string;
@@ -20,11 +20,13 @@ interface Shape {
  * the contract does not name never leaves. A mismatch throws a plain Error. `strict` refuses undeclared fields beside
  * `data` instead of dropping them.
  */
-export function answerWriter(name: string, route: Route, strict: boolean) {
-  return (answer: Exclude<unknown, RawAnswer>): WireAnswer => {
-    const isAccepted = answer instanceof Accepted;
+export function createResponseSerializer(name: string, route: Route, strict: boolean) {
+  return (answer: Exclude<unknown, RawResponse>): SerializedResponse => {
+    const isAccepted = answer instanceof AcceptedResponse;
     const { data, options } =
-      isAccepted || answer instanceof Reply ? answer : { data: answer, options: {} satisfies ReplyOptions };
+      isAccepted || answer instanceof OkResponse
+        ? answer
+        : { data: answer, options: {} satisfies OkResponseOptions };
     const shape: Shape | undefined = isAccepted ? route.accepted : route;
     if (!shape) throw new Error(`Route ${name} answers 202, but its contract declares no such answer.`);
     const output = parseOutput(name, shape.output, data);
@@ -36,11 +38,16 @@ export function answerWriter(name: string, route: Route, strict: boolean) {
   };
 }
 
-function envelope(route: Route, options: ReplyOptions) {
+function envelope(route: Route, options: OkResponseOptions) {
   return { success: true, message: options.message ?? route.message ?? "OK" };
 }
 
-function beside(name: string, shape: Shape, options: ReplyOptions, strict: boolean): Record<string, unknown> {
+function beside(
+  name: string,
+  shape: Shape,
+  options: OkResponseOptions,
+  strict: boolean,
+): Record<string, unknown> {
   if (shape.beside) {
     return parseOutput(name, strict ? shape.beside.strict() : shape.beside, options.beside ?? {}) as Record<
       string,

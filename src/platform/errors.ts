@@ -43,7 +43,7 @@ export const ERROR_STATUS = {
 
 export type ErrorCode = keyof typeof ERROR_STATUS;
 
-export interface ErrorOptions {
+export interface GatewayErrorOptions {
   details?: Record<string, unknown>;
   retryAfterSeconds?: number;
   /** Further headers of the answer. */
@@ -59,7 +59,7 @@ export class GatewayError extends Error {
   readonly retryAfterSeconds: number | undefined;
   readonly headers: Record<string, string> | undefined;
 
-  constructor(code: ErrorCode, message: string, options: ErrorOptions = {}) {
+  constructor(code: ErrorCode, message: string, options: GatewayErrorOptions = {}) {
     const { details, retryAfterSeconds, headers, cause } = options;
     super(message, { cause });
     this.code = code;

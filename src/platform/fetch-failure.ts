@@ -1,8 +1,8 @@
-import { NameError } from "./name-lookup.ts";
-import { BlockedError, ConnectTimeoutError } from "./outgoing-connector.ts";
+import { DnsResolutionError } from "./name-lookup.ts";
+import { BlockedTargetError, ConnectTimeoutError } from "./outgoing-connector.ts";
 
 /** Why a call never got an answer. */
-export type Failure =
+export type FetchFailureCode =
   | "blocked"
   | "dns"
   | "refused"
@@ -24,11 +24,11 @@ export class ClosedError extends Error {
 }
 
 /** One text for everything that the policy refuses, so that it tells nothing about the network behind it. */
-export const BLOCKED =
+export const BLOCKED_MESSAGE =
   "This address is not allowed by the gateway's policy for outgoing calls. Its operator can open private addresses and ports with WAYGATE_ALLOWED_HOSTS, and localhost with WAYGATE_LOCAL_TARGETS; link-local addresses, metadata services of clouds and ports of the gateway itself stay refused.";
 
-const TEXT: Readonly<Record<Exclude<Failure, "invalid_url">, string>> = {
-  blocked: BLOCKED,
+const TEXT: Readonly<Record<Exclude<FetchFailureCode, "invalid_url">, string>> = {
+  blocked: BLOCKED_MESSAGE,
   dns: "The host name could not be resolved.",
   refused: "The connection was refused.",
   reset: "The connection was closed before the answer.",
@@ -55,7 +55,7 @@ const BY_CODE: readonly [RegExp, keyof typeof TEXT][] = [
 const OURS = /^(UND_ERR_DESTROYED|UND_ERR_CLOSED|EMFILE|ENFILE|ENOMEM|ENOBUFS)$/;
 
 /** What a failed call says about the other side; throws the error again when the fault is ours. */
-export function failureOf(error: unknown): { failure: Failure; error: string } {
+export function classifyFetchFailure(error: unknown): { failure: FetchFailureCode; error: string } {
   const code = codeOf(error);
   if (error instanceof ClosedError || OURS.test(code ?? "")) {
     throw error;
@@ -66,10 +66,10 @@ export function failureOf(error: unknown): { failure: Failure; error: string } {
 }
 
 function classify(error: unknown, code: string): keyof typeof TEXT {
-  if (error instanceof BlockedError) {
+  if (error instanceof BlockedTargetError) {
     return "blocked";
   }
-  if (error instanceof NameError) {
+  if (error instanceof DnsResolutionError) {
     return "dns";
   }
   if (error instanceof ConnectTimeoutError) {

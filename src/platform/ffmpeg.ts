@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 
 /** `missing`: there is no such program here. `failed`: it could not read the file, or took too much of something. */
-export type FfmpegEnd = "done" | "missing" | "failed";
+export type FfmpegResult = "done" | "missing" | "failed";
 
 export interface FfmpegRun {
   /** The program, by name or path. */
@@ -20,7 +20,7 @@ const MEMORY_KIB = 2 * 1024 * 1024;
 const [NOT_RUNNABLE, NOT_FOUND] = [126, 127];
 
 /** It reads the one file that is named, and asks nobody anything. */
-export const QUIET_ARGS: readonly string[] = [
+export const SAFE_ARGS: readonly string[] = [
   ...["-hide_banner", "-loglevel", "error", "-nostdin", "-protocol_whitelist", "file,pipe"],
   ...["-threads", "1"],
 ];
@@ -40,14 +40,14 @@ const READERS: readonly [RegExp, string][] = [
 ];
 
 /** Undefined for a type that none of the readers takes. */
-export function findReader(mimeType: string): string | undefined {
+export function findDemuxer(mimeType: string): string | undefined {
   return READERS.find(([type]) => type.test(mimeType))?.[1];
 }
 
 /** Runs ffmpeg as a process of its own, with bounds, and with nothing of our environment, which holds secrets. */
-export async function runFfmpeg({ program, args, onOutput, maxBytes }: FfmpegRun): Promise<FfmpegEnd> {
+export async function runFfmpeg({ program, args, onOutput, maxBytes }: FfmpegRun): Promise<FfmpegResult> {
   const bounded = `ulimit -t ${CPU_SECONDS}; ulimit -v ${MEMORY_KIB} 2>/dev/null; exec "$0" "$@"`;
-  const child = spawn("/bin/sh", ["-c", bounded, program, ...QUIET_ARGS, ...args], {
+  const child = spawn("/bin/sh", ["-c", bounded, program, ...SAFE_ARGS, ...args], {
     env: {},
     stdio: ["ignore", "pipe", "ignore"],
   });

@@ -4,7 +4,7 @@ import { mkdtemp, readFile, rm, utimes, writeFile } from "node:fs/promises";
 import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, onTestFinished, test } from "vitest";
-import { type LockOutcome, takeFileLock } from "./file-lock.ts";
+import { acquireFileLock, type FileLockResult } from "./file-lock.ts";
 import { findProcess } from "./process-table.ts";
 
 /** Long enough to be a watch; nobody beats in the tests that wait for its end. */
@@ -37,12 +37,12 @@ async function lockedBy({ host = hostname(), started = "far away" }): Promise<vo
   await utimes(lock, PAST, PAST);
 }
 
-async function release(outcome: LockOutcome): Promise<void> {
+async function release(outcome: FileLockResult): Promise<void> {
   if (outcome.held) await outcome.release();
 }
 
 test("a lock that nobody has left behind has no living predecessor", async () => {
-  const outcome = await takeFileLock(lock);
+  const outcome = await acquireFileLock(lock);
   expect(outcome).toMatchObject({ held: true, isPredecessorGone: true });
   await release(outcome);
   await expect(readFile(lock)).rejects.toThrow("ENOENT");
@@ -51,19 +51,19 @@ test("a lock that nobody has left behind has no living predecessor", async () =>
 test("a living holder on another machine keeps it, however far its clock is from ours", async () => {
   await lockedBy({ host: "another-container" });
   await beatElsewhere();
-  expect(await takeFileLock(lock)).toEqual({ held: false, pid: process.pid, host: "another-container" });
+  expect(await acquireFileLock(lock)).toEqual({ held: false, pid: process.pid, host: "another-container" });
 });
 
 test("a holder on another machine that has fallen silent loses it, but is not proven gone", async () => {
   await lockedBy({ host: "another-container" });
-  const outcome = await takeFileLock(lock, SHORT);
+  const outcome = await acquireFileLock(lock, SHORT);
   expect(outcome).toMatchObject({ held: true, isPredecessorGone: false });
   await release(outcome);
 });
 
 test("a process of this machine that is there no longer is proven gone, without a watch", async () => {
   await lockedBy({ started: `${findProcess(process.pid)?.started}0` });
-  const outcome = await takeFileLock(lock, { watchMs: Number.POSITIVE_INFINITY });
+  const outcome = await acquireFileLock(lock, { watchMs: Number.POSITIVE_INFINITY });
   expect(outcome).toMatchObject({ held: true, isPredecessorGone: true });
   await release(outcome);
 });
@@ -73,20 +73,20 @@ test.runIf(process.platform === "linux")(
   async () => {
     await lockedBy({ started: "another boot/1" });
     await beatElsewhere();
-    expect(await takeFileLock(lock)).toMatchObject({ held: false });
+    expect(await acquireFileLock(lock)).toMatchObject({ held: false });
   },
 );
 
 test("a torn lock file tells of nobody, so it is watched", async () => {
   await writeFile(lock, '{"pid": 1');
-  const outcome = await takeFileLock(lock, SHORT);
+  const outcome = await acquireFileLock(lock, SHORT);
   expect(outcome).toMatchObject({ held: true, isPredecessorGone: false });
   await release(outcome);
 });
 
 test("a lock that is given up while it is watched is taken", async () => {
   await lockedBy({ host: "another-container" });
-  const taking = takeFileLock(lock, { watchMs: Number.POSITIVE_INFINITY });
+  const taking = acquireFileLock(lock, { watchMs: Number.POSITIVE_INFINITY });
   await rm(lock);
   const outcome = await taking;
   expect(outcome.held).toBe(true);

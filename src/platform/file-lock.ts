@@ -5,12 +5,12 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { findProcess, isOfThisBoot } from "./process-table.ts";
 
 /** A lock that is held, or what is known of its holder. */
-export type LockOutcome =
+export type FileLockResult =
   /** `isPredecessorGone`: it gave the lock up or is seen to have ended; else it may live, and has merely been silent. */
   | { held: true; isPredecessorGone: boolean; release(): Promise<void> }
   | { held: false; pid: number; host: string };
 
-interface Claim {
+interface LockFileContent {
   pid: number;
   started: string;
   host: string;
@@ -26,9 +26,14 @@ const SETTLE_MS = 50;
  * Takes the lock file for this process, also from a holder that has died; never waits for a living one. Whether a holder
  * on another machine lives is told by a watch for its signs of life (12 s unless told).
  */
-export async function takeFileLock(path: string, { watchMs = WATCH_MS } = {}): Promise<LockOutcome> {
+export async function acquireFileLock(path: string, { watchMs = WATCH_MS } = {}): Promise<FileLockResult> {
   const started = findProcess(process.pid)?.started ?? "";
-  const mine: Claim = { pid: process.pid, started, host: hostname(), token: randomBytes(8).toString("hex") };
+  const mine: LockFileContent = {
+    pid: process.pid,
+    started,
+    host: hostname(),
+    token: randomBytes(8).toString("hex"),
+  };
   const draft = `${path}.${mine.token}`;
   await writeFile(draft, JSON.stringify(mine), { mode: 0o600 });
   try {
@@ -38,7 +43,12 @@ export async function takeFileLock(path: string, { watchMs = WATCH_MS } = {}): P
   }
 }
 
-async function claim(path: string, draft: string, mine: Claim, watchMs: number): Promise<LockOutcome> {
+async function claim(
+  path: string,
+  draft: string,
+  mine: LockFileContent,
+  watchMs: number,
+): Promise<FileLockResult> {
   let isPredecessorGone = true;
   for (let isContested = false; ; isContested = true) {
     await tryLink(draft, path);
@@ -63,7 +73,7 @@ async function tryLink(draft: string, path: string): Promise<void> {
   });
 }
 
-async function readClaim(path: string): Promise<Claim | undefined> {
+async function readClaim(path: string): Promise<LockFileContent | undefined> {
   const text = await readFile(path, "utf8").catch((error) => {
     if (error.code !== "ENOENT") throw error;
   });
@@ -75,7 +85,7 @@ async function readClaim(path: string): Promise<Claim | undefined> {
   }
 }
 
-function isRunning({ pid, started }: Claim): boolean {
+function isRunning({ pid, started }: LockFileContent): boolean {
   return findProcess(pid)?.started === started;
 }
 
@@ -90,7 +100,7 @@ async function givesSignsOfLife(path: string, watchMs: number): Promise<boolean>
   return false;
 }
 
-async function removeClaim(path: string, dead: Claim): Promise<void> {
+async function removeClaim(path: string, dead: LockFileContent): Promise<void> {
   const aside = `${path}.${randomBytes(8).toString("hex")}`;
   try {
     await rename(path, aside);
@@ -102,7 +112,7 @@ async function removeClaim(path: string, dead: Claim): Promise<void> {
   await rm(aside, { force: true });
 }
 
-function keepAlive(path: string, mine: Claim): () => Promise<void> {
+function keepAlive(path: string, mine: LockFileContent): () => Promise<void> {
   const timer = setInterval(() => void utimes(path, new Date(), new Date()).catch(() => {}), SIGN_OF_LIFE_MS);
   timer.unref();
   return async () => {

@@ -27,17 +27,17 @@ export function cleanFileName(name: string): string {
 
 /** The name of a file that has none: `file` with the ending of its type. */
 export function nameForType(mimeType: string): string {
-  return withEnding("file", mimeType);
+  return withExtension("file", mimeType);
 }
 
 /** Adds the ending of the type to a name without one. */
-export function withEnding(name: string, mimeType: string): string {
+export function withExtension(name: string, mimeType: string): string {
   const ending = types.getExtension(mimeType);
-  const isPlain = ending === null || ending === "bin" || hasEnding(name);
+  const isPlain = ending === null || ending === "bin" || hasExtension(name);
   return isPlain ? name : `${name}.${ending}`;
 }
 
-export function hasEnding(name: string): boolean {
+export function hasExtension(name: string): boolean {
   const at = name.lastIndexOf(".");
   return at > 0 && at < name.length - 1 && name.length - at - 1 <= MAX_ENDING;
 }
@@ -46,13 +46,13 @@ export function hasEnding(name: string): boolean {
  * The type that the ending of a name stands for. None for pictures, sound and video, which their content must show, and for
  * what a browser would run.
  */
-export function typeOfName(name: string): string | undefined {
-  const found = hasEnding(name) ? types.getType(name) : null;
+export function typeByExtension(name: string): string | undefined {
+  const found = hasExtension(name) ? types.getType(name) : null;
   return found === null || /^(image|audio|video)\/|html|javascript|\bsvg\b/.test(found) ? undefined : found;
 }
 
 /** The name in a Content-Disposition header, as its sender wrote it; undefined where there is none. */
-export function nameInDisposition(header: string | undefined): string | undefined {
+export function fileNameInDisposition(header: string | undefined): string | undefined {
   if (header === undefined || header.length > MAX_HEADER) return undefined;
   try {
     const { filename } = parse(header).parameters;

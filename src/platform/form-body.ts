@@ -1,7 +1,7 @@
 import type { Readable } from "node:stream";
 import { z } from "zod";
 import { GatewayError } from "./errors.ts";
-import { malformedForm, type PartHead, readMultipart } from "./multipart.ts";
+import { type MultipartHeader, malformedForm, readMultipart } from "./multipart.ts";
 import type { Route, UploadedFile } from "./route.ts";
 import type { UploadSink, UploadSpool } from "./upload-spool.ts";
 
@@ -20,7 +20,7 @@ type Fields = Record<string, unknown>;
 type Kind = "boolean" | "number" | "json" | "text";
 
 /** How a form is read. */
-export interface FormReading {
+export interface ReadFormOptions {
   /** The field that its one file fills. */
   upload: string;
   /** Largest body. */
@@ -43,7 +43,7 @@ export class FormBody {
   }
 
   /** The texts of the form and its file. Throws VALIDATION_ERROR when it is malformed, PAYLOAD_TOO_LARGE. */
-  async read(reading: FormReading): Promise<Fields> {
+  async read(reading: ReadFormOptions): Promise<Fields> {
     const form = new ArrivingForm(reading);
     const body = upTo(reading.limitBytes, this.#body.iterator({ destroyOnReturn: false }));
     try {
@@ -78,19 +78,19 @@ function tooLarge(): GatewayError {
 
 /** The parts of a form, one after the other. */
 class ArrivingForm {
-  readonly #reading: FormReading;
+  readonly #reading: ReadFormOptions;
   readonly #fields: Fields = {};
-  #part: PartHead | undefined;
+  #part: MultipartHeader | undefined;
   #texts: Buffer[] = [];
   #textBytes = 0;
   #count = 0;
-  #file: { head: PartHead; sink: UploadSink } | undefined;
+  #file: { head: MultipartHeader; sink: UploadSink } | undefined;
 
-  constructor(reading: FormReading) {
+  constructor(reading: ReadFormOptions) {
     this.#reading = reading;
   }
 
-  async begin(part: PartHead): Promise<void> {
+  async begin(part: MultipartHeader): Promise<void> {
     this.#endText();
     this.#count += 1;
     if (this.#count > FIELD_LIMIT) throw tooLarge();
@@ -121,7 +121,7 @@ class ArrivingForm {
     return this.#fields;
   }
 
-  async #openFile(head: PartHead): Promise<void> {
+  async #openFile(head: MultipartHeader): Promise<void> {
     if (this.#file) throw new GatewayError("VALIDATION_ERROR", "The body carries more than one file.");
     const { spool } = this.#reading;
     this.#file = { head, sink: spool ? await spool.open() : memorySink() };
@@ -156,7 +156,7 @@ function define(fields: Fields, name: string, value: unknown): void {
 }
 
 /** A form knows texts only: this reads them as what the route's input wants, and leaves the rest to its schema. */
-export function formReader({ input }: Route): (fields: Fields) => Fields {
+export function createFormReader({ input }: Route): (fields: Fields) => Fields {
   const { properties = {} } = z.toJSONSchema(input, { io: "input", unrepresentable: "any" });
   const kinds = new Map(Object.entries(properties).map(([name, schema]) => [name, kindOf(schema)]));
   return (fields) =>

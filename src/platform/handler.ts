@@ -55,7 +55,7 @@ export interface AuthoriseRequest {
 export type Authorise = (route: Route, request: AuthoriseRequest) => Promise<Caller>;
 
 /** One request as a handler sees it: the parsed input and who asks. */
-export interface Call<R extends Route> {
+export interface HandlerRequest<R extends Route> {
   readonly input: InputOf<R>;
   readonly caller: Caller;
   readonly request_id: string;
@@ -74,14 +74,18 @@ export interface Call<R extends Route> {
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
 }
 
-export type Handler<R extends Route> = (call: Call<R>) => Promise<Answer<R>>;
+export type Handler<R extends Route> = (call: HandlerRequest<R>) => Promise<HandlerResult<R>>;
 
 /** One handler per route: a missing one does not compile. */
 export type Handlers<C extends Contract> = { readonly [Name in keyof C]: Handler<C[Name]> };
 
-export type Answer<R extends Route> = OutputOf<R> | Reply<OutputOf<R>> | Accepted | RawAnswer;
+export type HandlerResult<R extends Route> =
+  | OutputOf<R>
+  | OkResponse<OutputOf<R>>
+  | AcceptedResponse
+  | RawResponse;
 
-export interface ReplyOptions {
+export interface OkResponseOptions {
   message?: string;
   /** Fields beside `data`, declared by the route's `beside`. */
   beside?: Record<string, unknown>;
@@ -91,27 +95,27 @@ export interface ReplyOptions {
 }
 
 /** A 200 answer that says more than its data. */
-export class Reply<T> {
+export class OkResponse<T> {
   readonly data: T;
-  readonly options: ReplyOptions;
-  constructor(data: T, options: ReplyOptions = {}) {
+  readonly options: OkResponseOptions;
+  constructor(data: T, options: OkResponseOptions = {}) {
     this.data = data;
     this.options = options;
   }
 }
 
 /** A 202 answer: taken, and done later. */
-export class Accepted {
+export class AcceptedResponse {
   readonly data: unknown;
-  readonly options: ReplyOptions;
-  constructor(data: unknown, options: ReplyOptions = {}) {
+  readonly options: OkResponseOptions;
+  constructor(data: unknown, options: OkResponseOptions = {}) {
     this.data = data;
     this.options = options;
   }
 }
 
 /** An answer that is not the envelope: a file, a page, a stream. */
-export class RawAnswer {
+export class RawResponse {
   readonly type: string;
   readonly body: Buffer | string | Readable;
   readonly status: number;

@@ -1,10 +1,10 @@
 import { type Readable, Transform } from "node:stream";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import type { BodyRoom } from "./body-room.ts";
+import type { BodyMemoryBudget } from "./body-room.ts";
 import { GatewayError } from "./errors.ts";
 import { FileBody, FormBody } from "./form-body.ts";
 import { parseJsonBody } from "./json-body.ts";
-import { tooMuchToDo } from "./pressure.ts";
+import { overloadedError } from "./pressure.ts";
 
 const CHARSET = /charset\s*=\s*"?([^";\s]+)/i;
 
@@ -33,13 +33,13 @@ export function addBodyParsers(app: FastifyInstance): void {
       bytes.length === 0 ? undefined : new FileBody(bytes, "text/csv"),
   );
   app.addContentTypeParser("*", async (request: FastifyRequest) => {
-    if (!isEmptyBody(request)) throw unsupported();
+    if (!isEmptyBody(request)) throw unsupportedMediaType();
     return undefined;
   });
 }
 
 /** Lets no more bodies into memory than there is room for; forms go to the disk. Asked once the caller is known. */
-export function addBodyRoom(app: FastifyInstance, room: BodyRoom): void {
+export function addBodyMemoryLimit(app: FastifyInstance, room: BodyMemoryBudget): void {
   app.addHook("preParsing", (request, reply, payload, done) => {
     const { headers, routeOptions } = request;
     const type = headers["content-type"] ?? "";
@@ -119,7 +119,7 @@ function noLength(): GatewayError {
 }
 
 function noRoom(): GatewayError {
-  return tooMuchToDo("Too many large bodies are under way. Try again soon, or send files as forms.");
+  return overloadedError("Too many large bodies are under way. Try again soon, or send files as forms.");
 }
 
 /** Whether a request comes without a body. */
@@ -130,10 +130,10 @@ export function isEmptyBody({ headers }: FastifyRequest): boolean {
 function refuseOtherEncodings({ headers }: FastifyRequest): void {
   const charset = CHARSET.exec(headers["content-type"] ?? "")?.[1] ?? "utf-8";
   const encoding = headers["content-encoding"] ?? "identity";
-  if (!/^utf-?8$/i.test(charset) || encoding !== "identity") throw unsupported();
+  if (!/^utf-?8$/i.test(charset) || encoding !== "identity") throw unsupportedMediaType();
 }
 
-export function unsupported(): GatewayError {
+export function unsupportedMediaType(): GatewayError {
   return new GatewayError(
     "UNSUPPORTED_MEDIA_TYPE",
     "Send the body as application/json in UTF-8, not compressed.",

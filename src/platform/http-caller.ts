@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { readCredential, refuseCredentialsInQuery } from "./credentials.ts";
+import { readCredential, rejectCredentialsInQuery } from "./credentials.ts";
 import { GatewayError } from "./errors.ts";
 import type { Authorise, AuthoriseRequest, Caller } from "./handler.ts";
 import type { Route } from "./route.ts";
@@ -9,14 +9,14 @@ const ROW_ID = /^[1-9]\d{0,15}$/;
 type Fields = Record<string, unknown>;
 
 /** Who is calling, by the one credential of the request. Throws the refusal of the central check of access. */
-export async function identify(
+export async function identifyCaller(
   route: Route,
   request: FastifyRequest,
   reply: FastifyReply,
   authorise: Authorise,
   { isRecheck = false } = {},
 ): Promise<Caller> {
-  refuseCredentialsInQuery(request.query as Fields);
+  rejectCredentialsInQuery(request.query as Fields);
   const credential = readCredential(request.raw.rawHeaders);
   const answerHeaders: Record<string, string> = {};
   const pathToken = route.pathToken && toPathToken(request.params as Fields);

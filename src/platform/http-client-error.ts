@@ -6,7 +6,7 @@ import { requestIdOf } from "./request-id.ts";
 import { toGatewayError } from "./to-gateway-error.ts";
 
 /** Answers what is no HTTP request, or arrives too slowly, on the bare socket, and closes it. */
-export function answerClientError(error: Error & { code?: string }, socket: Socket): void {
+export function handleClientError(error: Error & { code?: string }, socket: Socket): void {
   if (error.code === "ECONNRESET" || !socket.writable) {
     socket.destroy();
     return;

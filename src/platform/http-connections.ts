@@ -1,7 +1,7 @@
 import type { Server } from "node:http";
 import type { Socket } from "node:net";
 
-export interface Connections {
+export interface TrackedConnections {
   closeUnused(): void;
   /** Requests that are being answered, or are still arriving. */
   requests(): number;
@@ -11,7 +11,7 @@ export interface Connections {
  * Lets a server close without waiting for connections on which nothing is being answered, such as those that a browser
  * opens ahead of need; node itself would wait for their first request.
  */
-export function trackConnections(server: Server): Connections {
+export function trackConnections(server: Server): TrackedConnections {
   const answering = new Map<Socket, number>();
   let isClosing = false;
   let requests = 0;

@@ -4,11 +4,11 @@ import { GatewayError } from "./errors.ts";
 import type { Caller } from "./handler.ts";
 import { anonymiseIp } from "./ip-address.ts";
 import type { Log } from "./log.ts";
-import type { AnsweredRequest } from "./metrics.ts";
-import { type Pressure, tooMuchToDo } from "./pressure.ts";
-import { createRefusalLog, type NoteRefusal } from "./refusal-log.ts";
+import type { CompletedRequest } from "./metrics.ts";
+import { type LoadShedder, overloadedError } from "./pressure.ts";
+import { createRejectedRequestLog, type LogRejectedRequest } from "./refusal-log.ts";
 import { toGatewayError } from "./to-gateway-error.ts";
-import { unknownRoute } from "./unknown-route.ts";
+import { unknownRouteMessage } from "./unknown-route.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
@@ -34,23 +34,23 @@ declare module "fastify" {
 const GONE = 499;
 const NOT_BY_THE_CALLER = new Set(["INTERNAL", "UNAVAILABLE", "STORAGE_FULL"]);
 
-export interface HookOptions {
+export interface HttpHooksOptions {
   log: Log;
-  onAnswer: (answered: AnsweredRequest) => void;
+  onAnswer: (answered: CompletedRequest) => void;
   allowedMethods: (path: string) => string[];
   isClosing: () => boolean;
-  pressure: Pressure;
+  pressure: LoadShedder;
   /** HTML for a browser that looks for a page that is not there; absent: the refusal, as for anybody else. */
   notFoundPage?: string | undefined;
 }
 
 /** What holds for every request: its id, the security headers, the one log line, refusals in one shape. */
-export function addHooks(app: FastifyInstance, options: HookOptions): void {
+export function addHttpHooks(app: FastifyInstance, options: HttpHooksOptions): void {
   app.decorateRequest("caller", undefined);
   app.decorateRequest("databaseAway", undefined);
   app.decorateRequest("refusal", undefined);
   app.decorateRequest("bytes", undefined);
-  const noteRefusal = createRefusalLog({ log: options.log });
+  const noteRefusal = createRejectedRequestLog({ log: options.log });
   app.addHook("onRequest", async (request, reply) => {
     setCommonHeaders(request, reply);
     reportAnswer(request, reply, options, noteRefusal);
@@ -63,12 +63,12 @@ export function addHooks(app: FastifyInstance, options: HookOptions): void {
   app.addHook("onSend", async (_request, reply) => {
     if (options.isClosing()) reply.header("connection", "close");
   });
-  app.setErrorHandler((error, request, reply) => sendError(error, request, reply, options));
+  app.setErrorHandler((error, request, reply) => sendErrorResponse(error, request, reply, options));
   app.setNotFoundHandler((request, reply) => refuseUnknown(request, reply, options.allowedMethods));
 }
 
-function requireCalm(pressure: Pressure): void {
-  if (!pressure.admits()) throw tooMuchToDo("The gateway has too much to do just now. Try again soon.");
+function requireCalm(pressure: LoadShedder): void {
+  if (!pressure.admits()) throw overloadedError("The gateway has too much to do just now. Try again soon.");
 }
 
 function setCommonHeaders(request: FastifyRequest, reply: FastifyReply): void {
@@ -83,8 +83,8 @@ function setCommonHeaders(request: FastifyRequest, reply: FastifyReply): void {
 function reportAnswer(
   request: FastifyRequest,
   reply: FastifyReply,
-  { log, onAnswer }: HookOptions,
-  noteRefusal: NoteRefusal,
+  { log, onAnswer }: HttpHooksOptions,
+  noteRefusal: LogRejectedRequest,
 ): void {
   const startedAt = performance.now();
   reply.raw.once("close", () => {
@@ -128,21 +128,21 @@ function instanceOf({ params }: FastifyRequest, route: string): number | undefin
 function refuseUnknown(
   request: FastifyRequest,
   reply: FastifyReply,
-  allowedMethods: HookOptions["allowedMethods"],
+  allowedMethods: HttpHooksOptions["allowedMethods"],
 ): never {
   const [path = ""] = request.url.split("?");
   const allowed = allowedMethods(path);
-  if (allowed.length === 0) throw new GatewayError("ROUTE_NOT_FOUND", unknownRoute(path));
+  if (allowed.length === 0) throw new GatewayError("ROUTE_NOT_FOUND", unknownRouteMessage(path));
   reply.header("allow", allowed.join(", "));
   throw new GatewayError("METHOD_NOT_ALLOWED", `This route takes ${allowed.join(", ")}.`);
 }
 
 /** The HTTP error hook: whatever was thrown, the caller gets the envelope. */
-export function sendError(
+export function sendErrorResponse(
   thrown: unknown,
   request: FastifyRequest,
   reply: FastifyReply,
-  { log, notFoundPage }: Pick<HookOptions, "log" | "notFoundPage">,
+  { log, notFoundPage }: Pick<HttpHooksOptions, "log" | "notFoundPage">,
 ): void {
   const error = isCutOff(request) ? cutOff(thrown) : toGatewayError(thrown);
   request.refusal = error.code;

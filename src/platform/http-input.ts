@@ -1,6 +1,6 @@
 import type { FastifyRequest } from "fastify";
-import { FileBody, FormBody, formReader } from "./form-body.ts";
-import { unsupported } from "./http-body.ts";
+import { createFormReader, FileBody, FormBody } from "./form-body.ts";
+import { unsupportedMediaType } from "./http-body.ts";
 import { readInput } from "./read-input.ts";
 import type { InputOf, Route } from "./route.ts";
 import type { UploadSpool } from "./upload-spool.ts";
@@ -15,15 +15,16 @@ export type InputReader<R extends Route> = (
 /** Reads the input of a route from its requests. Throws VALIDATION_ERROR, or UNSUPPORTED_MEDIA_TYPE for an unwanted form. */
 export function createInputReader<R extends Route>(route: R): InputReader<R> {
   const { upload, uploadTypes = [], spooled } = route;
-  const readForm = upload === undefined ? undefined : formReader(route);
+  const readForm = upload === undefined ? undefined : createFormReader(route);
   return async ({ params, query, body, routeOptions }, spool) => {
     const parts = { path: params as Fields, query: query as Fields, body };
     if (body instanceof FileBody) {
-      if (upload === undefined || !uploadTypes.some((type) => type === body.mime_type)) throw unsupported();
+      if (upload === undefined || !uploadTypes.some((type) => type === body.mime_type))
+        throw unsupportedMediaType();
       return readInput(route, { ...parts, body: { [upload]: body } });
     }
     if (!(body instanceof FormBody)) return readInput(route, parts);
-    if (upload === undefined) throw unsupported();
+    if (upload === undefined) throw unsupportedMediaType();
     const fields = await body.read({ upload, limitBytes: routeOptions.bodyLimit, ...(spooled && { spool }) });
     return readInput(route, { ...parts, body: fields }, readForm);
   };

@@ -1,17 +1,17 @@
 import { Readable } from "node:stream";
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from "fastify";
-import type { BodyRoom } from "./body-room.ts";
+import type { BodyMemoryBudget } from "./body-room.ts";
 import { withoutCredentials } from "./credentials.ts";
-import { isDatabaseAway } from "./db.ts";
-import type { EndlessStreams } from "./endless-streams.ts";
-import { answerWriter } from "./envelope.ts";
+import { isDatabaseUnavailable } from "./db.ts";
+import type { LongLivedResponses } from "./endless-streams.ts";
+import { createResponseSerializer } from "./envelope.ts";
 import { GatewayError } from "./errors.ts";
-import { type Authorise, type Call, type Handler, RawAnswer } from "./handler.ts";
+import { type Authorise, type Handler, type HandlerRequest, RawResponse } from "./handler.ts";
 import { isEmptyBody } from "./http-body.ts";
-import { identify } from "./http-caller.ts";
+import { identifyCaller } from "./http-caller.ts";
 import { createInputReader } from "./http-input.ts";
 import type { Log } from "./log.ts";
-import { tooMuchToDo } from "./pressure.ts";
+import { overloadedError } from "./pressure.ts";
 import { nameFieldsAsSent, readIdempotencyKey, sentFields } from "./read-input.ts";
 import type { InputOf, Route } from "./route.ts";
 import { createUploadSpool, type UploadSpool } from "./upload-spool.ts";
@@ -21,7 +21,7 @@ const PUBLIC_BODY_BYTES = 65_536;
 /** Each name costs a look into the route's input. */
 const PUBLIC_BODY_VALUES = 1_000;
 
-export interface RouteOptions {
+export interface AddRouteOptions {
   authorise: Authorise;
   log: Log;
   strictOutput: boolean;
@@ -29,8 +29,8 @@ export interface RouteOptions {
   uploadLimitBytes?: number;
   /** Where files wait while their request lasts. */
   scratchDir: string;
-  endless: EndlessStreams;
-  bodies: BodyRoom;
+  endless: LongLivedResponses;
+  bodies: BodyMemoryBudget;
 }
 
 /** Registers one row of the contract: who is calling is settled before a byte of the body is read. */
@@ -39,10 +39,10 @@ export function addRoute(
   name: string,
   route: Route,
   handler: Handler<Route>,
-  options: RouteOptions,
+  options: AddRouteOptions,
 ): void {
   const [method = "", url = ""] = route.http.split(" ");
-  const write = answerWriter(name, route, options.strictOutput);
+  const write = createResponseSerializer(name, route, options.strictOutput);
   const read = createInputReader(route);
   const isEndless = route.raw === "text/event-stream";
   app.route({
@@ -69,8 +69,8 @@ export function addRoute(
         .catch((error) => {
           throw explainRefusal(route, request, error);
         });
-      if (answer instanceof RawAnswer) {
-        const isWelcome = () => identify(route, request, reply, options.authorise, { isRecheck: true });
+      if (answer instanceof RawResponse) {
+        const isWelcome = () => identifyCaller(route, request, reply, options.authorise, { isRecheck: true });
         if (isEndless && answer.body instanceof Readable) options.endless.add(answer.body, isWelcome);
         return sendRaw(reply, answer);
       }
@@ -116,7 +116,7 @@ function limitOfValues({ access, pathToken, bodyLimitValues }: Route): { bodyLim
 
 type ReadBody = () => Promise<InputOf<Route>>;
 
-function bodyLimitOf(route: Route, { bodyLimitBytes, uploadLimitBytes }: RouteOptions): number {
+function bodyLimitOf(route: Route, { bodyLimitBytes, uploadLimitBytes }: AddRouteOptions): number {
   const { access, upload } = route;
   if (route.bodyLimitBytes !== undefined) return route.bodyLimitBytes;
   if (access === "public") return Math.min(PUBLIC_BODY_BYTES, bodyLimitBytes);
@@ -131,9 +131,9 @@ async function settleCaller(
   authorise: Authorise,
 ): Promise<void> {
   try {
-    request.caller = await identify(route, request, reply, authorise);
+    request.caller = await identifyCaller(route, request, reply, authorise);
   } catch (error) {
-    if (!route.accepted?.wanted || !isDatabaseAway(error)) throw error;
+    if (!route.accepted?.wanted || !isDatabaseUnavailable(error)) throw error;
     request.databaseAway = error;
   }
 }
@@ -151,8 +151,8 @@ async function toCall(
   request: FastifyRequest,
   reply: FastifyReply,
   read: ReadBody,
-  { log, bodies }: Pick<RouteOptions, "log" | "bodies">,
-): Promise<Call<Route>> {
+  { log, bodies }: Pick<AddRouteOptions, "log" | "bodies">,
+): Promise<HandlerRequest<Route>> {
   if (!request.caller) throw new Error("The caller of a request must be known before its handler runs.");
   const gone = new AbortController();
   reply.raw.once("close", () => {
@@ -170,7 +170,7 @@ async function toCall(
     bytes: request.bytes,
     holdBytes: (bytes) => {
       if (!bodies.add(request, bytes))
-        throw tooMuchToDo("Too many large files are under way. Try again soon.");
+        throw overloadedError("Too many large files are under way. Try again soon.");
     },
     signal: gone.signal,
     headers: withoutCredentials(request.headers),
@@ -180,6 +180,6 @@ async function toCall(
   };
 }
 
-function sendRaw(reply: FastifyReply, { type, body, status, headers }: RawAnswer): FastifyReply {
+function sendRaw(reply: FastifyReply, { type, body, status, headers }: RawResponse): FastifyReply {
   return reply.code(status).type(type).headers(headers).send(body);
 }

@@ -3,7 +3,7 @@ import { Readable } from "node:stream";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { GatewayError } from "./errors.ts";
-import { Accepted, type Authorise, type Handlers, RawAnswer, Reply } from "./handler.ts";
+import { AcceptedResponse, type Authorise, type Handlers, OkResponse, RawResponse } from "./handler.ts";
 import { createHttpServer, type HttpServer } from "./http-server.ts";
 import { createLog } from "./log.ts";
 import { createMetrics } from "./metrics.ts";
@@ -139,13 +139,16 @@ const endless = new Readable({ read() {} });
 const handlers: Pets = {
   async getPet({ input }) {
     if (input.id === 8) return { id: "eight" } as unknown as { id: number; name: string };
-    if (input.id === 9) return new Reply({ id: 9, name: "Nine" }, { beside: { undeclared: 1 } });
+    if (input.id === 9) return new OkResponse({ id: 9, name: "Nine" }, { beside: { undeclared: 1 } });
     return { id: input.id, name: "Rex", password_hash: "never to be seen" };
   },
   async namePet({ input, idempotencyKey }) {
     namings++;
     if (input.name === "later") {
-      return new Accepted({ jobId: "j1", inner: "x" }, { message: "Queued", beside: { queued: true } });
+      return new AcceptedResponse(
+        { jobId: "j1", inner: "x" },
+        { message: "Queued", beside: { queued: true } },
+      );
     }
     const data = {
       id: input.id,
@@ -155,7 +158,7 @@ const handlers: Pets = {
       key: idempotencyKey ?? null,
       owner: "hidden",
     };
-    return new Reply(data, { message: "Named", beside: { token: "t" }, headers: { "x-extra": "yes" } });
+    return new OkResponse(data, { message: "Named", beside: { token: "t" }, headers: { "x-extra": "yes" } });
   },
   removePet: async ({ input }) => input,
   portray: async ({ input: { file, ...others } }) => ({
@@ -171,18 +174,18 @@ const handlers: Pets = {
   },
   open: async () => null,
   async photo({ input }) {
-    if (input.as === "stream") return new RawAnswer("text/plain", Readable.from(["one ", "two"]));
+    if (input.as === "stream") return new RawResponse("text/plain", Readable.from(["one ", "two"]));
     if (input.as === "text")
-      return new RawAnswer("text/html", "<p>", 202, { "content-security-policy": "none" });
-    return new RawAnswer("image/png", Buffer.from([0x89, 0x50, 0, 0xff]));
+      return new RawResponse("text/html", "<p>", 202, { "content-security-policy": "none" });
+    return new RawResponse("image/png", Buffer.from([0x89, 0x50, 0, 0xff]));
   },
   async ticks() {
     endless.push(": hello\n\n");
-    return new RawAnswer("text/event-stream", endless);
+    return new RawResponse("text/event-stream", endless);
   },
   async status({ caller, headers }) {
     const who = `${caller.kind} ${Object.keys(headers).includes("admintoken")}`;
-    return new Reply({ ok: false, who, host: "db-7" }, { status: 503 });
+    return new OkResponse({ ok: false, who, host: "db-7" }, { status: 503 });
   },
 };
 

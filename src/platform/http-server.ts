@@ -7,21 +7,21 @@ import Fastify, {
   type RawServerDefault,
 } from "fastify";
 import { createAllowedMethods } from "./allowed-methods.ts";
-import { boundArrivingBodies } from "./arriving-bodies.ts";
-import { BodyRoom } from "./body-room.ts";
+import { limitPendingBodies } from "./arriving-bodies.ts";
+import { BodyMemoryBudget } from "./body-room.ts";
 import { readCredential } from "./credentials.ts";
-import { createEndlessStreams } from "./endless-streams.ts";
+import { createLongLivedResponses } from "./endless-streams.ts";
 import { GatewayError } from "./errors.ts";
 import type { Authorise, Handler, Handlers } from "./handler.ts";
-import { addBodyParsers, addBodyRoom } from "./http-body.ts";
-import { answerClientError } from "./http-client-error.ts";
+import { addBodyMemoryLimit, addBodyParsers } from "./http-body.ts";
+import { handleClientError } from "./http-client-error.ts";
 import { trackConnections } from "./http-connections.ts";
-import { addHooks, sendError } from "./http-hooks.ts";
+import { addHttpHooks, sendErrorResponse } from "./http-hooks.ts";
 import { addRoute } from "./http-routes.ts";
 import type { Log } from "./log.ts";
-import type { AnsweredRequest, Metrics } from "./metrics.ts";
-import { addNodeCallsRoute, type CountStranger, type NodeCallsRouteOptions } from "./node-calls-route.ts";
-import { createPressure, type Gauge } from "./pressure.ts";
+import type { CompletedRequest, Metrics } from "./metrics.ts";
+import { addNodeRpcRoute, type CountUnauthenticated, type NodeRpcRouteOptions } from "./node-calls-route.ts";
+import { createLoadShedder, type LoadGauge } from "./pressure.ts";
 import { requestIdOf } from "./request-id.ts";
 import type { Contract, Route } from "./route.ts";
 
@@ -53,14 +53,14 @@ export interface HttpServerOptions<C extends Contract> {
   /** Bytes of bodies in memory at the same time, forms and small ones apart; absent: no limit. */
   maxBodyBytes?: number;
   /** What else shows that there is too much to do. */
-  gauges?: readonly Gauge[];
+  gauges?: readonly LoadGauge[];
   /** What other nodes may ask of this one; absent: nothing. */
-  nodeCalls?: NodeCallsRouteOptions | undefined;
-  onAnswer?: (answered: AnsweredRequest) => void;
+  nodeCalls?: NodeRpcRouteOptions | undefined;
+  onAnswer?: (answered: CompletedRequest) => void;
   /** HTML for a browser that looks for a page that is not there; absent: the refusal, as for anybody else. */
   notFoundPage?: string;
   /** Counts a wrong credential on a route outside of the contract; throws RATE_LIMITED. */
-  countStranger?: CountStranger;
+  countStranger?: CountUnauthenticated;
 }
 
 export interface HttpServer {
@@ -77,7 +77,7 @@ export async function createHttpServer<C extends Contract>(
 ): Promise<HttpServer> {
   const { contract, log, metrics, countStranger = () => {} } = options;
   const app = createFastify(options);
-  const endless = createEndlessStreams();
+  const endless = createLongLivedResponses();
   const connections = trackConnections(app.server);
   let isClosing = false;
   app.addHook("preClose", async () => {
@@ -85,22 +85,22 @@ export async function createHttpServer<C extends Contract>(
     endless.closeAll();
     connections.closeUnused();
   });
-  const arriving = boundArrivingBodies(app);
-  const requests: Gauge = {
+  const arriving = limitPendingBodies(app);
+  const requests: LoadGauge = {
     what: "requests",
     limit: options.maxRequests ?? 0,
     // A body that is on its way is no work yet, and has a bound of its own.
     read: () => connections.requests() - endless.count() - arriving.count(),
   };
-  const bodies = new BodyRoom(options.maxBodyBytes ?? Number.POSITIVE_INFINITY);
+  const bodies = new BodyMemoryBudget(options.maxBodyBytes ?? Number.POSITIVE_INFINITY);
   addBodyParsers(app);
-  addBodyRoom(app, bodies);
-  addHooks(app, {
+  addBodyMemoryLimit(app, bodies);
+  addHttpHooks(app, {
     log,
     allowedMethods: createAllowedMethods(contract),
     isClosing: () => isClosing,
     notFoundPage: options.notFoundPage,
-    pressure: createPressure([requests, ...(options.gauges ?? [])], log),
+    pressure: createLoadShedder([requests, ...(options.gauges ?? [])], log),
     onAnswer: (answered) => {
       metrics?.observe(answered);
       options.onAnswer?.(answered);
@@ -115,7 +115,7 @@ export async function createHttpServer<C extends Contract>(
     });
   }
   if (metrics?.isOpen) addMetricsRoute(app, metrics, countStranger);
-  if (options.nodeCalls) await addNodeCallsRoute(app, options.nodeCalls, countStranger);
+  if (options.nodeCalls) await addNodeRpcRoute(app, options.nodeCalls, countStranger);
   await app.ready();
   return {
     listen: (host, port) => listen(app, host, port),
@@ -141,8 +141,8 @@ function createFastify(settings: FastifySettings): FastifyInstance {
     requestIdHeader: false,
     genReqId: ({ headers }) => requestIdOf(headers["x-request-id"]),
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 1024 },
-    frameworkErrors: (error, request, reply) => sendError(error, request, reply, settings),
-    clientErrorHandler: answerClientError,
+    frameworkErrors: (error, request, reply) => sendErrorResponse(error, request, reply, settings),
+    clientErrorHandler: handleClientError,
     http: {
       maxHeaderSize: 16_384,
       headersTimeout: Math.min(20_000, requestTimeoutMs),
@@ -159,7 +159,7 @@ function handlerOf<C extends Contract>(handlers: Handlers<C>, name: string): Han
   return handler;
 }
 
-function addMetricsRoute(app: FastifyInstance, metrics: Metrics, countStranger: CountStranger): void {
+function addMetricsRoute(app: FastifyInstance, metrics: Metrics, countStranger: CountUnauthenticated): void {
   const isExpected = (request: FastifyRequest) => {
     const credential = readCredential(request.raw.rawHeaders);
     return credential !== undefined && metrics.isToken(credential.value);

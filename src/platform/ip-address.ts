@@ -4,7 +4,7 @@ export type Ip = ipaddr.IPv4 | ipaddr.IPv6;
 export type Cidr = [Ip, number];
 
 /** What an address may be reached under: a word of the policy, or nothing but an explicit CIDR. */
-export type Reach = "external" | "private" | "loopback" | "special";
+export type AddressScope = "external" | "private" | "loopback" | "special";
 
 /** A concrete address in its canonical spelling, or undefined. */
 export function parseIp(text: string): Ip | undefined {
@@ -52,7 +52,7 @@ const SPECIAL_IPV4 = cidrs(
 const GLOBAL_IPV6 = cidrs("2000::/3");
 const SPECIAL_IPV6 = cidrs("2001::/23", "2001:db8::/32", "3fff::/20");
 
-export function reachOf(ip: Ip): Reach {
+export function addressScopeOf(ip: Ip): AddressScope {
   const within = (list: Cidr[]): boolean => list.some((cidr) => inCidr(ip, cidr));
   if (within(LOOPBACK)) {
     return "loopback";
@@ -98,12 +98,12 @@ const UNWRAPPED = cidrs("::1/128");
 const MAPPED = ipaddr.parseCIDR("::ffff:0:0/96");
 
 /** A server that listens on IPv6 sees its IPv4 clients under mapped addresses; this is the one that they have. */
-export function unmapped(ip: Ip): Ip {
+export function withoutIpv4Mapping(ip: Ip): Ip {
   return inCidr(ip, MAPPED) ? ipv4(ip.toByteArray().slice(12)) : ip;
 }
 
 /** The addresses that a packet to `ip` can reach: itself, or the IPv4 addresses inside a transition form of IPv6. */
-export function reachedIps(ip: Ip): Ip[] {
+export function effectiveIps(ip: Ip): Ip[] {
   if (ip.kind() === "ipv4" || UNWRAPPED.some((cidr) => inCidr(ip, cidr))) {
     return [ip];
   }
@@ -114,7 +114,7 @@ export function reachedIps(ip: Ip): Ip[] {
 export function anonymiseIp(text: string): string | undefined {
   const parsed = parseIp(text);
   if (!parsed) return undefined;
-  const ip = unmapped(parsed);
+  const ip = withoutIpv4Mapping(parsed);
   const bytes = ip.toByteArray();
   if (ip.kind() === "ipv4") return `${bytes.slice(0, 3).join(".")}.0`;
   const groups = [0, 2, 4].map((at) => (((bytes[at] ?? 0) << 8) | (bytes[at + 1] ?? 0)).toString(16));

@@ -1,5 +1,5 @@
 import { GatewayError } from "./errors.ts";
-import { findJsonFault } from "./json-fault.ts";
+import { findJsonSyntaxError } from "./json-fault.ts";
 
 const MAX_DEPTH = 64;
 /** What a body may be made of, unless its route takes more. */
@@ -19,7 +19,7 @@ export function parseJsonBody(bytes: Buffer, maxValues = MAX_VALUES): unknown {
   try {
     return JSON.parse(text);
   } catch (cause) {
-    const fault = findJsonFault(text);
+    const fault = findJsonSyntaxError(text);
     const where = fault ? ` at line ${fault.line}, column ${fault.column}` : "";
     throw new GatewayError("VALIDATION_ERROR", `The body is not valid JSON${where}.`, { cause });
   }

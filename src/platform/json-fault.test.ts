@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { findJsonFault } from "./json-fault.ts";
+import { findJsonSyntaxError } from "./json-fault.ts";
 
 test.each([
   ['{"a":1,}', 1, 8],
@@ -18,7 +18,7 @@ test.each([
   ["abc", 1, 1],
 ])("the fault of %j is at line %d, column %d", (text, line, column) => {
   expect(() => JSON.parse(text)).toThrow();
-  expect(findJsonFault(text)).toEqual({ line, column });
+  expect(findJsonSyntaxError(text)).toEqual({ line, column });
 });
 
 test("JSON has no fault", () => {
@@ -29,7 +29,7 @@ test("JSON has no fault", () => {
     "0",
     "[[],{}]",
   ];
-  expect(values.map((text) => JSON.parse(text) !== undefined && findJsonFault(text))).toEqual(
+  expect(values.map((text) => JSON.parse(text) !== undefined && findJsonSyntaxError(text))).toEqual(
     values.map(() => undefined),
   );
 });

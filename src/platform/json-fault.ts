@@ -1,11 +1,11 @@
 /** Where a text stops to be JSON, counted from 1. */
-export interface JsonFault {
+export interface JsonSyntaxError {
   line: number;
   column: number;
 }
 
 /** The first fault of a text that is not JSON, in one pass; undefined for JSON. Depth is bounded by its caller. */
-export function findJsonFault(text: string): JsonFault | undefined {
+export function findJsonSyntaxError(text: string): JsonSyntaxError | undefined {
   const walk = new JsonWalk(text);
   if (walk.document()) return undefined;
   const before = text.slice(0, walk.at);

@@ -1,18 +1,24 @@
 import { hkdfSync, randomBytes } from "node:crypto";
 import type { Db, Trx } from "./db.ts";
-import { placeOf, type SecretBox } from "./secret-box.ts";
+import { encryptionContextOf, type SecretBox } from "./secret-box.ts";
 
 /**
  * The key of that name, 32 bytes, made at random the first time and kept sealed in the database: what is marked with it
  * stays good when the secret key is changed.
  */
-export async function readKeptKey(db: Db | Trx, box: SecretBox, name: string): Promise<Buffer> {
+export async function loadSealedKey(db: Db | Trx, box: SecretBox, name: string): Promise<Buffer> {
   const found = await findSealed(db, name);
-  return toKey(box.open(found ?? (await makeKey(db, box, name)), placeOf("kept_key", "sealed", name)), name);
+  return toKey(
+    box.open(found ?? (await makeKey(db, box, name)), encryptionContextOf("kept_key", "sealed", name)),
+    name,
+  );
 }
 
 async function makeKey(db: Db | Trx, box: SecretBox, name: string): Promise<Buffer> {
-  const sealed = box.seal(randomBytes(32).toString("base64url"), placeOf("kept_key", "sealed", name));
+  const sealed = box.seal(
+    randomBytes(32).toString("base64url"),
+    encryptionContextOf("kept_key", "sealed", name),
+  );
   await db
     .insertInto("kept_key")
     .values({ name, sealed })

@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { createEmptyDatabase, type TestDatabase } from "../../test/database.ts";
 import { openDatabase } from "./db.ts";
-import { KEPT_PLAN } from "./kept-plans.ts";
+import { PREPARED_STATEMENT } from "./kept-plans.ts";
 
 let store: TestDatabase;
 /** With one connection, so that what it knows can be asked. */
@@ -25,7 +25,7 @@ beforeEach(async () => {
 });
 
 async function findThing(id: number, db = one.db): Promise<unknown[]> {
-  return (await sql`${KEPT_PLAN}select * from thing where id = ${id}`.execute(db)).rows;
+  return (await sql`${PREPARED_STATEMENT}select * from thing where id = ${id}`.execute(db)).rows;
 }
 
 async function keptTexts(): Promise<string[]> {
@@ -68,7 +68,7 @@ test("a connection that was made to forget its statements learns them again", as
 });
 
 test("an error of the statement itself is told as it is", async () => {
-  const divide = (by: number) => sql`${KEPT_PLAN}select 1 / ${by}::int as part`.execute(one.db);
+  const divide = (by: number) => sql`${PREPARED_STATEMENT}select 1 / ${by}::int as part`.execute(one.db);
   await expect(divide(0)).rejects.toThrow("division by zero");
   expect((await divide(1)).rows).toEqual([{ part: 1 }]);
 });

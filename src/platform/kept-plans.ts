@@ -13,24 +13,24 @@ const PLANS_LAST_MS = { first: 1_000, longest: 10_000 };
  * At the head of a statement that runs for every message: each connection reads and plans it once in a while and not each
  * time, which takes longer than to run it. For statements whose text is always the same and that find rows by their keys.
  */
-export const KEPT_PLAN = sql.raw<never>(`${MARK} `);
+export const PREPARED_STATEMENT = sql.raw<never>(`${MARK} `);
 
 /**
  * At the end of a select from a list of rows that is given as JSON: PostgreSQL takes any for a hundred rows, and then
  * reads whole tables rather than their indexes.
  */
-export function fewRows(rows: { readonly length: number }) {
+export function rowCountHint(rows: { readonly length: number }) {
   return sql`limit ${rows.length}`;
 }
 
 /** The pool as Kysely wants it, with the plans of marked statements kept. */
-export function keepPlans(pool: pg.Pool): PostgresPool {
+export function usePreparedStatements(pool: pg.Pool): PostgresPool {
   const names = new StatementNames();
-  const clients = new WeakMap<pg.PoolClient, PlanKeeper>();
+  const clients = new WeakMap<pg.PoolClient, PreparedStatementClient>();
   return {
     async connect() {
       const client = await pool.connect();
-      const keeper = clients.get(client) ?? new PlanKeeper(client, names);
+      const keeper = clients.get(client) ?? new PreparedStatementClient(client, names);
       clients.set(client, keeper);
       await keeper.freshen();
       return keeper;
@@ -56,7 +56,7 @@ class StatementNames {
   }
 }
 
-class PlanKeeper implements PostgresPoolClient {
+class PreparedStatementClient implements PostgresPoolClient {
   readonly #client: pg.PoolClient;
   readonly #names: StatementNames;
   #plannedAt = performance.now();

@@ -3,7 +3,7 @@ const HIGHEST = 100;
 const MAX_BINS = 4096;
 
 /** Keeps how loud a sound is over its time, in bounded memory whatever its length. */
-export class LevelMeter {
+export class WaveformMeter {
   /** Sums over `#width` levels each. */
   #bins: number[] = [];
   #width = 1;

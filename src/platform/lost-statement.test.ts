@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createEmptyDatabase, type TestDatabase } from "../../test/database.ts";
 import { type Database, openDatabase } from "./db.ts";
-import { isOver, mayBeCarriedOut } from "./lost-statement.ts";
+import { isBackendGone, isCommitOutcomeUnknown } from "./lost-statement.ts";
 
 let store: TestDatabase;
 beforeAll(async () => {
@@ -39,20 +39,20 @@ async function breakUnder({ db, suspect }: Database): Promise<{ error: unknown; 
 test("a statement whose connection breaks may be carried out until the process that has it is gone", async () => {
   const database = openDatabase(store.url);
   const { error, pid } = await breakUnder(database);
-  expect(mayBeCarriedOut(error)).toBe(true);
-  expect(await isOver(database.db, error)).toBe(false);
+  expect(isCommitOutcomeUnknown(error)).toBe(true);
+  expect(await isBackendGone(database.db, error)).toBe(false);
   await end(pid);
-  await expect.poll(() => isOver(database.db, error)).toBe(true);
+  await expect.poll(() => isBackendGone(database.db, error)).toBe(true);
   await database.close();
 });
 
 test("behind a pooler nobody can tell when it is over", async () => {
   const database = openDatabase(store.url, { directUrl: `${store.url}?application_name=direct` });
   const { error, pid } = await breakUnder(database);
-  expect(mayBeCarriedOut(error)).toBe(true);
+  expect(isCommitOutcomeUnknown(error)).toBe(true);
   await end(pid);
   await expect.poll(sleepers).toEqual([]);
-  expect(await isOver(database.db, error)).toBe(false);
+  expect(await isBackendGone(database.db, error)).toBe(false);
   await database.close();
 });
 
@@ -64,11 +64,11 @@ test("what PostgreSQL itself ends, and what found no connection, is not carried 
   expect(await failing).toMatchObject({ code: "57P01" });
   const nowhere = openDatabase("postgres://w:w@127.0.0.1:1/w");
   const refused = await errorOf(sql`select 1`.execute(nowhere.db));
-  expect([await failing, refused].map(mayBeCarriedOut)).toEqual([false, false]);
+  expect([await failing, refused].map(isCommitOutcomeUnknown)).toEqual([false, false]);
   await Promise.all([database.close(), nowhere.close()]);
 });
 
 test("a word of a pooler about its connection says nothing of the statement", () => {
   const told = Object.assign(new Error("server conn crashed?"), { code: "08P01" });
-  expect(mayBeCarriedOut(told)).toBe(true);
+  expect(isCommitOutcomeUnknown(told)).toBe(true);
 });

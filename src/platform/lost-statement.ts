@@ -8,7 +8,7 @@ const backends = new WeakMap<Error, string | undefined>();
 const IDENTITY = "concat(pid, ' ', extract(epoch from backend_start))";
 
 /** Remembers what the statements of this connection fail with when it breaks; behind a pooler not whose they were. */
-export async function traceStatements(client: pg.ClientBase, isPooled: boolean): Promise<void> {
+export async function trackBackendProcess(client: pg.ClientBase, isPooled: boolean): Promise<void> {
   const backend = isPooled ? undefined : await readBackend(client);
   // Statements under way fail with the very error that is told here.
   client.on("error", (error) => backends.set(error, backend));
@@ -23,14 +23,14 @@ async function readBackend(client: pg.ClientBase): Promise<string | undefined> {
  * Whether a statement that failed so may be carried out all the same: its connection broke, and PostgreSQL goes on with
  * what it has. It does not where no connection was made, or where it refused with a word of its own.
  */
-export function mayBeCarriedOut(error: unknown): boolean {
+export function isCommitOutcomeUnknown(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   // A pooler says 08... of its connections as well.
   return backends.has(error) || ("code" in error && /^08...$/.test(String(error.code)));
 }
 
 /** Whether nothing can come any more of the statement that failed so: what it has committed is there to be read after. */
-export async function isOver(db: QueryExecutorProvider, error: unknown): Promise<boolean> {
+export async function isBackendGone(db: QueryExecutorProvider, error: unknown): Promise<boolean> {
   const backend = error instanceof Error ? backends.get(error) : undefined;
   if (backend === undefined) return false;
   const { rows } = await sql`select from pg_stat_activity where ${sql.raw(IDENTITY)} = ${backend}`.execute(

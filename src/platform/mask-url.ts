@@ -18,7 +18,7 @@ export function maskUrl(url: string): string {
 }
 
 /** Where a URL leads, without what may be secret in its path. */
-export function originOf(url: string): string {
+export function originOfUrl(url: string): string {
   return URL.canParse(url) ? new URL(url).origin : "[not a URL]";
 }
 

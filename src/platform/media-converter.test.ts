@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { oggOpus } from "../../test/media-samples.ts";
 import { makeScratchDir, type ScratchDir } from "../../test/scratch-dir.ts";
 import { createMediaConverter } from "./media-converter.ts";
-import { readMp4Head } from "./mp4-head.ts";
+import { readMp4Metadata } from "./mp4-head.ts";
 
 const hasFfmpeg = spawnSync("ffmpeg", ["-version"]).status === 0;
 
@@ -61,7 +61,7 @@ describe.skipIf(!hasFfmpeg)("with ffmpeg", () => {
     const video = await open("ffmpeg").toGifVideo(Readable.from([gif]));
     expect((await fileTypeFromBuffer(video ?? Buffer.alloc(0)))?.mime).toBe("video/mp4");
     const read = async (at: number, length: number) => video?.subarray(at, at + length) ?? Buffer.alloc(0);
-    expect(await readMp4Head(read, video?.length ?? 0)).toEqual({ width: 34, height: 34, seconds: 1 });
+    expect(await readMp4Metadata(read, video?.length ?? 0)).toEqual({ width: 34, height: 34, seconds: 1 });
     const picture = await open("ffmpeg").toThumbnail(Readable.from([video ?? ""]), "video/mp4");
     expect((await sharp(picture).metadata()).format).toBe("jpeg");
   });

@@ -1,17 +1,17 @@
 import { readFile } from "node:fs/promises";
 import { GatewayError, invalidField } from "./errors.ts";
-import { type FfmpegEnd, findReader, runFfmpeg } from "./ffmpeg.ts";
-import { LevelMeter } from "./level-meter.ts";
-import { readOggOpus, type VoiceFacts } from "./ogg-opus.ts";
+import { type FfmpegResult, findDemuxer, runFfmpeg } from "./ffmpeg.ts";
+import { WaveformMeter } from "./level-meter.ts";
+import { readOggOpus, type VoiceMetadata } from "./ogg-opus.ts";
 import { PcmMeter } from "./pcm-meter.ts";
-import { ScratchFile } from "./scratch-file.ts";
+import { TemporaryFile } from "./scratch-file.ts";
 import { Semaphore } from "./semaphore.ts";
 
 export const VOICE_NOTE_TYPE = "audio/ogg; codecs=opus";
 
 type Bytes = AsyncIterable<Uint8Array>;
 
-export interface VoiceNote extends VoiceFacts {
+export interface VoiceNote extends VoiceMetadata {
   bytes: Buffer;
 }
 
@@ -20,7 +20,7 @@ export interface MediaConverter {
   /** Ogg Opus, mono, of audio in any form. Throws NOT_SUPPORTED where ffmpeg is absent, VALIDATION_ERROR for no audio. */
   toVoiceNote(audio: Bytes, mimeType: string): Promise<VoiceNote>;
   /** How long Ogg Opus plays, and how loud it is when. */
-  measureVoice(open: () => Bytes): Promise<VoiceFacts>;
+  measureVoice(open: () => Bytes): Promise<VoiceMetadata>;
   /** A small JPEG of the first frame. */
   toThumbnail(video: Bytes, mimeType: string): Promise<Buffer | undefined>;
   /** A moving GIF as the MP4 that phones play in its place. */
@@ -62,7 +62,7 @@ class Converter {
   }
 
   async toVoiceNote(audio: Bytes, mimeType: string): Promise<VoiceNote> {
-    const reader = findReader(mimeType);
+    const reader = findDemuxer(mimeType);
     if (!reader) throw invalidField("type", `${mimeType} cannot be made into a voice note`);
     const { end, output } = await this.#onFile(audio, (path) =>
       this.#read(2 * OUTPUT_BYTES, voiceArgs(reader, path)),
@@ -73,9 +73,9 @@ class Converter {
     return { bytes: output, ...(await this.measureVoice(() => oneOf(output))) };
   }
 
-  async measureVoice(open: () => Bytes): Promise<VoiceFacts> {
+  async measureVoice(open: () => Bytes): Promise<VoiceMetadata> {
     const facts = await readOggOpus(open());
-    const meter = new PcmMeter(new LevelMeter());
+    const meter = new PcmMeter(new WaveformMeter());
     const end = await this.#onFile(open(), (path) => {
       const args = [
         "-f",
@@ -99,7 +99,7 @@ class Converter {
   }
 
   async toThumbnail(video: Bytes, mimeType: string): Promise<Buffer | undefined> {
-    const reader = findReader(mimeType);
+    const reader = findDemuxer(mimeType);
     if (!reader) return undefined;
     const { end, output } = await this.#onFile(video, (path) =>
       this.#read(THUMBNAIL_BYTES, thumbnailArgs(reader, path)),
@@ -109,7 +109,7 @@ class Converter {
   }
 
   async toGifVideo(gif: Bytes): Promise<Buffer | undefined> {
-    const target = await ScratchFile.begin(this.#scratchDir);
+    const target = await TemporaryFile.begin(this.#scratchDir);
     try {
       await target.end({ isDurable: false });
       const end = await this.#onFile(gif, (path) => this.#run(gifArgs(path, target.path), 0));
@@ -121,19 +121,19 @@ class Converter {
     }
   }
 
-  async #read(maxBytes: number, args: string[]): Promise<{ end: FfmpegEnd; output: Buffer }> {
+  async #read(maxBytes: number, args: string[]): Promise<{ end: FfmpegResult; output: Buffer }> {
     const pieces: Buffer[] = [];
     const end = await this.#run(args, maxBytes, (piece) => pieces.push(piece));
     return { end, output: Buffer.concat(pieces) };
   }
 
-  #run(args: string[], maxBytes: number, onOutput?: (piece: Buffer) => void): Promise<FfmpegEnd> {
+  #run(args: string[], maxBytes: number, onOutput?: (piece: Buffer) => void): Promise<FfmpegResult> {
     return runFfmpeg({ program: this.#ffmpeg, args, maxBytes, ...(onOutput && { onOutput }) });
   }
 
   /** ffmpeg reads from a file of its own, since many forms of files cannot be read from a pipe. */
   async #onFile<T>(bytes: Bytes, use: (path: string) => Promise<T>): Promise<T> {
-    const source = await ScratchFile.begin(this.#scratchDir);
+    const source = await TemporaryFile.begin(this.#scratchDir);
     try {
       for await (const piece of bytes) await source.write(piece);
       await source.end({ isDurable: false });

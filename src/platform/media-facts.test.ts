@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { mp4Video, oggOpus, webpSticker } from "../../test/media-samples.ts";
-import { LevelMeter } from "./level-meter.ts";
-import { readMp4Head } from "./mp4-head.ts";
+import { WaveformMeter } from "./level-meter.ts";
+import { readMp4Metadata } from "./mp4-head.ts";
 import { readOggOpus } from "./ogg-opus.ts";
-import { readWebpHead } from "./webp-head.ts";
+import { readWebpMetadata } from "./webp-head.ts";
 
 async function* pieces(bytes: Buffer, length: number): AsyncGenerator<Buffer> {
   for (let at = 0; at < bytes.length; at += length) yield bytes.subarray(at, at + length);
@@ -15,7 +15,7 @@ function mp4(bytes: Buffer) {
     reads += 1;
     return bytes.subarray(at, at + length);
   };
-  return readMp4Head(read, bytes.length).then((facts) => ({ facts, reads }));
+  return readMp4Metadata(read, bytes.length).then((facts) => ({ facts, reads }));
 }
 
 describe("the length and the loudness of Ogg Opus", () => {
@@ -44,7 +44,7 @@ describe("the length and the loudness of Ogg Opus", () => {
 });
 
 it("the levels of a sound of any length are 64, the loudest of them 100", () => {
-  const meter = new LevelMeter();
+  const meter = new WaveformMeter();
   for (let n = 0; n < 1_000_000; n++) meter.add(n);
   const levels = meter.waveform() ?? [];
   expect(levels).toHaveLength(64);
@@ -82,12 +82,12 @@ describe("the head of an MP4", () => {
 });
 
 it("the head of a WebP tells its size and whether it moves", () => {
-  expect(readWebpHead(webpSticker({ isAnimated: true }))).toEqual({
+  expect(readWebpMetadata(webpSticker({ isAnimated: true }))).toEqual({
     width: 512,
     height: 512,
     is_animated: true,
   });
-  expect(readWebpHead(webpSticker({ isAnimated: false }))?.is_animated).toBe(false);
-  expect(readWebpHead(Buffer.from("RIFF\0\0\0\0WEBPVP8X"))).toBeUndefined();
-  expect(readWebpHead(Buffer.alloc(64))).toBeUndefined();
+  expect(readWebpMetadata(webpSticker({ isAnimated: false }))?.is_animated).toBe(false);
+  expect(readWebpMetadata(Buffer.from("RIFF\0\0\0\0WEBPVP8X"))).toBeUndefined();
+  expect(readWebpMetadata(Buffer.alloc(64))).toBeUndefined();
 });

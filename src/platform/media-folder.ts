@@ -3,18 +3,18 @@ import { mkdir, open, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Readable } from "node:stream";
 import { GatewayError } from "./errors.ts";
-import type { ByteRange, FileDraft, MediaStore } from "./media-store.ts";
-import { emptyDirectory, ScratchFile, throwFull } from "./scratch-file.ts";
+import type { ByteRange, MediaStore, StoredFileWriter } from "./media-store.ts";
+import { emptyDirectory, TemporaryFile, throwStorageFull } from "./scratch-file.ts";
 
 const NAME = /^[0-9a-f]{2}\/[0-9a-f]{2}\/[0-9a-f]{64}-[0-9a-f]{1,32}$/;
 
-export interface FolderOptions {
+export interface FolderMediaStoreOptions {
   node: string;
   isShared: boolean;
 }
 
 /** Files below one folder (directories 0700, files 0600). */
-export class FolderStore implements MediaStore {
+export class FolderMediaStore implements MediaStore {
   readonly words: string;
   readonly isShared: boolean;
   readonly #root: string;
@@ -22,15 +22,15 @@ export class FolderStore implements MediaStore {
   readonly #arriving: string;
   #isFull = false;
 
-  private constructor(root: string, { node, isShared }: FolderOptions) {
+  private constructor(root: string, { node, isShared }: FolderMediaStoreOptions) {
     this.words = isShared ? `the shared folder ${root}` : `the folder ${root}`;
     this.isShared = isShared;
     this.#root = root;
     this.#arriving = join(root, "arriving", node);
   }
 
-  static async open(root: string, options: FolderOptions): Promise<FolderStore> {
-    const store = new FolderStore(root, options);
+  static async open(root: string, options: FolderMediaStoreOptions): Promise<FolderMediaStore> {
+    const store = new FolderMediaStore(root, options);
     await emptyDirectory(store.#arriving).catch((cause: NodeJS.ErrnoException) => {
       throw new Error(`The media folder ${root} cannot be used (${cause.code}).`, { cause });
     });
@@ -41,8 +41,8 @@ export class FolderStore implements MediaStore {
     return this.#isFull;
   }
 
-  async begin(): Promise<FileDraft> {
-    const file = await this.#noting(ScratchFile.begin(this.#arriving));
+  async begin(): Promise<StoredFileWriter> {
+    const file = await this.#noting(TemporaryFile.begin(this.#arriving));
     return {
       get size() {
         return file.size;
@@ -75,7 +75,7 @@ export class FolderStore implements MediaStore {
       await rename(from, path);
       for (const place of [directory, dirname(directory)]) await syncDirectory(place);
     } catch (error) {
-      throwFull(error);
+      throwStorageFull(error);
     }
   }
 

@@ -1,23 +1,23 @@
 import type { Readable } from "node:stream";
 import type { S3Client } from "@aws-sdk/client-s3";
-import type { ByteRange, FileDraft, MediaStore } from "./media-store.ts";
-import { emptyDirectory, ScratchFile } from "./scratch-file.ts";
+import type { ByteRange, MediaStore, StoredFileWriter } from "./media-store.ts";
+import { emptyDirectory, TemporaryFile } from "./scratch-file.ts";
 
-type Library = typeof import("@aws-sdk/client-s3");
+type AwsSdk = typeof import("@aws-sdk/client-s3");
 
 /** Files as objects of a bucket; each is whole on the local disk, and its hash known, before it is sent. */
-export class S3Store implements MediaStore {
+export class S3MediaStore implements MediaStore {
   readonly words: string;
   readonly isShared = true;
   /** The bucket has no end; the local disk says it by failing. */
   readonly isFull = false;
-  readonly #s3: Library;
+  readonly #s3: AwsSdk;
   readonly #client: S3Client;
   readonly #bucket: string;
   readonly #prefix: string;
   readonly #scratch: string;
 
-  private constructor(s3: Library, url: URL, scratch: string) {
+  private constructor(s3: AwsSdk, url: URL, scratch: string) {
     this.#s3 = s3;
     this.#client = new s3.S3Client(clientOptions(url));
     this.#bucket = url.hostname;
@@ -27,9 +27,9 @@ export class S3Store implements MediaStore {
   }
 
   /** Throws an Error that says why the bucket cannot be used. */
-  static async open(url: URL, { scratch }: { scratch: string }): Promise<S3Store> {
+  static async open(url: URL, { scratch }: { scratch: string }): Promise<S3MediaStore> {
     // Loaded only where it is used: it is large.
-    const store = new S3Store(await import("@aws-sdk/client-s3"), url, scratch);
+    const store = new S3MediaStore(await import("@aws-sdk/client-s3"), url, scratch);
     await emptyDirectory(scratch);
     const { HeadBucketCommand } = store.#s3;
     await store.#client.send(new HeadBucketCommand({ Bucket: store.#bucket })).catch((cause: Error) => {
@@ -40,8 +40,8 @@ export class S3Store implements MediaStore {
     return store;
   }
 
-  async begin(): Promise<FileDraft> {
-    const file = await ScratchFile.begin(this.#scratch);
+  async begin(): Promise<StoredFileWriter> {
+    const file = await TemporaryFile.begin(this.#scratch);
     return {
       get size() {
         return file.size;
@@ -74,7 +74,7 @@ export class S3Store implements MediaStore {
     });
   }
 
-  async #upload(file: ScratchFile, name: string): Promise<void> {
+  async #upload(file: TemporaryFile, name: string): Promise<void> {
     const command = new this.#s3.PutObjectCommand({
       ...this.#at(name),
       Body: file.read(),

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { makeScratchDir, type ScratchDir } from "../../test/scratch-dir.ts";
-import { type MediaStore, storeName } from "./media-store.ts";
+import { createStoreName, type MediaStore } from "./media-store.ts";
 import { openMediaStore } from "./open-media-store.ts";
 import { Secret } from "./secret.ts";
 
@@ -54,7 +54,7 @@ async function keep(store: MediaStore, pieces: Buffer[]): Promise<string> {
   for (const piece of pieces) await draft.write(piece);
   const sha256 = await draft.end();
   expect(sha256).toBe(createHash("sha256").update(Buffer.concat(pieces)).digest("hex"));
-  const name = storeName(sha256, randomBytes(4).toString("hex"));
+  const name = createStoreName(sha256, randomBytes(4).toString("hex"));
   await draft.keep(name);
   await draft.drop();
   return name;
@@ -130,7 +130,7 @@ describe("a bucket", () => {
     const { port } = await gone.run();
     const store = await openStore(`s3://S3RVER:S3RVER@files?endpoint=http://127.0.0.1:${port}`);
     await gone.close();
-    const error = await store.open(storeName("a".repeat(64), "1")).catch((caught: unknown) => caught);
+    const error = await store.open(createStoreName("a".repeat(64), "1")).catch((caught: unknown) => caught);
     expect(error).toMatchObject({ message: expect.stringMatching(/bucket did not read/) });
     expect(error).not.toHaveProperty("code");
   });

@@ -7,7 +7,7 @@ export interface ByteRange {
 }
 
 /** A file on its way into the store; nothing of it is seen before `keep`. */
-export interface FileDraft {
+export interface StoredFileWriter {
   /** Length so far. */
   readonly size: number;
   /** Throws STORAGE_FULL when there is no room. */
@@ -28,7 +28,7 @@ export interface MediaStore {
   readonly isShared: boolean;
   /** The last file found no room. */
   readonly isFull: boolean;
-  begin(): Promise<FileDraft>;
+  begin(): Promise<StoredFileWriter>;
   /** Undefined for a file that is not there. */
   open(name: string, range?: ByteRange): Promise<Readable | undefined>;
   /** Also of what is not there. */
@@ -36,6 +36,6 @@ export interface MediaStore {
 }
 
 /** The name of a file in the store: below two levels, and never the same again for the same content. */
-export function storeName(sha256: string, suffix: string): string {
+export function createStoreName(sha256: string, suffix: string): string {
   return `${sha256.slice(0, 2)}/${sha256.slice(2, 4)}/${sha256}-${suffix}`;
 }

@@ -2,14 +2,14 @@ import { fileTypeFromBuffer } from "file-type";
 import { invalidField } from "./errors.ts";
 
 /** What a file goes as. */
-export type MediaType = "image" | "video" | "audio" | "document" | "sticker" | "ptt";
+export type SendMediaType = "image" | "video" | "audio" | "document" | "sticker" | "ptt";
 
 /** Chooses what a file goes as by the type that it was found to have. */
-export type MediaTypeRule = (mimeType: string) => MediaType;
+export type MediaTypeRule = (mimeType: string) => SendMediaType;
 
 /** What is said of a file; the caller's own words weigh more than those of where it came from. */
-export interface MediaClaims {
-  type?: MediaType | MediaTypeRule;
+export interface DeclaredMedia {
+  type?: SendMediaType | MediaTypeRule;
   /** A voice note, whatever `type` says. */
   ptt?: boolean;
   mime_type?: string;
@@ -20,17 +20,17 @@ export interface MediaClaims {
 }
 
 /** The type of a file that has come in: what was declared, where the content does not say otherwise. */
-export async function tellReceivedType(head: Buffer, declared: string): Promise<string> {
+export async function detectReceivedType(head: Buffer, declared: string): Promise<string> {
   const found = (await fileTypeFromBuffer(head))?.mime;
   if (found === undefined) return familyOf(declared) ? ANYTHING : declared;
   return isRefinedBy(found, declared) ? declared : found;
 }
 
 /** The type of a file by its first bytes. Throws VALIDATION_ERROR for a file that is not what it is said to be. */
-export async function tellMediaType(
+export async function detectMediaType(
   head: Buffer,
-  { type, ptt, mime_type, source_mime_type, name_mime_type }: MediaClaims,
-): Promise<{ media_type: MediaType; mime_type: string }> {
+  { type, ptt, mime_type, source_mime_type, name_mime_type }: DeclaredMedia,
+): Promise<{ media_type: SendMediaType; mime_type: string }> {
   const found = (await fileTypeFromBuffer(head))?.mime;
   const claimed = [mime_type, source_mime_type, name_mime_type].find((claim) => claim && claim !== ANYTHING);
   const mime = found && !isRefinedBy(found, claimed) ? found : (claimed ?? found ?? ANYTHING);
@@ -68,17 +68,17 @@ function familyOf(mime: string): "image" | "video" | "audio" | undefined {
   return family === "image" || family === "video" || family === "audio" ? family : undefined;
 }
 
-function kindOf(mime: string): MediaType {
+function kindOf(mime: string): SendMediaType {
   return isDrawing(mime) ? "document" : (familyOf(mime) ?? "document");
 }
 
 /** A picture must be a picture; anything may go as a document. */
-function requireFitting(kind: MediaType, mime: string, isRecognised: boolean): void {
+function requireFitting(kind: SendMediaType, mime: string, isRecognised: boolean): void {
   if (kind === "document") return;
   if (!isRecognised || !FITS[kind](mime)) throw invalidField("type", `the file is not ${WORDS[kind]}`);
 }
 
-const FITS: Record<Exclude<MediaType, "document">, (mime: string) => boolean> = {
+const FITS: Record<Exclude<SendMediaType, "document">, (mime: string) => boolean> = {
   image: (mime) => familyOf(mime) === "image" && !isDrawing(mime),
   video: (mime) => familyOf(mime) === "video",
   audio: (mime) => familyOf(mime) === "audio" || containerOf(mime) !== undefined,
@@ -86,7 +86,7 @@ const FITS: Record<Exclude<MediaType, "document">, (mime: string) => boolean> = 
   sticker: (mime) => /^image\/(webp|png|jpeg)$/.test(mime),
 };
 
-const WORDS: Record<Exclude<MediaType, "document">, string> = {
+const WORDS: Record<Exclude<SendMediaType, "document">, string> = {
   image: "an image",
   video: "a video",
   audio: "audio",
@@ -99,7 +99,7 @@ function isDrawing(mime: string): boolean {
   return mime.startsWith("image/svg");
 }
 
-function isSound(kind: MediaType): boolean {
+function isSound(kind: SendMediaType): boolean {
   return kind === "audio" || kind === "ptt";
 }
 

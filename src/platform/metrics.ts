@@ -3,7 +3,7 @@ import { collectDefaultMetrics, Histogram, Registry } from "prom-client";
 import type { Caller } from "./handler.ts";
 import type { Secret } from "./secret.ts";
 
-export interface AnsweredRequest {
+export interface CompletedRequest {
   method: string;
   /** The pattern of the contract, never the concrete address. */
   route: string;
@@ -22,7 +22,7 @@ export interface AnsweredRequest {
 /** The figures of this process in Prometheus' format. Other parts register their own in `registry`. */
 export interface Metrics {
   readonly registry: Registry;
-  observe(answered: Pick<AnsweredRequest, "method" | "route" | "status" | "seconds">): void;
+  observe(answered: Pick<CompletedRequest, "method" | "route" | "status" | "seconds">): void;
   /** Whether `/metrics` exists at all. */
   readonly isOpen: boolean;
   isToken(given: string): boolean;

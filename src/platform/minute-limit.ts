@@ -4,7 +4,7 @@ const MINUTE_MS = 60_000;
 const REMEMBERED = 10_000;
 
 /** Rations tests, each of which is a request to any address; `what` is tested, such as "A webhook". Throws RATE_LIMITED. */
-export function createMinuteLimit(perMinute: number, what: string): (id: number) => void {
+export function createFixedWindowLimit(perMinute: number, what: string): (id: number) => void {
   const uses = new Map<number, number[]>();
   return (id) => {
     const now = performance.now();

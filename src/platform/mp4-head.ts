@@ -1,8 +1,8 @@
 /** Reads so many bytes from a position of a file; fewer at its end. */
-export type ReadAt = (position: number, length: number) => Promise<Buffer>;
+export type RandomAccessRead = (position: number, length: number) => Promise<Buffer>;
 
 /** What phones want to know of a video before they fetch it. */
-export interface VideoFacts {
+export interface VideoMetadata {
   width?: number;
   height?: number;
   seconds?: number;
@@ -24,9 +24,9 @@ interface Box {
  * Length and size of an MP4 or QuickTime file, from the heads of its boxes. Whatever the file says, at most 256 boxes are
  * looked at and a few bytes of each are read.
  */
-export async function readMp4Head(readAt: ReadAt, size: number): Promise<VideoFacts> {
+export async function readMp4Metadata(readAt: RandomAccessRead, size: number): Promise<VideoMetadata> {
   const walk = new BoxWalk(readAt);
-  const facts: VideoFacts = {};
+  const facts: VideoMetadata = {};
   const moov = await walk.find({ type: "", start: 0, end: size }, "moov");
   if (!moov) return facts;
   for await (const box of walk.children(moov)) {
@@ -39,10 +39,10 @@ export async function readMp4Head(readAt: ReadAt, size: number): Promise<VideoFa
 }
 
 class BoxWalk {
-  readonly #readAt: ReadAt;
+  readonly #readAt: RandomAccessRead;
   #left = MAX_BOXES;
 
-  constructor(readAt: ReadAt) {
+  constructor(readAt: RandomAccessRead) {
     this.#readAt = readAt;
   }
 
@@ -82,7 +82,7 @@ function readBox(head: Buffer, at: number, end: number): Box | undefined {
 }
 
 /** Of an mvhd box, whose times are longer in version 1. */
-function readLength(body: Buffer): VideoFacts {
+function readLength(body: Buffer): VideoMetadata {
   const isLong = body[0] === 1;
   if (body.length < (isLong ? 32 : 20)) return {};
   const scale = body.readUInt32BE(isLong ? 20 : 12);
@@ -92,7 +92,7 @@ function readLength(body: Buffer): VideoFacts {
 }
 
 /** Of a tkhd box; a video that is shown turned by a quarter has its sides the other way round. A sound has none. */
-function readSize(body: Buffer): VideoFacts {
+function readSize(body: Buffer): VideoMetadata {
   const matrixAt = body[0] === 1 ? 52 : 40;
   if (body.length < matrixAt + 44) return {};
   const width = Math.round(body.readUInt32BE(matrixAt + 36) / FIXED_POINT);

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { Readable } from "node:stream";
 import { describe, expect, test } from "vitest";
-import { type PartHead, readMultipart } from "./multipart.ts";
+import { type MultipartHeader, readMultipart } from "./multipart.ts";
 
 const TYPE = "multipart/form-data; boundary=XX";
 
@@ -11,7 +11,7 @@ async function parse(body: Buffer | string, size = 1_000_000, type = TYPE) {
   const pieces = Array.from({ length: Math.ceil(bytes.length / size) }, (_, n) =>
     bytes.subarray(n * size, (n + 1) * size),
   );
-  const parts: { head: PartHead; content: Buffer }[] = [];
+  const parts: { head: MultipartHeader; content: Buffer }[] = [];
   for await (const one of readMultipart(Readable.from(pieces), type)) {
     if ("part" in one) parts.push({ head: one.part, content: Buffer.alloc(0) });
     else {

@@ -1,14 +1,14 @@
 import { GatewayError } from "./errors.ts";
 
 /** One part of a form; its content follows piece by piece. */
-export interface PartHead {
+export interface MultipartHeader {
   name: string;
   /** Set for a file, and empty where the field was left empty. */
   file_name?: string;
   mime_type?: string;
 }
 
-export type PartPiece = { part: PartHead } | { piece: Buffer };
+export type MultipartChunk = { part: MultipartHeader } | { piece: Buffer };
 
 const HEAD_LIMIT = 16_384;
 const END_OF_HEAD = "\r\n\r\n";
@@ -17,7 +17,7 @@ const END_OF_HEAD = "\r\n\r\n";
 export async function* readMultipart(
   body: AsyncIterable<Buffer>,
   contentType: string,
-): AsyncGenerator<PartPiece> {
+): AsyncGenerator<MultipartChunk> {
   const splitter = new Splitter(boundaryOf(contentType));
   for await (const chunk of body) {
     splitter.add(chunk);
@@ -56,7 +56,7 @@ class Splitter {
   }
 
   /** Undefined until more has come. */
-  next(): PartPiece | undefined {
+  next(): MultipartChunk | undefined {
     switch (this.#state) {
       case "over":
         return undefined;
@@ -71,7 +71,7 @@ class Splitter {
     }
   }
 
-  #skipPreamble(): PartPiece | undefined {
+  #skipPreamble(): MultipartChunk | undefined {
     const at = this.#held.indexOf(this.#delimiter);
     if (at < 0) {
       this.#drop(Math.max(0, this.#held.length - this.#delimiter.length));
@@ -80,13 +80,13 @@ class Splitter {
     return this.#leaveDelimiter(at);
   }
 
-  #leaveDelimiter(at: number): PartPiece | undefined {
+  #leaveDelimiter(at: number): MultipartChunk | undefined {
     this.#drop(at + this.#delimiter.length);
     this.#state = "after_delimiter";
     return this.next();
   }
 
-  #readDelimiterEnd(): PartPiece | undefined {
+  #readDelimiterEnd(): MultipartChunk | undefined {
     if (this.#held.length < 2) return undefined;
     const mark = this.#held.toString("latin1", 0, 2);
     if (mark !== "--" && mark !== "\r\n") throw malformedForm();
@@ -95,7 +95,7 @@ class Splitter {
     return this.next();
   }
 
-  #readHead(): PartPiece | undefined {
+  #readHead(): MultipartChunk | undefined {
     const end = this.#held.indexOf(END_OF_HEAD);
     if (end > HEAD_LIMIT || (end < 0 && this.#held.length > HEAD_LIMIT)) throw malformedForm();
     if (end < 0) return undefined;
@@ -109,7 +109,7 @@ class Splitter {
 
   #isAtStart = false;
 
-  #readContent(): PartPiece | undefined {
+  #readContent(): MultipartChunk | undefined {
     const at = this.#held.indexOf(this.#delimiter);
     if (at < 0 && this.#held.length <= this.#delimiter.length + 2) return undefined;
     const start = this.#isAtStart ? Math.min(2, at < 0 ? 2 : at) : 0;
@@ -129,7 +129,7 @@ class Splitter {
   }
 }
 
-function parseHead(head: string): PartHead {
+function parseHead(head: string): MultipartHeader {
   const headers = new Map(
     head.split("\r\n").map((line) => {
       const colon = line.indexOf(":");

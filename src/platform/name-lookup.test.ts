@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { createNameLookup, NameError } from "./name-lookup.ts";
+import { createDnsResolver, DnsResolutionError } from "./name-lookup.ts";
 
 afterEach(() => {
   vi.useRealTimers();
@@ -17,7 +17,7 @@ function controlled() {
         fail: () => reject(Object.assign(new Error("getaddrinfo"), { code: "EAI_AGAIN" })),
       });
     });
-  return { asked, open, lookup: createNameLookup(lookup) };
+  return { asked, open, lookup: createDnsResolver(lookup) };
 }
 
 describe("name lookup", () => {
@@ -98,7 +98,7 @@ describe("name lookup", () => {
   it("lets a name leave the line when nobody has asked for it for 6 s", async () => {
     vi.useFakeTimers();
     const { asked, open, lookup } = controlled();
-    const held = expect(lookup("held.dead.test")).rejects.toBeInstanceOf(NameError);
+    const held = expect(lookup("held.dead.test")).rejects.toBeInstanceOf(DnsResolutionError);
     const left = expect(lookup("left.dead.test")).rejects.toThrow("in time");
     const wanted = lookup("wanted.dead.test");
     await vi.advanceTimersByTimeAsync(4000);
@@ -114,7 +114,7 @@ describe("name lookup", () => {
 
   it("calls every failure a NameError", async () => {
     const { asked, open, lookup } = controlled();
-    const failing = expect(lookup("a.test")).rejects.toBeInstanceOf(NameError);
+    const failing = expect(lookup("a.test")).rejects.toBeInstanceOf(DnsResolutionError);
     await expect.poll(() => asked).toHaveLength(1);
     open.get("a.test")?.fail();
     await failing;
@@ -123,7 +123,7 @@ describe("name lookup", () => {
   it("lets a name that failed slowly rest for 30 s, and no other", async () => {
     vi.useFakeTimers();
     const { asked, open, lookup } = controlled();
-    const slow = expect(lookup("slow.test")).rejects.toBeInstanceOf(NameError);
+    const slow = expect(lookup("slow.test")).rejects.toBeInstanceOf(DnsResolutionError);
     await vi.advanceTimersByTimeAsync(3100);
     open.get("slow.test")?.fail();
     await slow;
@@ -139,7 +139,7 @@ describe("name lookup", () => {
   });
 
   it("asks the system for real names", async () => {
-    const addresses = await createNameLookup()("localhost");
+    const addresses = await createDnsResolver()("localhost");
     expect(addresses.map(({ address }) => address)).toEqual(
       expect.arrayContaining([expect.stringMatching(/^(127\.0\.0\.1|::1)$/)]),
     );

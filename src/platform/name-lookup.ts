@@ -2,7 +2,7 @@ import { promises as dns, type LookupAddress } from "node:dns";
 import { LRUCache } from "lru-cache";
 
 /** All addresses of a name; rejects when there are none. */
-export type NameLookup = (hostname: string) => Promise<LookupAddress[]>;
+export type DnsResolver = (hostname: string) => Promise<LookupAddress[]>;
 
 const AT_ONCE = 2;
 const SLOW_MS = 3000;
@@ -13,7 +13,7 @@ const MAX_RESTING = 1000;
 const MAX_KNOWN = 10_000;
 
 /** The name could not be resolved. */
-export class NameError extends Error {
+export class DnsResolutionError extends Error {
   override readonly name = "NameError";
 }
 
@@ -22,12 +22,12 @@ export class NameError extends Error {
  * so two lookups run at once, equal ones are merged, and a name that failed slowly rests for 30 s. Domains that do not
  * answer get one of the two turns at most.
  */
-export function createNameLookup(lookup: NameLookup = systemLookup): NameLookup {
-  const line = new Line(lookup);
+export function createDnsResolver(lookup: DnsResolver = systemLookup): DnsResolver {
+  const line = new LookupQueue(lookup);
   return (hostname) => line.ask(hostname);
 }
 
-interface Asked {
+interface PendingLookup {
   isRunning: boolean;
   /** When somebody last asked for it, on the clock of `performance`. */
   at: number;
@@ -35,9 +35,9 @@ interface Asked {
   answer(result: Promise<LookupAddress[]>): void;
 }
 
-class Line {
-  readonly #lookup: NameLookup;
-  readonly #asked = new Map<string, Asked>();
+class LookupQueue {
+  readonly #lookup: DnsResolver;
+  readonly #asked = new Map<string, PendingLookup>();
   readonly #restsUntil = new LRUCache<string, number>({ max: MAX_RESTING });
   readonly #answered = new LRUCache<string, true>({ max: MAX_KNOWN });
   /** Domains that failed slowly, or are being asked for a name that has not answered yet. */
@@ -46,13 +46,13 @@ class Line {
   /** Those of them whose names have not answered yet. */
   #unproven = 0;
 
-  constructor(lookup: NameLookup) {
+  constructor(lookup: DnsResolver) {
     this.#lookup = lookup;
   }
 
   ask(hostname: string): Promise<LookupAddress[]> {
     if ((this.#restsUntil.get(hostname) ?? 0) > performance.now()) {
-      return Promise.reject(new NameError("the name failed slowly and rests"));
+      return Promise.reject(new DnsResolutionError("the name failed slowly and rests"));
     }
     const asked = this.#asked.get(hostname) ?? newlyAsked();
     asked.at = performance.now();
@@ -68,7 +68,7 @@ class Line {
       if (asked.isRunning) continue;
       if (asked.at < oldest) {
         this.#asked.delete(hostname);
-        asked.answer(Promise.reject(new NameError("the name was not looked up in time")));
+        asked.answer(Promise.reject(new DnsResolutionError("the name was not looked up in time")));
       } else if (this.#mayBegin(hostname)) {
         asked.isRunning = true;
         asked.answer(this.#run(hostname));
@@ -112,13 +112,13 @@ class Line {
       } else {
         this.#doubted.delete(domain);
       }
-      throw new NameError("the name could not be resolved", { cause });
+      throw new DnsResolutionError("the name could not be resolved", { cause });
     }
   }
 }
 
-function newlyAsked(): Asked {
-  let answer: Asked["answer"] = () => {};
+function newlyAsked(): PendingLookup {
+  let answer: PendingLookup["answer"] = () => {};
   const result = new Promise<LookupAddress[]>((resolve) => {
     answer = resolve;
   });

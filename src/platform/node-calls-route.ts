@@ -3,17 +3,17 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { systemClock } from "./clock.ts";
 import { GatewayError } from "./errors.ts";
-import { NODE_CALL_PATH, NODE_HEADERS, NOT_HERE_STATUS } from "./node-calls.ts";
+import { NODE_RPC_HEADERS, NODE_RPC_PATH, NOT_OWNED_HERE_STATUS } from "./node-calls.ts";
 import {
-  contentOf,
   decodeMessage,
   encodeMessage,
   isNonce,
-  isSigned,
-  proofOf,
+  isSignatureValid,
   SIGNATURE_LIFETIME_MS,
+  senderProofText,
+  signedContentText,
 } from "./node-message.ts";
-import { createSeenNonces } from "./seen-nonces.ts";
+import { createNonceStore } from "./seen-nonces.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
@@ -23,19 +23,19 @@ declare module "fastify" {
 }
 
 /** Stands for "this node does not have it"; nothing was done. */
-export const NOT_HERE = Symbol("not here");
+export const NOT_OWNED_HERE = Symbol("not here");
 
 /** What other nodes may ask of this one, by name: plain data or a stream comes back, or `NOT_HERE`. */
-export type NodeCallHandlers = Record<string, (input: never) => Promise<unknown>>;
+export type NodeRpcHandlers = Record<string, (input: never) => Promise<unknown>>;
 
 /** Takes the address of somebody with a wrong credential; throws RATE_LIMITED when there were too many. */
-export type CountStranger = (ip: string) => void;
+export type CountUnauthenticated = (ip: string) => void;
 
-export interface NodeCallsRouteOptions {
+export interface NodeRpcRouteOptions {
   secret: string;
   /** Address at which the others call this node: what is signed for another one is refused. */
   url: string;
-  handlers: NodeCallHandlers;
+  handlers: NodeRpcHandlers;
   bodyLimitBytes: number;
 }
 
@@ -44,10 +44,10 @@ const DEFAULT_TIME_LEFT_MS = 20_000;
 const MOST_NONCES = 100_000;
 
 /** Takes the calls of other nodes, in a room of its own so that its bodies are read as they are. */
-export async function addNodeCallsRoute(
+export async function addNodeRpcRoute(
   app: FastifyInstance,
-  options: NodeCallsRouteOptions,
-  countStranger: CountStranger = () => {},
+  options: NodeRpcRouteOptions,
+  countStranger: CountUnauthenticated = () => {},
 ): Promise<void> {
   await app.register(async (room) => {
     room.removeAllContentTypeParsers();
@@ -57,14 +57,14 @@ export async function addNodeCallsRoute(
       async (_request: unknown, body: string) => body,
     );
     const { secret, bodyLimitBytes: bodyLimit } = options;
-    const nonces = createSeenNonces({ clock: systemClock, keepMs: SIGNATURE_LIFETIME_MS, max: MOST_NONCES });
+    const nonces = createNonceStore({ clock: systemClock, keepMs: SIGNATURE_LIFETIME_MS, max: MOST_NONCES });
     const identityOf = (request: FastifyRequest) => ({
       target: options.url,
       nonce: headerOf(request, "nonce"),
     });
     const isOfNode = (request: FastifyRequest) =>
       isNonce(headerOf(request, "nonce")) &&
-      isSigned(secret, proofOf(identityOf(request)), headerOf(request, "proof"));
+      isSignatureValid(secret, senderProofText(identityOf(request)), headerOf(request, "proof"));
     // What another node asks was admitted there.
     const config = { isExpected: isOfNode };
     room.decorateRequest("callerWaitsUntil", 0);
@@ -79,23 +79,23 @@ export async function addNodeCallsRoute(
       request.callerWaitsUntil =
         performance.now() + (Number(headerOf(request, "timeLeft")) || DEFAULT_TIME_LEFT_MS);
     });
-    room.post(NODE_CALL_PATH, { bodyLimit, config }, async (request, reply) => {
+    room.post(NODE_RPC_PATH, { bodyLimit, config }, async (request, reply) => {
       const body = typeof request.body === "string" ? request.body : "";
-      const content = contentOf(identityOf(request), body);
-      if (!isSigned(secret, content, headerOf(request, "signature"))) return reply.code(401).send();
+      const content = signedContentText(identityOf(request), body);
+      if (!isSignatureValid(secret, content, headerOf(request, "signature"))) return reply.code(401).send();
       const answer = await run(options.handlers, request, body);
-      if (answer === NOT_HERE) return reply.code(NOT_HERE_STATUS).send();
+      if (answer === NOT_OWNED_HERE) return reply.code(NOT_OWNED_HERE_STATUS).send();
       if (answer instanceof Readable) return reply.type("application/octet-stream").send(answer);
       return reply.type("text/plain").send(encodeMessage(answer ?? null));
     });
   });
 }
 
-async function run(handlers: NodeCallHandlers, request: FastifyRequest, body: string): Promise<unknown> {
+async function run(handlers: NodeRpcHandlers, request: FastifyRequest, body: string): Promise<unknown> {
   const { name, input } = decodeMessage(body) as { name: string; input: never };
   const handler = Object.hasOwn(handlers, name) ? handlers[name] : undefined;
   // An older node does not know what a newer one asks for.
-  if (!handler || !(await isStillWanted(request))) return NOT_HERE;
+  if (!handler || !(await isStillWanted(request))) return NOT_OWNED_HERE;
   return handler(input).catch((cause: unknown) => {
     // Something may have been done, which a 503 would deny.
     throw new GatewayError("INTERNAL", "The call failed.", { cause });
@@ -109,7 +109,7 @@ async function isStillWanted({ callerWaitsUntil, raw: { socket } }: FastifyReque
   return !socket.destroyed && !socket.readableEnded && performance.now() < callerWaitsUntil;
 }
 
-function headerOf({ headers }: FastifyRequest, name: keyof typeof NODE_HEADERS): string {
-  const value = headers[NODE_HEADERS[name]];
+function headerOf({ headers }: FastifyRequest, name: keyof typeof NODE_RPC_HEADERS): string {
+  const value = headers[NODE_RPC_HEADERS[name]];
   return typeof value === "string" ? value : "";
 }

@@ -5,15 +5,15 @@ import { Readable } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
 import Fastify, { type FastifyInstance } from "fastify";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createNodeCalls, NODE_CALL_PATH, NODE_HEADERS } from "./node-calls.ts";
-import { addNodeCallsRoute, NOT_HERE, type NodeCallsRouteOptions } from "./node-calls-route.ts";
+import { createNodeRpcClient, NODE_RPC_HEADERS, NODE_RPC_PATH } from "./node-calls.ts";
+import { addNodeRpcRoute, NOT_OWNED_HERE, type NodeRpcRouteOptions } from "./node-calls-route.ts";
 import {
-  contentOf,
   decodeMessage,
   encodeMessage,
-  isSigned,
+  isSignatureValid,
   newNonce,
-  proofOf,
+  senderProofText,
+  signedContentText,
   signMessage,
 } from "./node-message.ts";
 
@@ -22,7 +22,7 @@ const SECRET = "a cluster secret that is long enough for this";
 describe("a call of another node", () => {
   let app: FastifyInstance;
   let url: string;
-  const calls = createNodeCalls({ secret: SECRET });
+  const calls = createNodeRpcClient({ secret: SECRET });
   /** How often it was asked to count. */
   let counted = 0;
   const ask = (name: string, input: unknown = {}) => calls.call({ url, name, input, timeoutMs: 5000 });
@@ -39,14 +39,14 @@ describe("a call of another node", () => {
 
   beforeAll(async () => {
     app = Fastify();
-    const options: NodeCallsRouteOptions = {
+    const options: NodeRpcRouteOptions = {
       secret: SECRET,
       url: "",
       bodyLimitBytes: 100_000,
       handlers: {
         echo: async (input) => input,
         count: async () => ++counted,
-        elsewhere: async () => NOT_HERE,
+        elsewhere: async () => NOT_OWNED_HERE,
         file: async () => Readable.from([Buffer.from("one "), Buffer.from("two")]),
         torn: async () =>
           Readable.from(
@@ -59,7 +59,7 @@ describe("a call of another node", () => {
         broken: async () => Promise.reject(new Error("a bug")),
       },
     };
-    await addNodeCallsRoute(app, options);
+    await addNodeRpcRoute(app, options);
     url = await app.listen({ host: "127.0.0.1", port: 0 });
     options.url = url;
   });
@@ -115,7 +115,7 @@ describe("a call of another node", () => {
   });
 
   test("is refused without the cluster's secret, and nothing is done", async () => {
-    const stranger = createNodeCalls({ secret: `${SECRET}!` });
+    const stranger = createNodeRpcClient({ secret: `${SECRET}!` });
     const refused = await stranger.call({ url, name: "echo", input: {}, timeoutMs: 20_000 });
     expect(refused).toMatchObject({ outcome: "unreachable", executed: false });
     await stranger.close();
@@ -126,7 +126,7 @@ describe("a call of another node", () => {
     const type = { "content-type": "text/plain" };
     const call = {
       method: "POST",
-      url: NODE_CALL_PATH,
+      url: NODE_RPC_PATH,
       payload: body,
       headers: { ...type, ...headers },
     } as const;
@@ -137,9 +137,9 @@ describe("a call of another node", () => {
   const headersOf = (text: string, { target = url, proofAt = Date.now(), signedAt = Date.now() } = {}) => {
     const identity = { target, nonce: newNonce() };
     return {
-      [NODE_HEADERS.nonce]: identity.nonce,
-      [NODE_HEADERS.proof]: signMessage(SECRET, proofOf(identity), proofAt),
-      [NODE_HEADERS.signature]: signMessage(SECRET, contentOf(identity, text), signedAt),
+      [NODE_RPC_HEADERS.nonce]: identity.nonce,
+      [NODE_RPC_HEADERS.proof]: signMessage(SECRET, senderProofText(identity), proofAt),
+      [NODE_RPC_HEADERS.signature]: signMessage(SECRET, signedContentText(identity, text), signedAt),
     };
   };
 
@@ -148,7 +148,7 @@ describe("a call of another node", () => {
     expect(await knock(headersOf(body))).toBe(200);
     expect(await knock({})).toBe(401);
     for (const name of ["nonce", "proof", "signature"] as const) {
-      const { [NODE_HEADERS[name]]: _, ...others } = headersOf(body);
+      const { [NODE_RPC_HEADERS[name]]: _, ...others } = headersOf(body);
       expect(await knock(others), name).toBe(401);
     }
     expect(await knock(headersOf(body, { proofAt: longAgo }))).toBe(401);
@@ -157,7 +157,7 @@ describe("a call of another node", () => {
   });
 
   test("is taken once: a copy of it is refused, also under another nonce or with another body's signature", async () => {
-    const { nonce, proof, signature } = NODE_HEADERS;
+    const { nonce, proof, signature } = NODE_RPC_HEADERS;
     const sent = headersOf(body);
     expect(await knock(sent)).toBe(200);
     expect(await knock(sent)).toBe(401);
@@ -177,13 +177,13 @@ describe("a call of another node", () => {
   const headersOfCount = (timeLeftMs: number) => ({
     "content-type": "text/plain",
     ...headersOf(count),
-    [NODE_HEADERS.timeLeft]: String(timeLeftMs),
+    [NODE_RPC_HEADERS.timeLeft]: String(timeLeftMs),
   });
 
   test("is not carried out once its time is over", async () => {
     const before = counted;
     const headers = headersOfCount(0.000_001);
-    const late = await app.inject({ method: "POST", url: NODE_CALL_PATH, payload: count, headers });
+    const late = await app.inject({ method: "POST", url: NODE_RPC_PATH, payload: count, headers });
     expect([late.statusCode, counted]).toEqual([421, before]);
     expect(await ask("count")).toEqual({ outcome: "value", value: before + 1 });
   });
@@ -193,7 +193,7 @@ describe("a call of another node", () => {
     const { hostname, port } = new URL(url);
     const all = { ...headersOfCount(5000), host: "node", "content-length": count.length };
     const head = Object.entries(all).map(([name, value]) => `${name}: ${value}`);
-    const text = `POST ${NODE_CALL_PATH} HTTP/1.1\r\n${head.join("\r\n")}\r\n\r\n${count}`;
+    const text = `POST ${NODE_RPC_PATH} HTTP/1.1\r\n${head.join("\r\n")}\r\n\r\n${count}`;
     // Nothing of this process runs until the other one has ended.
     execFileSync(process.execPath, ["-e", ASK_AND_LEAVE, hostname, port, text]);
     await once(app.server, "connection");
@@ -206,7 +206,7 @@ describe("a call of another node", () => {
     const socket = connect(Number(port), hostname);
     const headers = ["host: node", "content-type: text/plain", "content-length: 90000"];
     // Not a byte of the body follows.
-    socket.write(`POST ${NODE_CALL_PATH} HTTP/1.1\r\n${headers.join("\r\n")}\r\n\r\n`);
+    socket.write(`POST ${NODE_RPC_PATH} HTTP/1.1\r\n${headers.join("\r\n")}\r\n\r\n`);
     const [answer] = await once(socket, "data");
     socket.destroy();
     expect(String(answer)).toMatch(/^HTTP\/1\.1 401 /);
@@ -220,8 +220,8 @@ const ASK_AND_LEAVE = `
 
 test("a signature fits one text only", () => {
   const signature = signMessage(SECRET, "text");
-  expect(isSigned(SECRET, "text", signature)).toBe(true);
-  expect(isSigned(SECRET, "Text", signature)).toBe(false);
-  expect(isSigned(SECRET, "text", "")).toBe(false);
+  expect(isSignatureValid(SECRET, "text", signature)).toBe(true);
+  expect(isSignatureValid(SECRET, "Text", signature)).toBe(false);
+  expect(isSignatureValid(SECRET, "text", "")).toBe(false);
   expect(decodeMessage(encodeMessage({ a: undefined, b: [new Date(5)] }))).toEqual({ b: [new Date(5)] });
 });

@@ -31,7 +31,7 @@ export function decodeMessage(text: string): unknown {
 }
 
 /** Which call it is, and of which node: each signature of it holds for this one alone. */
-export interface CallIdentity {
+export interface NodeRpcIdentity {
   /** Address of the node that is called. */
   target: string;
   nonce: string;
@@ -46,12 +46,12 @@ export function isNonce(text: string): boolean {
 }
 
 /** What a caller signs so that it is known before its body is read. */
-export function proofOf({ target, nonce }: CallIdentity): string {
+export function senderProofText({ target, nonce }: NodeRpcIdentity): string {
   return `call\n${new URL(target).origin}\n${nonce}`;
 }
 
 /** What a caller signs besides: that this body belongs to this call. */
-export function contentOf({ target, nonce }: CallIdentity, body: string): string {
+export function signedContentText({ target, nonce }: NodeRpcIdentity, body: string): string {
   return `body\n${new URL(target).origin}\n${nonce}\n${body}`;
 }
 
@@ -60,7 +60,12 @@ export function signMessage(secret: string, text: string, at: number = Date.now(
   return `t=${at},v1=${digest(secret, `${at}.${text}`)}`;
 }
 
-export function isSigned(secret: string, text: string, signature: string, now: number = Date.now()): boolean {
+export function isSignatureValid(
+  secret: string,
+  text: string,
+  signature: string,
+  now: number = Date.now(),
+): boolean {
   const [, at, given] = /^t=(\d{1,15}),v1=([0-9a-f]{64})$/.exec(signature) ?? [];
   if (at === undefined || given === undefined) return false;
   if (Math.abs(now - Number(at)) > TOLERANCE_MS) return false;

@@ -1,4 +1,4 @@
-import { LevelMeter } from "./level-meter.ts";
+import { WaveformMeter } from "./level-meter.ts";
 
 const PAGE_HEAD = 27;
 const SAMPLES_PER_SECOND = 48_000;
@@ -7,7 +7,7 @@ const [POSITION_AT, SEGMENTS_AT, PRE_SKIP_AT] = [6, 26, 10];
 /** OpusHead and OpusTags, before the sound begins. */
 const HEADER_PACKETS = 2;
 
-export interface VoiceFacts {
+export interface VoiceMetadata {
   /** Whole seconds, at least one. */
   seconds: number;
   /** 64 levels from 0 to 100; absent where they cannot be told. */
@@ -18,7 +18,7 @@ export interface VoiceFacts {
  * Reads length and loudness of an Ogg Opus file without decoding it: louder and busier sound needs larger packets. Each
  * byte is looked at once; of a page only its head is kept.
  */
-export async function readOggOpus(pieces: AsyncIterable<Uint8Array>): Promise<VoiceFacts> {
+export async function readOggOpus(pieces: AsyncIterable<Uint8Array>): Promise<VoiceMetadata> {
   const reader = new OggReader();
   for await (const piece of pieces)
     reader.take(Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength));
@@ -26,7 +26,7 @@ export async function readOggOpus(pieces: AsyncIterable<Uint8Array>): Promise<Vo
 }
 
 class OggReader {
-  readonly #levels = new LevelMeter();
+  readonly #levels = new WaveformMeter();
   /** What is left of the last piece: the beginning of a page's head. */
   #rest: Buffer = Buffer.alloc(0);
   /** Bytes of the body of a page that are still to come. */
@@ -53,7 +53,7 @@ class OggReader {
     this.#rest = this.#isBroken ? Buffer.alloc(0) : Buffer.from(bytes);
   }
 
-  facts(): VoiceFacts {
+  facts(): VoiceMetadata {
     const samples = Math.max(0, Number(this.#position) - this.#preSkip);
     const waveform = this.#levels.waveform();
     return {

@@ -1,6 +1,6 @@
 import { join } from "node:path";
-import { FolderStore } from "./media-folder.ts";
-import { S3Store } from "./media-s3.ts";
+import { FolderMediaStore } from "./media-folder.ts";
+import { S3MediaStore } from "./media-s3.ts";
 import type { MediaStore } from "./media-store.ts";
 import type { Secret } from "./secret.ts";
 
@@ -14,7 +14,7 @@ export interface MediaStoreOptions {
 /** Opens the store; throws one clear Error when it cannot be used. */
 export async function openMediaStore({ address, dataDir, node }: MediaStoreOptions): Promise<MediaStore> {
   const url = address && new URL(address.reveal());
-  if (url?.protocol === "s3:") return S3Store.open(url, { scratch: join(dataDir, "media-arriving") });
+  if (url?.protocol === "s3:") return S3MediaStore.open(url, { scratch: join(dataDir, "media-arriving") });
   const root = url ? decodeURIComponent(url.pathname) : join(dataDir, "media");
-  return FolderStore.open(root, { node, isShared: url !== undefined });
+  return FolderMediaStore.open(root, { node, isShared: url !== undefined });
 }

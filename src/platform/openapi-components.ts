@@ -1,5 +1,5 @@
 import { ERROR_STATUS } from "./errors.ts";
-import type { Access } from "./route.ts";
+import type { RouteAccess } from "./route.ts";
 
 /** A body that is bytes. */
 export const FILE_SCHEMA = { type: "string", format: "binary" };
@@ -7,7 +7,7 @@ export const FILE_SCHEMA = { type: "string", format: "binary" };
 type Requirement = Readonly<Record<string, readonly string[]>>;
 
 const KEY: readonly Requirement[] = [{ apiKey: [] }, { tokenHeader: [] }, { bearer: [] }];
-const SECURITY: Readonly<Record<Access, readonly Requirement[]>> = {
+const SECURITY: Readonly<Record<RouteAccess, readonly Requirement[]>> = {
   public: [],
   account: [{ bearer: [] }],
   instance: KEY,
@@ -18,7 +18,7 @@ const SECURITY: Readonly<Record<Access, readonly Requirement[]>> = {
   manager: [{ bearer: [] }, { adminToken: [] }],
 };
 
-export function securityOf(access: Access): readonly Requirement[] {
+export function securityRequirementsOf(access: RouteAccess): readonly Requirement[] {
   return SECURITY[access];
 }
 
@@ -57,7 +57,7 @@ const PROBLEM = {
 };
 
 /** What all operations share. */
-export const COMPONENTS = {
+export const OPENAPI_COMPONENTS = {
   schemas: {
     Envelope: {
       type: "object",

@@ -10,14 +10,14 @@ export interface JsonSchema {
 
 type Direction = "input" | "output";
 
-export interface Schemas {
+export interface JsonSchemas {
   of(schema: z.ZodType, direction: Direction): JsonSchema;
   /** The schemas that have a name of their own, in the order of their names. */
   shared(): Record<string, JsonSchema>;
 }
 
 /** Turns zod schemas into JSON Schema and gathers the named ones (`.meta({ id })`, recursive ones) in one place. */
-export function createSchemas(): Schemas {
+export function createJsonSchemas(): JsonSchemas {
   const named = new Map<string, { original: string; schema: JsonSchema }>();
 
   function share(name: string, schema: JsonSchema, direction: Direction): string {

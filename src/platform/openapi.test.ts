@@ -1,9 +1,9 @@
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { openApiDocument } from "./openapi.ts";
+import { createOpenApiDocument } from "./openapi.ts";
 import { route, type UploadedFile } from "./route.ts";
-import { version } from "./version.ts";
+import { packageVersion } from "./version.ts";
 
 const tree: z.ZodType = z
   .lazy(() => z.object({ name: z.string(), leaves: z.array(tree) }))
@@ -75,17 +75,20 @@ const contract = {
 };
 
 // biome-ignore lint/suspicious/noExplicitAny: a document is a tree of anything
-const document = openApiDocument(contract) as any;
+const document = createOpenApiDocument(contract) as any;
 
 describe("the description of a contract", () => {
   test("is valid OpenAPI 3.1 with the published version", async () => {
     const { errors } = await new Validator().validate(structuredClone(document));
     expect(errors).toBeUndefined();
-    expect(document).toMatchObject({ openapi: "3.1.0", info: { title: "Waygate", version: version() } });
+    expect(document).toMatchObject({
+      openapi: "3.1.0",
+      info: { title: "Waygate", version: packageVersion() },
+    });
   });
 
   test("is the same every time", () => {
-    expect(JSON.stringify(openApiDocument(contract))).toBe(JSON.stringify(document));
+    expect(JSON.stringify(createOpenApiDocument(contract))).toBe(JSON.stringify(document));
   });
 
   test("splits the flat input into path, query and body", () => {

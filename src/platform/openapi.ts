@@ -1,9 +1,9 @@
 import { aliasNotes, withAliasNotes } from "./openapi-aliases.ts";
-import { COMPONENTS, FILE_SCHEMA, securityOf } from "./openapi-components.ts";
+import { FILE_SCHEMA, OPENAPI_COMPONENTS, securityRequirementsOf } from "./openapi-components.ts";
 import { exampleBody } from "./openapi-examples.ts";
-import { createSchemas, type JsonSchema, type Schemas, splitFields } from "./openapi-schemas.ts";
+import { createJsonSchemas, type JsonSchema, type JsonSchemas, splitFields } from "./openapi-schemas.ts";
 import type { Contract, Route } from "./route.ts";
-import { version } from "./version.ts";
+import { packageVersion } from "./version.ts";
 
 type Json = Record<string, unknown>;
 
@@ -13,8 +13,8 @@ Every answer is an envelope: \`success\`, \`message\`, \`data\`; a refusal carri
 Unknown fields are ignored. Lists come newest first, with \`limit\` and \`cursor\`.`;
 
 /** The OpenAPI 3.1 document of a contract; the same contract gives the same bytes. */
-export function openApiDocument(contract: Contract): Record<string, unknown> {
-  const schemas = createSchemas();
+export function createOpenApiDocument(contract: Contract): Record<string, unknown> {
+  const schemas = createJsonSchemas();
   const paths: Record<string, Record<string, unknown>> = {};
   for (const [name, route] of Object.entries(contract)) {
     const { method, path } = addressOf(route);
@@ -25,14 +25,14 @@ export function openApiDocument(contract: Contract): Record<string, unknown> {
     openapi: "3.1.0",
     info: {
       title: "Waygate",
-      version: version(),
+      version: packageVersion(),
       description: INTRODUCTION,
       license: { name: "Apache-2.0", identifier: "Apache-2.0" },
     },
     servers: [{ url: "/", description: "This gateway" }],
     tags: tags.map((name) => ({ name })),
     paths,
-    components: { ...COMPONENTS, schemas: { ...COMPONENTS.schemas, ...schemas.shared() } },
+    components: { ...OPENAPI_COMPONENTS, schemas: { ...OPENAPI_COMPONENTS.schemas, ...schemas.shared() } },
   };
 }
 
@@ -42,7 +42,7 @@ function addressOf({ http }: Route): { method: string; path: string; pathFields:
   return { method: method.toLowerCase(), path: path.replace(/:(\w+)/g, "{$1}"), pathFields };
 }
 
-function operation(name: string, route: Route, schemas: Schemas): Record<string, unknown> {
+function operation(name: string, route: Route, schemas: JsonSchemas): Record<string, unknown> {
   const { method, pathFields } = addressOf(route);
   const input = withAliasNotes(schemas.of(route.input, "input"), route.aliases);
   const { named, rest } = splitFields(input, pathFields);
@@ -60,7 +60,7 @@ function operation(name: string, route: Route, schemas: Schemas): Record<string,
     summary: route.summary.replaceAll("`", ""),
     ...(description === "" ? {} : { description }),
     tags: [route.tag],
-    security: securityOf(route.access),
+    security: securityRequirementsOf(route.access),
     parameters: [...inPath, ...inQuery, ...inHeader],
     ...(hasBody && !isEmpty(rest) ? { requestBody: body(rest, route, schemas) } : {}),
     responses: responses(route, schemas),
@@ -91,7 +91,7 @@ function isEmpty({ properties = {}, ...schema }: JsonSchema): boolean {
   );
 }
 
-function body(schema: JsonSchema, route: Route, schemas: Schemas): Json {
+function body(schema: JsonSchema, route: Route, schemas: JsonSchemas): Json {
   const { upload, uploadTypes = [] } = route;
   const required = (schema.required ?? []).length > 0;
   const toJson = (shape: JsonSchema) => {
@@ -113,7 +113,7 @@ function body(schema: JsonSchema, route: Route, schemas: Schemas): Json {
   };
 }
 
-function responses(route: Route, schemas: Schemas): Record<string, unknown> {
+function responses(route: Route, schemas: JsonSchemas): Record<string, unknown> {
   const ok = answer("Done", content(route, schemas));
   const others = (route.statuses ?? []).map((status) => [String(status), ok]);
   return {
@@ -136,14 +136,14 @@ function answer(description: string, shapes: Json): Json {
   };
 }
 
-function content(route: Route, schemas: Schemas): Json {
+function content(route: Route, schemas: JsonSchemas): Json {
   const raw = route.raw === undefined ? {} : { [route.raw]: { schema: FILE_SCHEMA } };
   if (route.output.def.type === "never") return raw;
   const schema = route.bare ? schemas.of(route.output, "output") : envelope(route, schemas);
   return { "application/json": { schema }, ...raw };
 }
 
-function envelope(shape: Pick<Route, "output" | "beside">, schemas: Schemas): JsonSchema {
+function envelope(shape: Pick<Route, "output" | "beside">, schemas: JsonSchemas): JsonSchema {
   const beside = shape.beside ? schemas.of(shape.beside, "output") : {};
   return {
     allOf: [

@@ -4,26 +4,26 @@ import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
 import { createAddressPolicy } from "./address-policy.ts";
 import { ClosedError } from "./fetch-failure.ts";
-import { createNameLookup } from "./name-lookup.ts";
-import { createOriginPools, type Line, type OriginPools } from "./origin-pools.ts";
+import { createDnsResolver } from "./name-lookup.ts";
+import { type ConnectionPools, createConnectionPools, type LeasedSocket } from "./origin-pools.ts";
 
-let pools: OriginPools;
+let pools: ConnectionPools;
 const policy = createAddressPolicy({ allowedHosts: ["loopback"] });
 
 afterEach(() => pools.close());
 
-function start(): OriginPools {
-  pools = createOriginPools({ lookup: createNameLookup(), egressProxy: undefined });
+function start(): ConnectionPools {
+  pools = createConnectionPools({ lookup: createDnsResolver(), egressProxy: undefined });
   return pools;
 }
 
-function borrow(port = 1, whose = "tenant", isPaced = false): Promise<Line> {
+function borrow(port = 1, whose = "tenant", isPaced = false): Promise<LeasedSocket> {
   const host = "127.0.0.1";
   return pools.borrow({ origin: `http://${host}:${port}`, target: { host, port }, whose, policy, isPaced });
 }
 
 /** Whether a line is lent by now. */
-async function isLent(line: Promise<Line>): Promise<boolean> {
+async function isLent(line: Promise<LeasedSocket>): Promise<boolean> {
   const later = new Promise<boolean>((resolve) => setImmediate(() => resolve(false)));
   return Promise.race([line.then(() => true), later]);
 }

@@ -1,8 +1,8 @@
 import { LRUCache } from "lru-cache";
 import { Client, type Dispatcher, ProxyAgent } from "undici";
-import type { AddressPolicy, Target } from "./address-policy.ts";
+import type { AddressPolicy, NetworkTarget } from "./address-policy.ts";
 import { ClosedError } from "./fetch-failure.ts";
-import type { NameLookup } from "./name-lookup.ts";
+import type { DnsResolver } from "./name-lookup.ts";
 import { createOutgoingConnector } from "./outgoing-connector.ts";
 
 const MAX_ORIGINS = 500;
@@ -22,15 +22,15 @@ const LIMITS = {
 } as const;
 
 /** One kept-alive socket, lent to one call. */
-export interface Line {
+export interface LeasedSocket {
   readonly dispatcher: Dispatcher;
   /** Gives the line back, or cuts it when something went wrong on it. Only the first call counts. */
   end(fault?: Error): void;
 }
 
-export interface Destination {
+export interface PoolDestination {
   origin: string;
-  target: Target;
+  target: NetworkTarget;
   /** Keeps sockets apart that were checked under different policies. */
   whose: string;
   policy: AddressPolicy;
@@ -39,8 +39,8 @@ export interface Destination {
 }
 
 /** Sockets by origin: one that hangs holds its own four lines and nobody else's. */
-export interface OriginPools {
-  borrow(destination: Destination): Promise<Line>;
+export interface ConnectionPools {
+  borrow(destination: PoolDestination): Promise<LeasedSocket>;
   readonly size: number;
   /** Cuts every line; whoever uses or awaits one sees a ClosedError. */
   close(): Promise<void>;
@@ -54,17 +54,17 @@ interface Origin {
 }
 
 // A pool of undici's own would reconnect after every aborted call and queue calls that have already given up.
-export function createOriginPools(options: {
-  lookup: NameLookup;
+export function createConnectionPools(options: {
+  lookup: DnsResolver;
   egressProxy: string | undefined;
-}): OriginPools {
+}): ConnectionPools {
   const origins = new LRUCache<string, Origin>({
     max: MAX_ORIGINS,
     // Lines in use go on; idle ones that come back later close by themselves after 30 s.
     dispose: (origin) => void cut(origin, origin.idle.splice(0)),
   });
 
-  function originOf({ origin, target, whose, policy }: Destination): Origin {
+  function originOf({ origin, target, whose, policy }: PoolDestination): Origin {
     const key = `${whose} ${origin}`;
     const known = origins.get(key);
     if (known !== undefined) {
@@ -98,7 +98,7 @@ export function createOriginPools(options: {
   };
 }
 
-function acquire(origin: Origin, { isPaced }: Destination): Dispatcher | Promise<Dispatcher> {
+function acquire(origin: Origin, { isPaced }: PoolDestination): Dispatcher | Promise<Dispatcher> {
   const idle = origin.idle.pop();
   if (idle !== undefined) {
     return idle;
@@ -115,7 +115,7 @@ function openLine(origin: Origin): Dispatcher {
   return dispatcher;
 }
 
-function lineOf(origin: Origin, dispatcher: Dispatcher): Line {
+function lineOf(origin: Origin, dispatcher: Dispatcher): LeasedSocket {
   let isEnded = false;
   return {
     dispatcher,

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import net, { type AddressInfo } from "node:net";
 import { afterEach, expect, it } from "vitest";
 import { createAddressPolicy } from "./address-policy.ts";
-import { BlockedError, createOutgoingConnector } from "./outgoing-connector.ts";
+import { BlockedTargetError, createOutgoingConnector } from "./outgoing-connector.ts";
 
 const closers: (() => unknown)[] = [];
 afterEach(() => {
@@ -38,7 +38,7 @@ it.each(["127.0.0.1", "::1", "::ffff:7f00:1"])(
   "refuses the literal %s itself, whoever let it through",
   async (host) => {
     const { error, hits } = await dial(host, ["8.8.8.8"], ["external"]);
-    expect(error).toBeInstanceOf(BlockedError);
+    expect(error).toBeInstanceOf(BlockedTargetError);
     expect(hits).toBe(0);
   },
 );
@@ -47,7 +47,7 @@ it.each([[["127.0.0.1"]], [["8.8.8.8", "127.0.0.1"]], [["127.0.0.1", "8.8.8.8"]]
   "refuses a name that leads to %j",
   async (answers) => {
     const { error, hits } = await dial("name.test", answers, ["external"]);
-    expect(error).toBeInstanceOf(BlockedError);
+    expect(error).toBeInstanceOf(BlockedTargetError);
     expect(hits).toBe(0);
   },
 );

@@ -1,14 +1,14 @@
 import type { LookupAddress } from "node:dns";
 import { isIP, type LookupFunction, type Socket } from "node:net";
 import { buildConnector } from "undici";
-import type { AddressPolicy, Target } from "./address-policy.ts";
-import type { NameLookup } from "./name-lookup.ts";
+import type { AddressPolicy, NetworkTarget } from "./address-policy.ts";
+import type { DnsResolver } from "./name-lookup.ts";
 
 const CONNECT_MS = 5000;
 const NEXT_ADDRESS_MS = 500;
 
 /** The address policy refused the target. Says nothing about what the name resolved to. */
-export class BlockedError extends Error {
+export class BlockedTargetError extends Error {
   override readonly name = "BlockedError";
 
   constructor() {
@@ -31,8 +31,8 @@ export class ConnectTimeoutError extends Error {
  */
 export function createOutgoingConnector(
   policy: AddressPolicy,
-  target: Target,
-  lookup: NameLookup,
+  target: NetworkTarget,
+  lookup: DnsResolver,
 ): buildConnector.connector {
   const dial = buildConnector({
     timeout: 0,
@@ -44,7 +44,7 @@ export function createOutgoingConnector(
   return (options, callback) => {
     // A socket asks `lookup` about names only.
     if (isIP(options.hostname) !== 0 && !policy.allows(target, options.hostname)) {
-      callback(new BlockedError(), null);
+      callback(new BlockedTargetError(), null);
       return;
     }
     let timer: NodeJS.Timeout | undefined;
@@ -59,13 +59,17 @@ export function createOutgoingConnector(
 }
 
 /** Answers every address of a name, or fails when one of them is not allowed. */
-export function checkedLookup(policy: AddressPolicy, target: Target, lookup: NameLookup): LookupFunction {
+export function checkedLookup(
+  policy: AddressPolicy,
+  target: NetworkTarget,
+  lookup: DnsResolver,
+): LookupFunction {
   return (hostname, options, callback) => {
     lookup(hostname).then(
       (addresses) => {
         const [first] = addresses;
         if (first === undefined || !addresses.every(({ address }) => policy.allows(target, address))) {
-          callback(new BlockedError(), [], undefined);
+          callback(new BlockedTargetError(), [], undefined);
         } else if (options.all === true) {
           callback(null, addresses);
         } else {

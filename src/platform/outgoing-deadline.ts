@@ -1,14 +1,14 @@
 import { DeadlineError } from "./fetch-failure.ts";
 
 /** The end of one call: its time is up, or its caller gives it up. */
-export interface Deadline {
+export interface RequestDeadline {
   readonly signal: AbortSignal;
   /** The promise's value, or a rejection as soon as the end has come. */
   race<T>(promise: T | Promise<T>): Promise<T>;
   clear(): void;
 }
 
-export function startDeadline(totalMs: number, given: AbortSignal | undefined): Deadline {
+export function startRequestDeadline(totalMs: number, given: AbortSignal | undefined): RequestDeadline {
   const controller = new AbortController();
   const over = new Promise<never>((_, reject) => {
     controller.signal.addEventListener("abort", () => reject(controller.signal.reason), { once: true });

@@ -1,11 +1,11 @@
 import { isIP } from "node:net";
-import type { AddressPolicy, Target } from "./address-policy.ts";
-import { BLOCKED, type Failure } from "./fetch-failure.ts";
+import type { AddressPolicy, NetworkTarget } from "./address-policy.ts";
+import { BLOCKED_MESSAGE, type FetchFailureCode } from "./fetch-failure.ts";
 
 const MAX_URL = 2048;
 
 /** A URL that may be dialled as far as it can be told without asking for its name. */
-export interface OutgoingTarget extends Target {
+export interface OutgoingTarget extends NetworkTarget {
   url: URL;
   /** Whether the host is an address, so that no name stands between the check and the socket. */
   isLiteral: boolean;
@@ -13,8 +13,8 @@ export interface OutgoingTarget extends Target {
   authorization: string | undefined;
 }
 
-export interface Refusal {
-  failure: Extract<Failure, "invalid_url" | "blocked">;
+export interface TargetRejection {
+  failure: Extract<FetchFailureCode, "invalid_url" | "blocked">;
   error: string;
 }
 
@@ -25,7 +25,7 @@ export interface TargetRules {
   isProxied: boolean;
 }
 
-export function readTarget(text: string, rules: TargetRules): OutgoingTarget | Refusal {
+export function parseOutgoingTarget(text: string, rules: TargetRules): OutgoingTarget | TargetRejection {
   const invalid = invalidity(text, rules.httpsOnly);
   if (invalid !== undefined) {
     return { failure: "invalid_url", error: invalid };
@@ -43,7 +43,7 @@ export function readTarget(text: string, rules: TargetRules): OutgoingTarget | R
   const isAllowed = isLiteral
     ? rules.policy.allows(target, host)
     : !rules.isProxied || rules.policy.allowsUnresolved(target);
-  return isAllowed ? target : { failure: "blocked", error: BLOCKED };
+  return isAllowed ? target : { failure: "blocked", error: BLOCKED_MESSAGE };
 }
 
 function invalidity(text: string, httpsOnly: boolean): string | undefined {

@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from "kysely";
-import { type Db, isLockTimeout, readClock, type Trx } from "./db.ts";
+import { type Db, isLockTimeout, readDatabaseTime, type Trx } from "./db.ts";
 
 /** The tables that are kept by UTC day of `created_at` and pruned by dropping whole days. */
 export const PARTITIONED = ["event", "delivery", "attempt", "connection_log", "api_log"] as const;
@@ -15,7 +15,7 @@ const LOCK_KEY = 7_241_001;
  * clock unless given. A table whose lock is not to be had within 2 s is left for the next run.
  */
 export async function ensurePartitions(db: Db, now?: Date): Promise<void> {
-  const today = startOfDay(now ?? (await readClock(db)));
+  const today = startOfDay(now ?? (await readDatabaseTime(db)));
   const days = Array.from({ length: DAYS_AHEAD + 2 }, (_, i) => new Date(today + (i - 1) * DAY_MS));
   for (const table of PARTITIONED) await withTableLock(db, (trx) => ensureDays(trx, table, days));
 }

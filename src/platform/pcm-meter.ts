@@ -1,17 +1,17 @@
-import type { LevelMeter } from "./level-meter.ts";
+import type { WaveformMeter } from "./level-meter.ts";
 
 /** Samples of which the mean is one level: 50 ms at 8 kHz. */
 const BLOCK = 400;
 
 /** Measures how loud a sound of 16-bit samples, little-endian and mono, is over its time. */
 export class PcmMeter {
-  readonly #levels: LevelMeter;
+  readonly #levels: WaveformMeter;
   #sum = 0;
   #samples = 0;
   /** The first byte of a sample whose second one comes with the next piece. */
   #half: Buffer = Buffer.alloc(0);
 
-  constructor(levels: LevelMeter) {
+  constructor(levels: WaveformMeter) {
     this.#levels = levels;
   }
 

@@ -18,7 +18,7 @@ import { createRequire } from "node:module";
 import { basename, dirname, join, relative } from "node:path";
 import { promisify } from "node:util";
 import { isPresent } from "./postgres-home.ts";
-import { findBarrier, type Runner } from "./postgres-runner.ts";
+import { findInaccessibleDirectory, type PostgresRunner } from "./postgres-runner.ts";
 
 export interface PostgresBinaries {
   postgres: string;
@@ -53,12 +53,12 @@ export async function findBinariesIn(binDir: string): Promise<PostgresBinaries> 
 /** The PostgreSQL of the optional npm package, made whole, and copied to `copies` when it cannot be used in its place. */
 export async function findPackagedBinaries(
   copies: string,
-  runner: Runner | undefined,
+  runner: PostgresRunner | undefined,
   source?: Source,
 ): Promise<PostgresBinaries> {
   const from = source ?? (await findPackage());
   const major = Number.parseInt(from.version, 10);
-  const reachable = (await findBarrier(join(from.path, "bin"), runner)) === undefined;
+  const reachable = (await findInaccessibleDirectory(join(from.path, "bin"), runner)) === undefined;
   if (reachable && (await tryComplete(from.path))) return { ...programsIn(join(from.path, "bin")), major };
   const copy = join(copies, `postgres-${from.version}-${process.platform}-${process.arch}`);
   if (!(await isPresent(copy))) await makeCopy(from.path, copy);

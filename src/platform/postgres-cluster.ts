@@ -12,7 +12,7 @@ export const POSTGRES_USER = "waygate";
 const NAMED = ["/usr/bin/unshare", "--user", "--map-user=65534", "--map-group=65534"] as const;
 
 /** Makes the database when there is none yet, whole or not at all; throws when another major version made it. */
-export async function ensureCluster(
+export async function ensurePostgresCluster(
   home: PostgresHome,
   binaries: PostgresBinaries,
   sync = true,

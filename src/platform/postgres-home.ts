@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { chmod, mkdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { findBarrier, findRunner, type Runner } from "./postgres-runner.ts";
+import { findInaccessibleDirectory, findPostgresRunner, type PostgresRunner } from "./postgres-runner.ts";
 
 /** Where the embedded database lives, and whom it runs as. */
 export interface PostgresHome {
@@ -11,7 +11,7 @@ export interface PostgresHome {
   password: string;
   config: string;
   log: string;
-  runner: Runner | undefined;
+  runner: PostgresRunner | undefined;
 }
 
 /** For what root's PostgreSQL needs and cannot reach where it is. */
@@ -19,11 +19,14 @@ export const SHARED_DIR = "/var/lib/waygate";
 
 /** Finds the database of a data directory (a real path), or the place where it is to be made. */
 export async function findPostgresHome(dataDir: string): Promise<PostgresHome> {
-  const inside = describeHome(join(dataDir, "postgres"), await findRunner(join(dataDir, "postgres", "data")));
+  const inside = describeHome(
+    join(dataDir, "postgres"),
+    await findPostgresRunner(join(dataDir, "postgres", "data")),
+  );
   await refuseForeignPointer(dataDir, inside.runner);
   if (inside.runner === undefined) return inside;
   const outsidePath = sharedHomeOf(dataDir);
-  const outside = describeHome(outsidePath, await findRunner(join(outsidePath, "data")));
+  const outside = describeHome(outsidePath, await findPostgresRunner(join(outsidePath, "data")));
   if (await isPresent(outside.data)) return outside;
   const barrier = await openWay(dataDir, inside.runner);
   if (barrier === undefined) return inside;
@@ -42,7 +45,7 @@ export async function isPresent(path: string): Promise<boolean> {
   return (await stat(path).catch(() => undefined)) !== undefined;
 }
 
-function describeHome(path: string, runner: Runner | undefined): PostgresHome {
+function describeHome(path: string, runner: PostgresRunner | undefined): PostgresHome {
   return {
     path,
     data: join(path, "data"),
@@ -62,7 +65,7 @@ function pointerIn(dataDir: string): string {
 }
 
 /** A data directory without its database must not begin an empty one in silence, nor share that of another. */
-async function refuseForeignPointer(dataDir: string, runner: Runner | undefined): Promise<void> {
+async function refuseForeignPointer(dataDir: string, runner: PostgresRunner | undefined): Promise<void> {
   const target = (await readFile(pointerIn(dataDir), "utf8").catch(() => "")).trim();
   const own = sharedHomeOf(dataDir);
   if (target === "" || (target === own && runner !== undefined)) return;
@@ -75,8 +78,8 @@ async function refuseForeignPointer(dataDir: string, runner: Runner | undefined)
   );
 }
 
-async function openWay(dataDir: string, runner: Runner): Promise<string | undefined> {
-  const barrier = await findBarrier(dataDir, runner);
+async function openWay(dataDir: string, runner: PostgresRunner): Promise<string | undefined> {
+  const barrier = await findInaccessibleDirectory(dataDir, runner);
   if (barrier !== dataDir) return barrier;
   const { uid, mode } = await stat(dataDir);
   if (uid !== process.getuid?.()) return barrier;

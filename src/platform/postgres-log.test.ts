@@ -2,7 +2,7 @@ import { appendFile, mkdtemp, readFile, rm, stat, writeFile } from "node:fs/prom
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { readLogFrom, rotateLog, sizeOfLog } from "./postgres-log.ts";
+import { postgresLogSize, readPostgresLogFrom, rotatePostgresLog } from "./postgres-log.ts";
 
 let directory: string;
 let log: string;
@@ -15,29 +15,29 @@ beforeAll(async () => {
 afterAll(() => rm(directory, { recursive: true, force: true }));
 
 test("a log that is not there is empty", async () => {
-  expect(await sizeOfLog(log)).toBe(0);
-  expect(await readLogFrom(log, 0)).toBe("");
-  await rotateLog(log);
+  expect(await postgresLogSize(log)).toBe(0);
+  expect(await readPostgresLogFrom(log, 0)).toBe("");
+  await rotatePostgresLog(log);
 });
 
 test("the last words are the last ten lines since the start, not older ones", async () => {
   await writeFile(log, "long ago\n");
-  const start = await sizeOfLog(log);
-  expect(await readLogFrom(log, start)).toBe("");
+  const start = await postgresLogSize(log);
+  expect(await readPostgresLogFrom(log, start)).toBe("");
   await appendFile(log, Array.from({ length: 12 }, (_, i) => `line ${i}\n`).join(""));
-  expect((await readLogFrom(log, start)).split("\n")).toEqual(
+  expect((await readPostgresLogFrom(log, start)).split("\n")).toEqual(
     Array.from({ length: 10 }, (_, i) => `line ${i + 2}`),
   );
   await appendFile(log, `${"x".repeat(20_000)}\nthe end\n`);
-  expect(await readLogFrom(log, start)).toMatch(/^x+\nthe end$/);
+  expect(await readPostgresLogFrom(log, start)).toMatch(/^x+\nthe end$/);
 });
 
 test("a log above five megabytes starts again, with one older part kept", async () => {
-  await rotateLog(log);
-  expect(await sizeOfLog(log)).toBeGreaterThan(0);
+  await rotatePostgresLog(log);
+  expect(await postgresLogSize(log)).toBeGreaterThan(0);
   await writeFile(log, "y".repeat(5_000_001));
-  await rotateLog(log);
-  expect(await sizeOfLog(log)).toBe(0);
+  await rotatePostgresLog(log);
+  expect(await postgresLogSize(log)).toBe(0);
   expect((await stat(`${log}.old`)).size).toBe(5_000_001);
   await appendFile(log, "on and on");
   expect(await readFile(log, "utf8")).toBe("on and on");

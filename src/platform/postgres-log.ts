@@ -2,19 +2,19 @@ import { copyFile, open, stat, truncate } from "node:fs/promises";
 
 const MAX_BYTES = 5_000_000;
 
-export async function sizeOfLog(path: string): Promise<number> {
+export async function postgresLogSize(path: string): Promise<number> {
   return (await stat(path).catch(() => undefined))?.size ?? 0;
 }
 
 /** Keeps the log and one older part of it, 5 MB each; the server goes on writing to the same file. */
-export async function rotateLog(path: string): Promise<void> {
-  if ((await sizeOfLog(path)) < MAX_BYTES) return;
+export async function rotatePostgresLog(path: string): Promise<void> {
+  if ((await postgresLogSize(path)) < MAX_BYTES) return;
   await copyFile(path, `${path}.old`);
   await truncate(path, 0);
 }
 
 /** The last ten lines that were written after that byte. */
-export async function readLogFrom(path: string, offset: number): Promise<string> {
+export async function readPostgresLogFrom(path: string, offset: number): Promise<string> {
   const file = await open(path, "r").catch(() => undefined);
   if (file === undefined) return "";
   try {

@@ -19,7 +19,7 @@ import { promisify } from "node:util";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { createPostgresStory, postmasterOf, query } from "../../test/postgres-story.ts";
 import { findPackagedBinaries } from "./postgres-binaries.ts";
-import { findBarrier } from "./postgres-runner.ts";
+import { findInaccessibleDirectory } from "./postgres-runner.ts";
 import { findProcess } from "./process-table.ts";
 
 const story = createPostgresStory();
@@ -93,7 +93,7 @@ test("as root, programs below a closed directory are copied once, whole", async 
 
 test("another user whose package is not whole and not writable uses a copy in the data directory", async (context) => {
   if (!isRoot) return context.skip("needs root, to be another user");
-  if (await findBarrier(process.cwd(), SOMEBODY))
+  if (await findInaccessibleDirectory(process.cwd(), SOMEBODY))
     return context.skip("another user may not enter this project");
   const dataDir = await story.directory();
   await chmod(dirname(blocked), 0o755);
@@ -170,7 +170,7 @@ test("a data directory moved away from its database in /var/lib/waygate is refus
 
 test("not as root, PostgreSQL is our own; root later leaves it to its owner", async (context) => {
   if (!isRoot) return context.skip("this whole run is not root's; the other tests tell it");
-  if (await findBarrier(process.cwd(), SOMEBODY))
+  if (await findInaccessibleDirectory(process.cwd(), SOMEBODY))
     return context.skip("another user may not enter this project");
   const dataDir = await story.directory();
   await chown(dataDir, SOMEBODY.uid, SOMEBODY.gid);
@@ -190,7 +190,7 @@ test("not as root, PostgreSQL is our own; root later leaves it to its owner", as
 
 test("a user without a name in the system can have a database as well", async (context) => {
   if (!isRoot) return context.skip("needs root, to be another user");
-  if (await findBarrier(process.cwd(), NAMELESS))
+  if (await findInaccessibleDirectory(process.cwd(), NAMELESS))
     return context.skip("another user may not enter this project");
   const named = ["--user", "--map-user=65534", "--map-group=65534", "true"];
   const mayMap = await promisify(execFile)("/usr/bin/unshare", named, { ...NAMELESS, cwd: "/" }).catch(

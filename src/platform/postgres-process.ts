@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { PostgresBinaries } from "./postgres-binaries.ts";
 import type { PostgresHome } from "./postgres-home.ts";
-import { readLogFrom, rotateLog, sizeOfLog } from "./postgres-log.ts";
+import { postgresLogSize, readPostgresLogFrom, rotatePostgresLog } from "./postgres-log.ts";
 import { findProcess } from "./process-table.ts";
 
 /** A PostgreSQL that accepts connections on 127.0.0.1, or did. */
@@ -35,8 +35,8 @@ export async function launchPostmaster(
   port: number,
 ): Promise<Postmaster> {
   await disownPidFile(home);
-  await rotateLog(home.log).catch(() => {});
-  const logStart = await sizeOfLog(home.log);
+  await rotatePostgresLog(home.log).catch(() => {});
+  const logStart = await postgresLogSize(home.log);
   const args = ["-D", home.data, "-c", `config_file=${home.config}`, "-p", `${port}`];
   const log = await open(home.log, "a", 0o600);
   const child = spawn(postgres, args, {
@@ -58,11 +58,13 @@ export async function launchPostmaster(
   child.unref();
   const postmaster = watch(child.pid, port, exited);
   if (await isReady(home, postmaster)) return postmaster;
-  throw new Error(`PostgreSQL ended while starting. It said:\n${await readLogFrom(home.log, logStart)}`);
+  throw new Error(
+    `PostgreSQL ended while starting. It said:\n${await readPostgresLogFrom(home.log, logStart)}`,
+  );
 }
 
 /** The PostgreSQL that an earlier gateway left running on this database, if it is still of use. */
-export async function adoptPostmaster(
+export async function reattachPostmaster(
   home: PostgresHome,
   binaries: PostgresBinaries,
 ): Promise<Postmaster | undefined> {
@@ -76,7 +78,7 @@ export async function adoptPostmaster(
   ) {
     return postmaster;
   }
-  await shutDown(postmaster);
+  await shutDownPostmaster(postmaster);
   return undefined;
 }
 
@@ -87,7 +89,7 @@ export async function findRunningPort(home: PostgresHome): Promise<number | unde
 }
 
 /** Fast shutdown: open transactions are rolled back; a server that does not go is quit, then killed. */
-export async function shutDown({ pid, exited, isRunning }: Postmaster): Promise<void> {
+export async function shutDownPostmaster({ pid, exited, isRunning }: Postmaster): Promise<void> {
   for (const [signal, limitMs] of [
     ["SIGINT", FAST_LIMIT_MS],
     ["SIGQUIT", KILL_LIMIT_MS],

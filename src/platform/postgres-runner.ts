@@ -2,30 +2,33 @@ import { lstat, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 
 /** The user that PostgreSQL runs as when we are root, which it refuses to be. */
-export interface Runner {
+export interface PostgresRunner {
   uid: number;
   gid: number;
 }
 
-const NOBODY: Runner = { uid: 65534, gid: 65534 };
+const NOBODY: PostgresRunner = { uid: 65534, gid: 65534 };
 
 /** Whom PostgreSQL must run as: undefined is ourselves; as root, the owner of the database or else nobody (65534). */
-export async function findRunner(database: string): Promise<Runner | undefined> {
+export async function findPostgresRunner(database: string): Promise<PostgresRunner | undefined> {
   if (process.getuid?.() !== 0) return undefined;
   const owner = await lstat(database).catch(() => undefined);
   return owner === undefined || owner.uid === 0 ? NOBODY : { uid: owner.uid, gid: owner.gid };
 }
 
 /** The first directory, from the root down to `path`, that the runner may not pass. */
-export async function findBarrier(path: string, runner: Runner | undefined): Promise<string | undefined> {
+export async function findInaccessibleDirectory(
+  path: string,
+  runner: PostgresRunner | undefined,
+): Promise<string | undefined> {
   if (runner === undefined) return undefined;
   const parent = dirname(path);
-  const above = parent === path ? undefined : await findBarrier(parent, runner);
+  const above = parent === path ? undefined : await findInaccessibleDirectory(parent, runner);
   if (above !== undefined) return above;
   return (await canPass(path, runner)) ? undefined : path;
 }
 
-async function canPass(path: string, { uid, gid }: Runner): Promise<boolean> {
+async function canPass(path: string, { uid, gid }: PostgresRunner): Promise<boolean> {
   const facts = await stat(path);
   if (facts.uid === uid) return (facts.mode & 0o100) !== 0;
   if (facts.gid === gid) return (facts.mode & 0o010) !== 0;

@@ -1,17 +1,17 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { createPressure, startLagMeter } from "./pressure.ts";
+import { createLoadShedder, startEventLoopLagMeter } from "./pressure.ts";
 
 describe("pressure", () => {
   const lines: { msg: string; count?: number }[] = [];
   const note = (fields: object, msg: string) => void lines.push({ ...fields, msg });
-  const log = { warn: note, info: note } as unknown as Parameters<typeof createPressure>[1];
+  const log = { warn: note, info: note } as unknown as Parameters<typeof createLoadShedder>[1];
   beforeEach(() => {
     lines.length = 0;
   });
 
   test("refuses from the limit on, and takes again only well below it", () => {
     let value = 100;
-    const pressure = createPressure([{ what: "things", limit: 100, read: () => value }], log);
+    const pressure = createLoadShedder([{ what: "things", limit: 100, read: () => value }], log);
     const answers: boolean[] = [];
     for (value of [99, 100, 99, 81, 80, 99]) answers.push(pressure.admits());
     expect(answers).toEqual([true, false, false, false, true, true]);
@@ -23,7 +23,7 @@ describe("pressure", () => {
       { what: "a", limit: 5, read: () => values.a },
       { what: "b", limit: 5, read: () => values.b },
     ];
-    const pressure = createPressure(gauges, log);
+    const pressure = createLoadShedder(gauges, log);
     expect([pressure.admits(), pressure.admits()]).toEqual([false, false]);
     Object.assign(values, { a: 0, b: 6 });
     expect(pressure.admits()).toBe(false);
@@ -38,7 +38,7 @@ describe("pressure", () => {
   });
 
   test("knows no limit of 0", () => {
-    expect(createPressure([{ what: "a", limit: 0, read: () => 1e9 }], log).admits()).toBe(true);
+    expect(createLoadShedder([{ what: "a", limit: 0, read: () => 1e9 }], log).admits()).toBe(true);
   });
 });
 
@@ -49,7 +49,7 @@ describe("the lag of a process", () => {
   /** Lets the timer ring once for each of these, so many milliseconds too late. */
   function lagAfter(lates: number[]): number {
     let now = 0;
-    const meter = startLagMeter({ ceilingMs: 2_000, now: () => now });
+    const meter = startEventLoopLagMeter({ ceilingMs: 2_000, now: () => now });
     for (const late of lates) {
       now += 250 + late;
       vi.advanceTimersByTime(250);

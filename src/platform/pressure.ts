@@ -2,7 +2,7 @@ import { GatewayError } from "./errors.ts";
 import type { Log } from "./log.ts";
 
 /** Something that grows while a process has more to do than it can. */
-export interface Gauge {
+export interface LoadGauge {
   /** For the log. */
   readonly what: string;
   /** From it on nothing new is taken; 0: no limit. */
@@ -11,7 +11,7 @@ export interface Gauge {
 }
 
 /** Whether this process may be given more to do. */
-export interface Pressure {
+export interface LoadShedder {
   /** False from the moment at which a gauge reaches its limit until it is well below it. */
   admits(): boolean;
 }
@@ -20,10 +20,13 @@ export interface Pressure {
 const CALM_AT = 0.8;
 
 /** Looks at the gauges whenever it is asked, and tells the log when that changes the answer. */
-export function createPressure(gauges: readonly Gauge[], log: Pick<Log, "warn" | "info">): Pressure {
-  const high = new Set<Gauge>();
+export function createLoadShedder(
+  gauges: readonly LoadGauge[],
+  log: Pick<Log, "warn" | "info">,
+): LoadShedder {
+  const high = new Set<LoadGauge>();
 
-  function look(gauge: Gauge): void {
+  function look(gauge: LoadGauge): void {
     const { what, limit } = gauge;
     if (limit === 0) return;
     const value = gauge.read();
@@ -47,12 +50,12 @@ export function createPressure(gauges: readonly Gauge[], log: Pick<Log, "warn" |
 const CALM_AFTER_SECONDS = { least: 2, spread: 4 };
 
 /** Refuses for now; not all of them come back in the same second. */
-export function tooMuchToDo(message: string): GatewayError {
+export function overloadedError(message: string): GatewayError {
   const retryAfterSeconds = CALM_AFTER_SECONDS.least + Math.floor(Math.random() * CALM_AFTER_SECONDS.spread);
   return new GatewayError("UNAVAILABLE", message, { retryAfterSeconds });
 }
 
-export interface LagMeter {
+export interface EventLoopLagMeter {
   /** How late this process is with what it has to do, in milliseconds, smoothed over about a second. */
   read(): number;
   stop(): void;
@@ -62,7 +65,10 @@ const EVERY_MS = 250;
 const WEIGHT = 0.3;
 
 /** Measures by a timer; more than `ceilingMs` counts as that, so that one long pause alone says little. */
-export function startLagMeter({ ceilingMs, now = () => performance.now() }: LagMeterOptions): LagMeter {
+export function startEventLoopLagMeter({
+  ceilingMs,
+  now = () => performance.now(),
+}: EventLoopLagMeterOptions): EventLoopLagMeter {
   let smoothed = 0;
   let dueAt = now() + EVERY_MS;
   const timer = setInterval(() => {
@@ -74,7 +80,7 @@ export function startLagMeter({ ceilingMs, now = () => performance.now() }: LagM
   return { read: () => smoothed, stop: () => clearInterval(timer) };
 }
 
-export interface LagMeterOptions {
+export interface EventLoopLagMeterOptions {
   ceilingMs: number;
   now?: () => number;
 }

@@ -2,7 +2,7 @@ import { LRUCache } from "lru-cache";
 import type { Clock } from "./clock.ts";
 
 /** What a request takes from one allowance. */
-export interface RateClaim {
+export interface RateLimitCost {
   /** Whose allowance it is. */
   key: string;
   /** What the headers call it. */
@@ -13,7 +13,7 @@ export interface RateClaim {
 }
 
 /** How an allowance stands after a request. */
-export interface RateStanding {
+export interface RateLimitState {
   policy: string;
   limit: number;
   remaining: number;
@@ -25,9 +25,9 @@ export interface RateStanding {
 
 export interface RateLimiter {
   /** Takes from all of the allowances, or, when one has not enough, from none. */
-  take(claims: readonly RateClaim[]): { isGranted: boolean; standings: RateStanding[] };
+  take(claims: readonly RateLimitCost[]): { isGranted: boolean; standings: RateLimitState[] };
   /** The same, without taking anything. */
-  look(claims: readonly RateClaim[]): { isGranted: boolean; standings: RateStanding[] };
+  look(claims: readonly RateLimitCost[]): { isGranted: boolean; standings: RateLimitState[] };
 }
 
 export interface RateLimiterOptions {
@@ -46,7 +46,7 @@ const TOLERANCE_MS = 0.001;
 export function createRateLimiter({ clock, max, shares = () => 1 }: RateLimiterOptions): RateLimiter {
   const fullAt = new LRUCache<string, number>({ max });
 
-  function ask(claims: readonly RateClaim[], isTaken: boolean) {
+  function ask(claims: readonly RateLimitCost[], isTaken: boolean) {
     const now = clock.monotonicMs();
     const parts = shares();
     const looks = claims.map((claim) => look(claim, parts, now, Math.max(now, fullAt.get(claim.key) ?? now)));
@@ -58,8 +58,8 @@ export function createRateLimiter({ clock, max, shares = () => 1 }: RateLimiterO
   return { take: (claims) => ask(claims, true), look: (claims) => ask(claims, false) };
 }
 
-interface Look {
-  claim: RateClaim;
+interface BucketState {
+  claim: RateLimitCost;
   /** Milliseconds in which one unit comes back. */
   interval: number;
   burst: number;
@@ -68,7 +68,7 @@ interface Look {
   waitMs: number;
 }
 
-function look(claim: RateClaim, parts: number, now: number, fullBefore: number): Look {
+function look(claim: RateLimitCost, parts: number, now: number, fullBefore: number): BucketState {
   const { perMinute, cost } = claim;
   const burst = Math.max(1, Math.floor(perMinute / parts));
   const interval = (MINUTE_MS * parts) / Math.max(1, perMinute);
@@ -79,10 +79,10 @@ function look(claim: RateClaim, parts: number, now: number, fullBefore: number):
 }
 
 function standingOf(
-  { claim, interval, burst, fullBefore, fullAfter, waitMs }: Look,
+  { claim, interval, burst, fullBefore, fullAfter, waitMs }: BucketState,
   isGranted: boolean,
   now: number,
-): RateStanding {
+): RateLimitState {
   const full = isGranted ? fullAfter : fullBefore;
   const left = burst - (full - now) / interval;
   const remaining = claim.perMinute > 0 ? Math.max(0, Math.floor(left + TOLERANCE_MS)) : 0;

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { z } from "zod";
 import { GatewayError } from "./errors.ts";
 import { readInput } from "./read-input.ts";
-import { page, pagination, route, rowId } from "./route.ts";
+import { pageInput, pagination, route, rowId } from "./route.ts";
 
 const send = route({
   http: "POST /send",
@@ -107,7 +107,7 @@ const list = route({
   tag: "Test",
   summary: "List",
   aliases: { track_id: ["trackId"] },
-  input: z.object({ id: rowId, ...page, track_id: z.string().optional() }),
+  input: z.object({ id: rowId, ...pageInput, track_id: z.string().optional() }),
   output: z.array(z.unknown()),
   beside: z.object({ pagination }),
 });

@@ -1,13 +1,13 @@
 import { expect, test } from "vitest";
-import { createRefusalLog, type Refusal } from "./refusal-log.ts";
+import { createRejectedRequestLog, type RejectedRequest } from "./refusal-log.ts";
 
 test("a flood of refused callers costs ten lines per network, and a later line says how many had none", () => {
   let now = 0;
   const lines: object[] = [];
   const log = { warn: (fields: object) => void lines.push(fields) };
   const clock = { now: () => new Date(now), monotonicMs: () => now };
-  const note = createRefusalLog({ log: log as never, clock });
-  const from = (ip: string): Refusal => ({
+  const note = createRejectedRequestLog({ log: log as never, clock });
+  const from = (ip: string): RejectedRequest => ({
     ip,
     method: "GET",
     route: "/api/v1/instances",

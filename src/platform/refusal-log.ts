@@ -1,7 +1,7 @@
-import { type BoundedWarningsOptions, createBoundedWarnings } from "./bounded-warnings.ts";
+import { createRateLimitedWarnings, type RateLimitedWarningsOptions } from "./bounded-warnings.ts";
 
 /** A refusal that an operator may want to look into; `ip` is anonymised. */
-export interface Refusal {
+export interface RejectedRequest {
   ip: string | undefined;
   method: string;
   route: string;
@@ -10,13 +10,13 @@ export interface Refusal {
   request_id: string;
 }
 
-export type NoteRefusal = (refusal: Refusal) => void;
+export type LogRejectedRequest = (refusal: RejectedRequest) => void;
 
-export type RefusalLogOptions = Pick<BoundedWarningsOptions<Refusal>, "log" | "clock">;
+export type RejectedRequestLogOptions = Pick<RateLimitedWarningsOptions<RejectedRequest>, "log" | "clock">;
 
 /** Warns of refused credentials, bounded per network. */
-export function createRefusalLog(options: RefusalLogOptions): NoteRefusal {
-  return createBoundedWarnings({
+export function createRejectedRequestLog(options: RejectedRequestLogOptions): LogRejectedRequest {
+  return createRateLimitedWarnings({
     ...options,
     message: "a caller was refused",
     sourceOf: ({ ip }) => String(ip),

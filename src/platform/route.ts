@@ -12,7 +12,7 @@ import { boundedText } from "./bounded-text.ts";
  * - `owner`: a JWT of the owner account, or the administrative token
  * - `manager`: as `owner`, or a JWT of a reseller, whom the route shows nothing but its own customers
  */
-export type Access =
+export type RouteAccess =
   | "public"
   | "account"
   | "instance"
@@ -45,7 +45,7 @@ export interface AcceptedShape {
 export interface Route<Input extends z.ZodType = z.ZodType, Output extends z.ZodType = z.ZodType> {
   /** Method and path, as in the specification: `POST /api/v1/instances/:id/webhooks`. */
   readonly http: `${Method} /${string}`;
-  readonly access: Access;
+  readonly access: RouteAccess;
   /** The least role of a signed-in user; absent: an agent may, too. */
   readonly role?: "admin";
   /** A signed-in user must have given the password within the last ten minutes. */
@@ -103,7 +103,7 @@ export interface Route<Input extends z.ZodType = z.ZodType, Output extends z.Zod
 }
 
 /** A file of a form that has arrived whole and can be read once, while its request lasts. */
-export interface ArrivedFile {
+export interface SpooledUpload {
   readonly size: number;
   /** Hex. */
   readonly sha256: string;
@@ -135,13 +135,13 @@ export type OutputOf<R extends Route> = z.input<R["output"]>;
 export const rowId = z.coerce.number().int().positive();
 
 /** A point in time; ISO 8601 in UTC on the wire. */
-export const time = z
+export const isoTime = z
   .date()
   .transform((date) => date.toISOString())
   .pipe(z.iso.datetime());
 
 /** What a list takes. */
-export const page = {
+export const pageInput = {
   limit: z.coerce.number().int().min(1).max(200).default(50).describe("Rows per page."),
   cursor: boundedText(200).optional().describe("`next_cursor` of the page before."),
 };

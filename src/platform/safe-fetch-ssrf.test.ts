@@ -4,7 +4,7 @@ import net, { type AddressInfo } from "node:net";
 import { promisify } from "node:util";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { disguises, INTERNAL, INTERNAL_IPV6, spellings } from "../../test/internal-addresses.ts";
-import { BLOCKED } from "./fetch-failure.ts";
+import { BLOCKED_MESSAGE } from "./fetch-failure.ts";
 import { createSafeFetch, type FetchOutcome, type SafeFetch, type SafeFetchOptions } from "./safe-fetch.ts";
 
 const closers: (() => unknown)[] = [];
@@ -125,7 +125,7 @@ describe("the corpus of forged addresses", () => {
     for (const url of corpus()) {
       reasons.add(await outgoing.refusal(url));
     }
-    expect([...reasons].sort()).toEqual([BLOCKED, "This is not a valid URL."].sort());
+    expect([...reasons].sort()).toEqual([BLOCKED_MESSAGE, "This is not a valid URL."].sort());
     expect(hits).toBe(0);
   });
 
@@ -177,9 +177,9 @@ describe("the corpus of forged addresses", () => {
         expect(await post(outgoing, url)).toMatchObject({
           outcome: "failed",
           failure: "blocked",
-          error: BLOCKED,
+          error: BLOCKED_MESSAGE,
         });
-        expect(await outgoing.refusal(url)).toBe(BLOCKED);
+        expect(await outgoing.refusal(url)).toBe(BLOCKED_MESSAGE);
       }
     },
   );
@@ -224,11 +224,11 @@ describe("names", () => {
     for (const addresses of mixed) {
       const outgoing = open({ lookup: answers(...addresses) });
       const url = `http://mixed.test:${port}/`;
-      expect(await outgoing.refusal(url)).toBe(BLOCKED);
+      expect(await outgoing.refusal(url)).toBe(BLOCKED_MESSAGE);
       expect(await post(outgoing, url)).toMatchObject({
         outcome: "failed",
         failure: "blocked",
-        error: BLOCKED,
+        error: BLOCKED_MESSAGE,
       });
     }
     expect(hits).toBe(0);
@@ -246,7 +246,7 @@ describe("names", () => {
     expect(await post(outgoing, url)).toMatchObject({
       outcome: "failed",
       failure: "blocked",
-      error: BLOCKED,
+      error: BLOCKED_MESSAGE,
     });
     expect(asked).toBe(2);
     expect(hits).toBe(0);
@@ -331,7 +331,7 @@ describe("whose URL it is", () => {
     expect(await outgoing.fetch({ ...call, whose: "tenant" })).toMatchObject({ failure: "blocked" });
     expect(await outgoing.fetch(call)).toMatchObject({ failure: "blocked" });
     expect(await outgoing.refusal(url, "operator")).toBeUndefined();
-    expect(await outgoing.refusal(url)).toBe(BLOCKED);
+    expect(await outgoing.refusal(url)).toBe(BLOCKED_MESSAGE);
     expect(hits).toBe(1);
   });
 
@@ -373,7 +373,7 @@ describe("own listeners", () => {
     });
     for (const host of ["127.0.0.1", "127.1", "[::1]", "[::ffff:127.0.0.1]", "localhost", "me.test"]) {
       expect(await post(outgoing, `http://${host}:${port}/`)).toMatchObject({ failure: "blocked" });
-      expect(await outgoing.refusal(`http://${host}:${port}/`)).toBe(BLOCKED);
+      expect(await outgoing.refusal(`http://${host}:${port}/`)).toBe(BLOCKED_MESSAGE);
     }
     expect(hits).toBe(0);
   });
@@ -434,9 +434,9 @@ describe("the egress proxy", () => {
       expect(await post(outgoing, target)).toMatchObject({
         outcome: "failed",
         failure: "blocked",
-        error: BLOCKED,
+        error: BLOCKED_MESSAGE,
       });
-      expect(await outgoing.refusal(target)).toBe(BLOCKED);
+      expect(await outgoing.refusal(target)).toBe(BLOCKED_MESSAGE);
     }
     expect(asked).toEqual([]);
   });

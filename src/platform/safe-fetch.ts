@@ -1,24 +1,24 @@
 import type { LookupFunction } from "node:net";
 import type { Readable } from "node:stream";
 import { type Dispatcher, request as send } from "undici";
-import { createAddressPolicy, type Listener } from "./address-policy.ts";
-import { ChunkError, passOn, readAtMost } from "./answer-body.ts";
-import { type BlockReason, createBlockedCallLog, type Tenant } from "./blocked-call-log.ts";
-import { BLOCKED, type Failure, failureOf } from "./fetch-failure.ts";
+import { createAddressPolicy, type ListenAddress } from "./address-policy.ts";
+import { ChunkHandlerError, readResponseBody, streamResponseBody } from "./answer-body.ts";
+import { type BlockReason, createBlockedRequestLog, type Tenant } from "./blocked-call-log.ts";
+import { BLOCKED_MESSAGE, classifyFetchFailure, type FetchFailureCode } from "./fetch-failure.ts";
 import { followRedirects } from "./follow-redirects.ts";
 import type { Log } from "./log.ts";
-import { createNameLookup, type NameLookup } from "./name-lookup.ts";
-import { createOriginPools, type OriginPools } from "./origin-pools.ts";
-import { BlockedError, checkedLookup } from "./outgoing-connector.ts";
-import { type Deadline, startDeadline } from "./outgoing-deadline.ts";
-import { type OutgoingTarget, readTarget, type TargetRules } from "./outgoing-target.ts";
-import { addressesOfThisMachine } from "./own-addresses.ts";
+import { createDnsResolver, type DnsResolver } from "./name-lookup.ts";
+import { type ConnectionPools, createConnectionPools } from "./origin-pools.ts";
+import { BlockedTargetError, checkedLookup } from "./outgoing-connector.ts";
+import { type RequestDeadline, startRequestDeadline } from "./outgoing-deadline.ts";
+import { type OutgoingTarget, parseOutgoingTarget, type TargetRules } from "./outgoing-target.ts";
+import { localAddresses } from "./own-addresses.ts";
 
 const SAVE_LOOKUP_MS = 3000;
 
-export type FetchFailure = Failure;
+export type FetchFailure = FetchFailureCode;
 /** Under whose rules a call goes out: a customer gave the URL, the operator did, or a stranger through the network. */
-type Whose = "tenant" | "operator" | "network";
+type RequestOwner = "tenant" | "operator" | "network";
 
 export interface OutgoingRequest {
   url: string;
@@ -32,7 +32,7 @@ export interface OutgoingRequest {
   maxBytes: number;
   /** Another limit for an answer with these headers; the body stays unread until it resolves. Only for `fetch`. */
   maxBytesFor?(headers: Readonly<Record<string, string>>): number | Promise<number>;
-  whose?: Whose;
+  whose?: RequestOwner;
   /** Named in the log when the call is blocked. */
   tenant?: Tenant;
   /** The caller bounds how many calls it has out at once, so that this one need not wait for others to its origin. */
@@ -49,7 +49,7 @@ interface Failed<F> {
   durationMs: number;
 }
 
-interface Answered {
+interface ReceivedResponse {
   outcome: "response";
   status: number;
   headers: Record<string, string>;
@@ -57,7 +57,7 @@ interface Answered {
 }
 
 /** Once the answer's headers are there it is a response, even when its body breaks or drips until the deadline. */
-export type FetchOutcome = (Answered & { body: Buffer; truncated: boolean }) | Failed<FetchFailure>;
+export type FetchOutcome = (ReceivedResponse & { body: Buffer; truncated: boolean }) | Failed<FetchFailure>;
 
 export interface DownloadRequest extends Omit<OutgoingRequest, "method" | "body"> {
   /** Takes the body piece by piece, only of a 2xx answer; the next piece waits for it. What it throws is thrown on. */
@@ -66,7 +66,7 @@ export interface DownloadRequest extends Omit<OutgoingRequest, "method" | "body"
 
 /** A download is whole or failed; an answer other than 2xx is a response without body. `url`: where redirects have led. */
 export type DownloadOutcome =
-  | (Answered & { bytes: number; url: string })
+  | (ReceivedResponse & { bytes: number; url: string })
   | Failed<FetchFailure | "too_large" | "too_many_redirects">;
 
 /** The only way out of the gateway: every address is checked when it is dialled, every answer is bounded. */
@@ -76,9 +76,9 @@ export interface SafeFetch {
   /** Follows up to three redirects, each under the same rules. */
   download(request: DownloadRequest): Promise<DownloadOutcome>;
   /** Why a URL cannot be saved, in words for its owner. A name that does not resolve now may do so later. */
-  refusal(url: string, whose?: Whose): Promise<string | undefined>;
+  refusal(url: string, whose?: RequestOwner): Promise<string | undefined>;
   /** Finds the addresses of the URL's host for somebody else who dials it, and fails for one that is not allowed. */
-  lookup(url: string, whose?: Whose): LookupFunction;
+  lookup(url: string, whose?: RequestOwner): LookupFunction;
   /** Cuts every connection. */
   close(): Promise<void>;
 }
@@ -92,8 +92,8 @@ export interface SafeFetchOptions {
   allowAlwaysDenied?: readonly string[];
   httpsOnly?: boolean;
   egressProxy?: string;
-  ownListeners?: () => readonly Listener[];
-  lookup?: NameLookup;
+  ownListeners?: () => readonly ListenAddress[];
+  lookup?: DnsResolver;
   /** Warned of blocked calls. */
   log?: Pick<Log, "warn">;
 }
@@ -103,20 +103,20 @@ interface Rules extends TargetRules {
   name: string;
 }
 
-interface Tools {
+interface FetchDeps {
   /** The rules that hold now. */
-  rulesOf(whose: Whose | undefined): Promise<Rules>;
-  lookup: NameLookup;
-  pools: OriginPools;
+  rulesOf(whose: RequestOwner | undefined): Promise<Rules>;
+  lookup: DnsResolver;
+  pools: ConnectionPools;
   noteBlocked(request: Pick<OutgoingRequest, "url" | "tenant">, reason: BlockReason): void;
 }
 
 export function createSafeFetch(options: SafeFetchOptions): SafeFetch {
-  const lookup = createNameLookup(options.lookup);
-  const tools: Tools = {
+  const lookup = createDnsResolver(options.lookup);
+  const tools: FetchDeps = {
     rulesOf: createRules(options),
     lookup,
-    pools: createOriginPools({ lookup, egressProxy: options.egressProxy }),
+    pools: createConnectionPools({ lookup, egressProxy: options.egressProxy }),
     noteBlocked: createBlockedNote(options),
   };
   return {
@@ -125,7 +125,7 @@ export function createSafeFetch(options: SafeFetchOptions): SafeFetch {
         // While the limit is waited for, nobody else hears that the body breaks.
         body.on("error", () => {});
         const maxBytes = await deadline.race(request.maxBytesFor?.(flat(headers)) ?? request.maxBytes);
-        return readAtMost(body, maxBytes);
+        return readResponseBody(body, maxBytes);
       }),
     download: (request) => followRedirects(request, (hop) => download(tools, hop)),
     refusal: (url, whose) => refusalOf(tools, url, whose),
@@ -143,17 +143,17 @@ export function createSafeFetch(options: SafeFetchOptions): SafeFetch {
   };
 }
 
-function createBlockedNote({ log }: SafeFetchOptions): Tools["noteBlocked"] {
-  const note = log && createBlockedCallLog({ log });
+function createBlockedNote({ log }: SafeFetchOptions): FetchDeps["noteBlocked"] {
+  const note = log && createBlockedRequestLog({ log });
   return ({ url, tenant }, reason) => note?.({ host: new URL(url).host, reason, ...tenant });
 }
 
 /** Two sets of rules: what the list allows, and the same with this machine, as long as that is allowed. */
-function createRules(options: SafeFetchOptions): Tools["rulesOf"] {
+function createRules(options: SafeFetchOptions): FetchDeps["rulesOf"] {
   const { allowedHosts, operatorAllowedHosts = allowedHosts, allowsLoopback } = options;
   const rulesFor = (name: string, hosts: readonly string[]): Rules => ({
     name,
-    policy: createAddressPolicy({ ...options, allowedHosts: hosts, ownAddresses: addressesOfThisMachine }),
+    policy: createAddressPolicy({ ...options, allowedHosts: hosts, ownAddresses: localAddresses }),
     httpsOnly: options.httpsOnly ?? false,
     isProxied: options.egressProxy !== undefined,
   });
@@ -173,28 +173,28 @@ function createRules(options: SafeFetchOptions): Tools["rulesOf"] {
 }
 
 async function call<Body extends object>(
-  tools: Tools,
+  tools: FetchDeps,
   request: OutgoingRequest,
-  read: (answer: Dispatcher.ResponseData, deadline: Deadline) => Promise<Body>,
-): Promise<(Answered & Body) | Failed<Failure>> {
+  read: (answer: Dispatcher.ResponseData, deadline: RequestDeadline) => Promise<Body>,
+): Promise<(ReceivedResponse & Body) | Failed<FetchFailureCode>> {
   const began = performance.now();
   const rules = await tools.rulesOf(request.whose);
-  const target = readTarget(request.url, rules);
+  const target = parseOutgoingTarget(request.url, rules);
   if ("failure" in target) {
     if (target.failure === "blocked") tools.noteBlocked(request, "url");
     return { outcome: "failed", ...target, durationMs: 0 };
   }
-  const deadline = startDeadline(request.totalMs, request.signal);
+  const deadline = startRequestDeadline(request.totalMs, request.signal);
   try {
     const answered = await exchange({ tools, rules, target, deadline }, request, read);
     return { outcome: "response", ...answered, durationMs: msSince(began) };
   } catch (error) {
-    if (error instanceof ChunkError) throw error.cause;
+    if (error instanceof ChunkHandlerError) throw error.cause;
     request.signal?.throwIfAborted();
     const fault: unknown = deadline.signal.aborted ? deadline.signal.reason : error;
-    const failed = failureOf(fault);
+    const failed = classifyFetchFailure(fault);
     if (failed.failure === "blocked")
-      tools.noteBlocked(request, fault instanceof BlockedError ? "resolved" : "proxy");
+      tools.noteBlocked(request, fault instanceof BlockedTargetError ? "resolved" : "proxy");
     return { outcome: "failed", ...failed, durationMs: msSince(began) };
   } finally {
     deadline.clear();
@@ -202,16 +202,16 @@ async function call<Body extends object>(
 }
 
 interface Exchange {
-  tools: Tools;
+  tools: FetchDeps;
   rules: Rules;
   target: OutgoingTarget;
-  deadline: Deadline;
+  deadline: RequestDeadline;
 }
 
 async function exchange<Body extends object>(
   { tools, rules, target, deadline }: Exchange,
   request: OutgoingRequest,
-  read: (answer: Dispatcher.ResponseData, deadline: Deadline) => Promise<Body>,
+  read: (answer: Dispatcher.ResponseData, deadline: RequestDeadline) => Promise<Body>,
 ) {
   const { isPaced = false } = request;
   const { policy, name: whose } = rules;
@@ -233,7 +233,7 @@ async function exchange<Body extends object>(
   }
 }
 
-async function download(tools: Tools, request: DownloadRequest) {
+async function download(tools: FetchDeps, request: DownloadRequest) {
   const { maxBytes, onChunk } = request;
   const outcome = await call(tools, { ...request, method: "GET" }, async ({ statusCode, headers, body }) => {
     const isWanted = statusCode >= 200 && statusCode < 300;
@@ -242,7 +242,7 @@ async function download(tools: Tools, request: DownloadRequest) {
       body.on("error", () => {}).destroy();
       return { bytes: 0, isTooLarge };
     }
-    return passOn(body, maxBytes, onChunk);
+    return streamResponseBody(body, maxBytes, onChunk);
   });
   if (outcome.outcome === "failed") {
     return outcome;
@@ -255,23 +255,23 @@ async function download(tools: Tools, request: DownloadRequest) {
 }
 
 async function refusalOf(
-  { rulesOf, lookup }: Tools,
+  { rulesOf, lookup }: FetchDeps,
   url: string,
-  whose: Whose | undefined,
+  whose: RequestOwner | undefined,
 ): Promise<string | undefined> {
   const rules = await rulesOf(whose);
   const { policy, isProxied } = rules;
-  const target = readTarget(url, rules);
+  const target = parseOutgoingTarget(url, rules);
   if ("failure" in target) return target.error;
   if (target.isLiteral || isProxied) {
     return undefined;
   }
-  const deadline = startDeadline(SAVE_LOOKUP_MS, undefined);
+  const deadline = startRequestDeadline(SAVE_LOOKUP_MS, undefined);
   try {
     const addresses = await deadline.race(lookup(target.host));
-    return addresses.every(({ address }) => policy.allows(target, address)) ? undefined : BLOCKED;
+    return addresses.every(({ address }) => policy.allows(target, address)) ? undefined : BLOCKED_MESSAGE;
   } catch (error) {
-    failureOf(error);
+    classifyFetchFailure(error);
     // The name may come to life later; the check that counts is made when it is dialled.
     return undefined;
   } finally {

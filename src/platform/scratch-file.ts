@@ -8,7 +8,7 @@ import { GatewayError } from "./errors.ts";
 const NO_ROOM = new Set(["ENOSPC", "EDQUOT"]);
 
 /** A file of ours (0600) that is gone after use. */
-export class ScratchFile {
+export class TemporaryFile {
   readonly path: string;
   readonly #file: FileHandle;
   readonly #hash = createHash("sha256");
@@ -21,9 +21,9 @@ export class ScratchFile {
   }
 
   /** Throws STORAGE_FULL when there is no room. */
-  static async begin(directory: string): Promise<ScratchFile> {
+  static async begin(directory: string): Promise<TemporaryFile> {
     const path = join(directory, randomBytes(12).toString("hex"));
-    return new ScratchFile(path, await open(path, "wx", 0o600).catch((error) => throwFull(error)));
+    return new TemporaryFile(path, await open(path, "wx", 0o600).catch((error) => throwStorageFull(error)));
   }
 
   get size(): number {
@@ -34,14 +34,14 @@ export class ScratchFile {
     this.#hash.update(piece);
     this.#size += piece.byteLength;
     for (let at = 0; at < piece.byteLength; ) {
-      const { bytesWritten } = await this.#file.write(piece, at).catch((error) => throwFull(error));
+      const { bytesWritten } = await this.#file.write(piece, at).catch((error) => throwStorageFull(error));
       at += bytesWritten;
     }
   }
 
   /** Resolves with the hex SHA-256 once all of it is on the disk; without `isDurable` it may still be in memory. */
   async end({ isDurable }: { isDurable: boolean }): Promise<string> {
-    if (isDurable) await this.#file.sync().catch((error) => throwFull(error));
+    if (isDurable) await this.#file.sync().catch((error) => throwStorageFull(error));
     await this.#close();
     return this.#hash.digest("hex");
   }
@@ -69,14 +69,14 @@ export async function emptyDirectory(path: string): Promise<void> {
 }
 
 /** Passes an error on; a disk without room becomes STORAGE_FULL. */
-export function throwFull(cause: unknown): never {
-  if (!isFull(cause)) throw cause;
+export function throwStorageFull(cause: unknown): never {
+  if (!isDiskFull(cause)) throw cause;
   throw new GatewayError("STORAGE_FULL", "There is no room left to store files.", {
     cause,
     retryAfterSeconds: 60,
   });
 }
 
-export function isFull(error: unknown): boolean {
+export function isDiskFull(error: unknown): boolean {
   return error instanceof Error && "code" in error && NO_ROOM.has(String(error.code));
 }

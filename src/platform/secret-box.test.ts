@@ -1,12 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { sealUnbound } from "../../test/unbound-secret.ts";
-import { createSecretBox, placeOf } from "./secret-box.ts";
+import { createSecretBox, encryptionContextOf } from "./secret-box.ts";
 
 const KEY = "kT9u3xQ0bZr7Wm2LpVf8Hs5Jd1Nc6Ya4";
 const box = createSecretBox(KEY);
 const other = createSecretBox("Zp4Rk8Tn1Vx6Bq3Mw7Gj2Fd9Lc5Hs0Ye");
-const HERE = placeOf("webhook", "secret", 12);
+const HERE = encryptionContextOf("webhook", "secret", 12);
 
 describe("a secret box", () => {
   it("opens what it sealed, in any length and alphabet", () => {
@@ -69,8 +69,10 @@ describe("a secret box", () => {
   });
 
   it("opens a value at its own column and row, and at no other", () => {
-    const sealed = box.seal("whsec_1", placeOf("pairing_key", "secret", 1, 2, "session", "a"));
-    expect(box.open(sealed, placeOf("pairing_key", "secret", "1", "2", "session", "a"))).toBe("whsec_1");
+    const sealed = box.seal("whsec_1", encryptionContextOf("pairing_key", "secret", 1, 2, "session", "a"));
+    expect(box.open(sealed, encryptionContextOf("pairing_key", "secret", "1", "2", "session", "a"))).toBe(
+      "whsec_1",
+    );
     for (const [table, column, ...key] of [
       ["pairing_key", "secret", 2, 2, "session", "a"],
       ["pairing_key", "secret", 1, 2, "session", "b"],
@@ -78,7 +80,7 @@ describe("a secret box", () => {
       ["pairing_key", "body", 1, 2, "session", "a"],
       ["webhook", "secret", 1, 2, "session", "a"],
     ] as [string, string, ...(string | number)[]][]) {
-      expect(() => box.open(sealed, placeOf(table, column, ...key))).toThrow(
+      expect(() => box.open(sealed, encryptionContextOf(table, column, ...key))).toThrow(
         `The sealed value ${table}.${column} of ${key[0]} was changed, or was sealed for another row or column.`,
       );
     }

@@ -12,7 +12,7 @@ const HEADER_BYTES = 1 + KEY_ID_BYTES;
 const BODY_AT = HEADER_BYTES + SALT_BYTES + IV_BYTES + TAG_BYTES;
 
 /** The column and row that a sealed value belongs to. */
-export interface SealedPlace {
+export interface EncryptionContext {
   table: string;
   column: string;
   /** The primary key of the row, in the order of its columns. */
@@ -25,18 +25,22 @@ export interface SecretBox {
   readonly key_id: string;
   /** The first bytes of everything that this box seals: format and key. */
   readonly header: Buffer;
-  seal(text: string, place: SealedPlace): Buffer;
+  seal(text: string, place: EncryptionContext): Buffer;
   /**
    * Throws when the bytes were changed, cut, sealed for another place, or sealed with a key that is not among those of
    * this box.
    */
-  open(sealed: Buffer, place: SealedPlace): string;
+  open(sealed: Buffer, place: EncryptionContext): string;
   /** Opens values of the older format too, which name no place. */
   acceptUnbound(): void;
 }
 
 /** Names a column of a row. */
-export function placeOf(table: string, column: string, ...key: (string | number)[]): SealedPlace {
+export function encryptionContextOf(
+  table: string,
+  column: string,
+  ...key: (string | number)[]
+): EncryptionContext {
   return { table, column, key };
 }
 
@@ -87,16 +91,16 @@ function toKey(secretKey: string): { key: Buffer; id: Buffer } {
 }
 
 /** The same bytes for a number and its digits, and for no two places. */
-function toBytes({ table, column, key }: SealedPlace): Buffer {
+function toBytes({ table, column, key }: EncryptionContext): Buffer {
   return Buffer.from(JSON.stringify([table, column, ...key.map(String)]));
 }
 
 /** The first part of a key is a number of ours or a fixed name; the others may be a person's. */
-function wordsOf({ table, column, key: [first = ""] }: SealedPlace): string {
+function wordsOf({ table, column, key: [first = ""] }: EncryptionContext): string {
   return `The sealed value ${table}.${column} of ${first}`;
 }
 
-function decrypt(key: Buffer, sealed: Buffer, place: SealedPlace): string {
+function decrypt(key: Buffer, sealed: Buffer, place: EncryptionContext): string {
   const header = sealed.subarray(0, HEADER_BYTES);
   const salt = sealed.subarray(HEADER_BYTES, HEADER_BYTES + SALT_BYTES);
   const iv = sealed.subarray(HEADER_BYTES + SALT_BYTES, BODY_AT - TAG_BYTES);

@@ -1,8 +1,8 @@
 import type { Db } from "./db.ts";
-import { isUnbound, placeOf, type SecretBox } from "./secret-box.ts";
+import { encryptionContextOf, isUnbound, type SecretBox } from "./secret-box.ts";
 
 const WORD = "waygate";
-const PLACE = placeOf("secret_check", "sealed", 1);
+const PLACE = encryptionContextOf("secret_check", "sealed", 1);
 
 /**
  * Throws unless the secrets in this database are sealed with the key of this box. The first start leaves a sealed word
@@ -15,14 +15,14 @@ export async function requireSecretKey(db: Db, box: SecretBox): Promise<void> {
     .onConflict((conflict) => conflict.doNothing())
     .execute();
   const { sealed } = await db.selectFrom("secret_check").select("sealed").executeTakeFirstOrThrow();
-  openSecretCheck(box, sealed);
+  verifySecretCheck(box, sealed);
 }
 
 /**
  * Throws unless the box opens the word that the database keeps. A word of the older format says that other values may
  * still be of it: it is the last to be resealed.
  */
-export function openSecretCheck(box: SecretBox, sealed: Buffer): void {
+export function verifySecretCheck(box: SecretBox, sealed: Buffer): void {
   if (isUnbound(sealed)) box.acceptUnbound();
   if (box.open(sealed, PLACE) !== WORD) throw new Error("secret_check holds a value of another place.");
 }

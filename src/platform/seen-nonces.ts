@@ -1,11 +1,11 @@
 import type { Clock } from "./clock.ts";
 
-export interface SeenNonces {
+export interface NonceStore {
   /** `full`: this one could not be remembered, so it cannot be taken. */
   add(nonce: string): "new" | "seen" | "full";
 }
 
-export interface SeenNoncesOptions {
+export interface NonceStoreOptions {
   clock: Clock;
   /** A nonce is remembered for at least this long, and for twice as long at most. */
   keepMs: number;
@@ -14,7 +14,7 @@ export interface SeenNoncesOptions {
 }
 
 /** Remembers nonces in bounded memory. It never forgets one early to make room for others: that would let it in again. */
-export function createSeenNonces({ clock, keepMs, max }: SeenNoncesOptions): SeenNonces {
+export function createNonceStore({ clock, keepMs, max }: NonceStoreOptions): NonceStore {
   let recent = new Set<string>();
   let older = new Set<string>();
   let rotatedAt = clock.monotonicMs();

@@ -1,4 +1,4 @@
-interface Waiting {
+interface QueuedWaiter {
   weight: number;
   start(): void;
 }
@@ -6,7 +6,7 @@ interface Waiting {
 /** Bounds what goes on at once: first come, first served; what is heavier than the limit goes alone. */
 export class Semaphore {
   readonly #limit: number;
-  readonly #waiting: Waiting[] = [];
+  readonly #waiting: QueuedWaiter[] = [];
   #used = 0;
 
   constructor(limit: number) {

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
-import { createShortCache } from "./short-cache.ts";
+import { createTtlCache } from "./short-cache.ts";
 
 function counted(values: (string | undefined | Error)[], ttlMs = 60_000) {
   let asked = 0;
-  const cache = createShortCache<string>({
+  const cache = createTtlCache<string>({
     max: 10,
     ttlMs,
     async load() {

@@ -1,7 +1,7 @@
 import { LRUCache } from "lru-cache";
 
 /** Remembers for a moment what the database said, and asks once for those who ask together. */
-export interface ShortCache<Value> {
+export interface TtlCache<Value> {
   get(key: string): Promise<Value | undefined>;
   /** Whether `get` asks nobody. */
   has(key: string): boolean;
@@ -9,11 +9,11 @@ export interface ShortCache<Value> {
 }
 
 /** An answer is at most `ttlMs` old, counted from before the question; "there is none" is never remembered. */
-export function createShortCache<Value>(options: {
+export function createTtlCache<Value>(options: {
   max: number;
   ttlMs: number;
   load(key: string): Promise<Value | undefined>;
-}): ShortCache<Value> {
+}): TtlCache<Value> {
   const answers = new LRUCache<string, { number: number; value: Promise<Value | undefined> }>({
     max: options.max,
     ttl: options.ttlMs,

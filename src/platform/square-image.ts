@@ -50,7 +50,7 @@ export async function toSticker(bytes: Uint8Array, field: string): Promise<Buffe
 }
 
 /** Whether a picture has several frames; false for what cannot be read. */
-export async function isMoving(bytes: Uint8Array): Promise<boolean> {
+export async function isAnimated(bytes: Uint8Array): Promise<boolean> {
   const metadata = await sharp(bytes, { limitInputPixels: MAX_PIXELS, animated: true })
     .metadata()
     .catch(() => undefined);

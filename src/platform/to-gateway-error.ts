@@ -1,4 +1,4 @@
-import { isDatabaseAway, isPassing } from "./db.ts";
+import { isDatabaseUnavailable, isTransientDatabaseError } from "./db.ts";
 import { type ErrorCode, GatewayError } from "./errors.ts";
 
 const OF_THE_SERVER: Readonly<Record<string, readonly [ErrorCode, string]>> = {
@@ -23,11 +23,11 @@ export function toGatewayError(error: unknown): GatewayError {
     const sentence = "The storage of the gateway is full.";
     return new GatewayError("STORAGE_FULL", sentence, { cause: error, retryAfterSeconds: 60 });
   }
-  if (isDatabaseAway(error)) {
+  if (isDatabaseUnavailable(error)) {
     const sentence = "The database cannot be reached just now. Try again soon.";
     return new GatewayError("UNAVAILABLE", sentence, { cause: error, retryAfterSeconds: 2 });
   }
-  if (isPassing(error)) {
+  if (isTransientDatabaseError(error)) {
     const sentence = "Too many requests want the same row just now. Try again soon.";
     return new GatewayError("UNAVAILABLE", sentence, { cause: error, retryAfterSeconds: 1 });
   }

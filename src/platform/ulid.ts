@@ -5,14 +5,14 @@ const ULID = /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/;
 const HALF = 2 ** 40;
 
 /** The last id of one line of ids: its millisecond and its 80 random bits as two halves. */
-interface Line {
+interface UlidState {
   ms: number;
   high: number;
   low: number;
 }
 
-const now: Line = { ms: 0, high: 0, low: 0 };
-const given: Line = { ms: 0, high: 0, low: 0 };
+const now: UlidState = { ms: 0, high: 0, low: 0 };
+const given: UlidState = { ms: 0, high: 0, low: 0 };
 
 /**
  * A ULID of 26 characters. Without `at`, ids rise within the process even when the clock goes back.
@@ -38,7 +38,7 @@ export function isUlid(text: string): boolean {
   return ULID.test(text);
 }
 
-function next(line: Line, ms: number): string {
+function next(line: UlidState, ms: number): string {
   if (!(ms >= 0 && ms < 2 ** 48)) {
     throw new RangeError("a ULID holds dates from 1970 to 10889");
   }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { unknownRoute } from "./unknown-route.ts";
+import { unknownRouteMessage } from "./unknown-route.ts";
 
 const PEERS = [
   "/message/sendText/sales",
@@ -11,15 +11,17 @@ const PEERS = [
 ];
 
 test.each(PEERS)("%s, a path of another gateway, points to the page about moving", (path) => {
-  expect(unknownRoute(path)).toContain("/docs/waygate/migration");
+  expect(unknownRouteMessage(path)).toContain("/docs/waygate/migration");
 });
 
 test("another unknown path points to the reference", () => {
   for (const path of ["/x", "/api/v1/nope", "/messages", "/favicon.png"]) {
-    expect(unknownRoute(path)).toBe("There is no such route. /docs lists every route.");
+    expect(unknownRouteMessage(path)).toBe("There is no such route. /docs lists every route.");
   }
 });
 
 test("the figures name the setting that opens them", () => {
-  expect(unknownRoute("/metrics")).toBe("There is no such route while WAYGATE_METRICS_TOKEN is not set.");
+  expect(unknownRouteMessage("/metrics")).toBe(
+    "There is no such route while WAYGATE_METRICS_TOKEN is not set.",
+  );
 });

@@ -3,7 +3,7 @@ const OTHER_GATEWAYS =
   /^\/(api\/)?(call|chat|contacts?|group|groups|instance|label|labels|message|profile|proxy|send|sender|sessions?|settings|webhook|(send|start|stop)[A-Z]\w{0,30}|reply|reaction)(\/|$)/;
 
 /** What a caller of a route that does not exist is told, by the path. */
-export function unknownRoute(path: string): string {
+export function unknownRouteMessage(path: string): string {
   if (path === "/metrics") return "There is no such route while WAYGATE_METRICS_TOKEN is not set.";
   const sentence = "There is no such route. /docs lists every route.";
   if (!OTHER_GATEWAYS.test(path)) return sentence;

@@ -1,8 +1,8 @@
-import type { ArrivedFile, UploadedFile } from "./route.ts";
-import { ScratchFile } from "./scratch-file.ts";
+import type { SpooledUpload, UploadedFile } from "./route.ts";
+import { TemporaryFile } from "./scratch-file.ts";
 
 /** What a form says of its file. */
-export interface FileSaid {
+export interface DeclaredFile {
   file_name?: string | undefined;
   mime_type?: string | undefined;
 }
@@ -10,7 +10,7 @@ export interface FileSaid {
 /** Takes the file of a form in. */
 export interface UploadSink {
   write(piece: Buffer): Promise<void>;
-  end(said: FileSaid): Promise<UploadedFile | ArrivedFile>;
+  end(said: DeclaredFile): Promise<UploadedFile | SpooledUpload>;
 }
 
 /** The files of one request, on the disk while it lasts. */
@@ -21,10 +21,10 @@ export interface UploadSpool {
 }
 
 export function createUploadSpool(directory: string): UploadSpool {
-  const files: ScratchFile[] = [];
+  const files: TemporaryFile[] = [];
   return {
     async open() {
-      const file = await ScratchFile.begin(directory);
+      const file = await TemporaryFile.begin(directory);
       files.push(file);
       return {
         write: (piece) => file.write(piece),
@@ -41,14 +41,14 @@ export function createUploadSpool(directory: string): UploadSpool {
 }
 
 /** Shows what it is to whoever goes through its fields, and not where it lies. */
-class SpooledFile implements ArrivedFile {
+class SpooledFile implements SpooledUpload {
   readonly size: number;
   readonly sha256: string;
   readonly file_name?: string;
   readonly mime_type?: string;
-  readonly #file: ScratchFile;
+  readonly #file: TemporaryFile;
 
-  constructor(file: ScratchFile, sha256: string, { file_name, mime_type }: FileSaid) {
+  constructor(file: TemporaryFile, sha256: string, { file_name, mime_type }: DeclaredFile) {
     this.size = file.size;
     this.sha256 = sha256;
     if (file_name !== undefined) this.file_name = file_name;

@@ -1,4 +1,4 @@
-export interface WebpFacts {
+export interface WebpMetadata {
   width: number;
   height: number;
   is_animated: boolean;
@@ -8,7 +8,7 @@ const ANIMATION = 0x02;
 const [WIDTH_BITS, SIDE_MASK] = [14, 0x3fff];
 
 /** Size of a WebP picture, and whether it moves, from its first 30 bytes; undefined for what is none. */
-export function readWebpHead(head: Buffer): WebpFacts | undefined {
+export function readWebpMetadata(head: Buffer): WebpMetadata | undefined {
   const isWebp = head.toString("latin1", 0, 4) === "RIFF" && head.toString("latin1", 8, 12) === "WEBP";
   if (!isWebp || head.length < 30) return undefined;
   switch (head.toString("latin1", 12, 16)) {

@@ -1,5 +1,5 @@
 /** What the promise resolves with, or undefined once the time is up; what comes of it later is the caller's. */
-export async function withinTime<T>(promise: Promise<T>, ms: number): Promise<T | undefined> {
+export async function withTimeout<T>(promise: Promise<T>, ms: number): Promise<T | undefined> {
   let timer: NodeJS.Timeout | undefined;
   const expired = new Promise<undefined>((resolve) => {
     timer = setTimeout(resolve, ms, undefined);

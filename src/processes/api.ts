@@ -4,16 +4,16 @@ import type { Engine } from "../engine/engine.ts";
 import { accountHandlers } from "../features/accounts/account-handlers.ts";
 import { type AccessControl, createAuthorise } from "../features/accounts/authorise.ts";
 import { createRateLimits } from "../features/accounts/rate-limits.ts";
-import { createTokens, type Tokens } from "../features/accounts/tokens.ts";
+import { type AccessTokens, createAccessTokens } from "../features/accounts/tokens.ts";
 import { adminHandlers } from "../features/admin/admin.ts";
 import { backupHandlers } from "../features/backups/backups.ts";
 import type { BackupDeps } from "../features/backups/run-backup.ts";
-import { createCallSession } from "../features/calls/calls.ts";
+import { createSessionOperationRunner } from "../features/calls/calls.ts";
 import { campaignHandlers } from "../features/campaigns/campaigns.ts";
 import { chatHandlers } from "../features/chats/chats.ts";
-import type { ClientVersionKeeper } from "../features/client-version/keep-client-version.ts";
+import type { ClientVersionUpdater } from "../features/client-version/keep-client-version.ts";
 import { registerVersionMetrics } from "../features/client-version/version-metrics.ts";
-import type { Suppression } from "../features/consent/consent.ts";
+import type { SuppressionList } from "../features/consent/consent.ts";
 import { consentHandlers } from "../features/consent/consent-handlers.ts";
 import { type Conversations, contactHandlers } from "../features/contacts/contacts.ts";
 import { crmHandlers } from "../features/crm/crm.ts";
@@ -24,10 +24,10 @@ import { instanceLogsHandlers } from "../features/instance-logs/instance-logs.ts
 import { createRequestLog } from "../features/instance-logs/request-log.ts";
 import { connectInstance } from "../features/instances/connect-instance.ts";
 import { instanceHandlers } from "../features/instances/instances.ts";
-import type { IntegrationParts } from "../features/integrations/integration-parts.ts";
+import type { NodeIntegrations } from "../features/integrations/integration-parts.ts";
 import { linkingHandlers } from "../features/linking/linking.ts";
 import { mediaHandlers } from "../features/media/media-handlers.ts";
-import type { MediaParts } from "../features/media/media-parts.ts";
+import type { NodeMedia } from "../features/media/media-parts.ts";
 import { createOutcomeWatch, type OutcomeWatch } from "../features/messages/await-outcome.ts";
 import { messageHandlers } from "../features/messages/messages.ts";
 import { createInstanceReader, requireConnected } from "../features/messages/sending-instance.ts";
@@ -50,11 +50,11 @@ import type { Handlers } from "../platform/handler.ts";
 import { createHttpServer, type HttpServer, type Readiness } from "../platform/http-server.ts";
 import type { Log } from "../platform/log.ts";
 import { createMetrics, type Metrics } from "../platform/metrics.ts";
-import { openApiDocument } from "../platform/openapi.ts";
-import { type LagMeter, startLagMeter } from "../platform/pressure.ts";
+import { createOpenApiDocument } from "../platform/openapi.ts";
+import { type EventLoopLagMeter, startEventLoopLagMeter } from "../platform/pressure.ts";
 import type { SafeFetch } from "../platform/safe-fetch.ts";
 import type { SecretBox } from "../platform/secret-box.ts";
-import type { OtherNodes } from "./other-nodes.ts";
+import type { ClusterNodes } from "./other-nodes.ts";
 import type { SessionHost } from "./sessions.ts";
 
 export interface ApiParts {
@@ -66,13 +66,13 @@ export interface ApiParts {
   box: SecretBox;
   outgoing: SafeFetch;
   conversations: Conversations;
-  suppression: Suppression;
+  suppression: SuppressionList;
   sessions: SessionHost;
-  media: MediaParts;
-  integrations: IntegrationParts;
+  media: NodeMedia;
+  integrations: NodeIntegrations;
   backups: BackupDeps;
-  clientVersion: ClientVersionKeeper;
-  nodes: OtherNodes;
+  clientVersion: ClientVersionUpdater;
+  nodes: ClusterNodes;
   readiness: Readiness;
   dataDir: string;
   version: string;
@@ -99,13 +99,13 @@ export async function createApi(parts: ApiParts): Promise<Api> {
   const { config, secretKey, database, engine, log } = parts;
   const { db } = database;
   const secondKey = config.secretKeySecond?.reveal();
-  const tokens = createTokens({ secretKey, secondKey, lifetimeSeconds: config.jwtLifetimeSeconds });
+  const tokens = createAccessTokens({ secretKey, secondKey, lifetimeSeconds: config.jwtLifetimeSeconds });
   const metrics = createMetrics(config.metricsToken);
   const access = createAccess(parts, tokens, metrics);
   const requests = createRequestLog({ db, log });
   const watch = createOutcomeWatch(db, engine);
   registerVersionMetrics(metrics.registry, () => parts.clientVersion.state());
-  const lag = startLagMeter({ ceilingMs: 2 * config.maxLagMs });
+  const lag = startEventLoopLagMeter({ ceilingMs: 2 * config.maxLagMs });
   const server = await createHttpServer({
     contract,
     handlers: {
@@ -143,7 +143,7 @@ export async function createApi(parts: ApiParts): Promise<Api> {
 }
 
 /** From where on new requests are refused. */
-function boundsOf({ config, database: { pool } }: ApiParts, lag: LagMeter) {
+function boundsOf({ config, database: { pool } }: ApiParts, lag: EventLoopLagMeter) {
   return {
     maxRequests: config.maxRequests,
     maxBodyBytes: MOST_BODY_BYTES,
@@ -160,7 +160,7 @@ function boundsOf({ config, database: { pool } }: ApiParts, lag: LagMeter) {
 
 function createAccess(
   { config, database: { db }, engine, integrations }: ApiParts,
-  tokens: Tokens,
+  tokens: AccessTokens,
   { isToken }: Metrics,
 ): AccessControl {
   const { adminToken, adminTokenSecond, adminFrom } = config;
@@ -180,7 +180,7 @@ function createAccess(
 function customerHandlers(
   { config, secretKey, database: { db }, engine, box, outgoing }: ApiParts,
   access: AccessControl,
-  tokens: Tokens,
+  tokens: AccessTokens,
 ) {
   const second = config.secretKeySecond?.reveal();
   const secrets: [string, ...string[]] = second ? [secretKey, second] : [secretKey];
@@ -255,7 +255,7 @@ function messagingHandlers(parts: ApiParts, watch: OutcomeWatch) {
 function liveDeps({ config, database: { db }, conversations, sessions, nodes, outgoing }: ApiParts) {
   const { numbers } = sessions;
   const readInstance = createInstanceReader(db);
-  const callSession = createCallSession({
+  const callSession = createSessionOperationRunner({
     requireConnected: (id) => requireConnected(readInstance, id),
     reachSession: nodes.reachSession,
     timeoutMs: config.ackTimeoutMs,
@@ -267,7 +267,7 @@ function publicHandlers(parts: ApiParts) {
   return {
     ...healthHandlers(parts),
     ...backupHandlers({ ...parts.backups, engine: parts.engine, readFromNode: parts.nodes.readBackup }),
-    ...publicPagesHandlers(openApiDocument(contract), parts),
+    ...publicPagesHandlers(createOpenApiDocument(contract), parts),
   } satisfies Partial<Handlers<typeof contract>>;
 }
 

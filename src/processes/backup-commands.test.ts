@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { Readable } from "node:stream";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { restoreByCommand } from "./backup-commands.ts";
+import { runRestoreCommand } from "./backup-commands.ts";
 
 describe("the database of `waygate restore`", () => {
   const warn = vi.fn();
@@ -11,7 +11,7 @@ describe("the database of `waygate restore`", () => {
     warn.mockReset();
   });
   const restore = (databaseUrl: string, ...input: string[]) =>
-    restoreByCommand(
+    runRestoreCommand(
       { WAYGATE_SECRET_KEY: randomBytes(32).toString("base64") },
       "/no/such.backup",
       { databaseUrl },

@@ -1,30 +1,30 @@
 import { stat } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { sql } from "kysely";
-import { type Erasure, readErasures, readErasuresIn } from "../features/backups/erasures.ts";
-import { decideHeldWork, type HeldAction, readHeldWork } from "../features/backups/held-work.ts";
+import { type LoggedErasure, readErasureCopy, readErasures } from "../features/backups/erasures.ts";
+import { decideHeldJobs, type HeldJobsAction, readHeldJobs } from "../features/backups/held-work.ts";
 import { checkBackup } from "../features/backups/load-backup.ts";
 import { addBackup } from "../features/backups/request-backup.ts";
 import { restoreBackup } from "../features/backups/restore-backup.ts";
-import { type BackupDeps, makeBackup, runBackup } from "../features/backups/run-backup.ts";
+import { type BackupDeps, createVerifiedBackup, runBackup } from "../features/backups/run-backup.ts";
 import { type Config, type Env, readConfig } from "../platform/config.ts";
-import { findKey, openDataDir } from "../platform/data-dir.ts";
+import { findGeneratedKey, openDataDir } from "../platform/data-dir.ts";
 import { openDatabase } from "../platform/db.ts";
 import { findRunningDatabase } from "../platform/embedded-postgres.ts";
 import { createLog } from "../platform/log.ts";
 import { createSecretBox } from "../platform/secret-box.ts";
-import { openSecretCheck } from "../platform/secret-check.ts";
+import { verifySecretCheck } from "../platform/secret-check.ts";
 import { ulid } from "../platform/ulid.ts";
 import { backupDirectory, openBackups } from "./backup-parts.ts";
-import { BY_COMMAND, type CommandStore, withStore } from "./command-store.ts";
-import { startProgress } from "./progress.ts";
-import { refuseDatabase, refuseStart, StartError } from "./start-error.ts";
-import { openStore } from "./store.ts";
-import { UndoList } from "./undo-list.ts";
+import { COMMAND_ACTOR, type CommandContext, withCommandContext } from "./command-store.ts";
+import { startProgressPrinter } from "./progress.ts";
+import { rethrowAsStartError, StartError, throwDatabaseStartError } from "./start-error.ts";
+import { openDatabases } from "./store.ts";
+import { CleanupStack } from "./undo-list.ts";
 
 /** Makes a backup now, in the backup directory or as the file `output`. Throws StartError when it failed. */
-export async function backupByCommand(env: Env, output: string | undefined): Promise<void> {
-  await withStore(env, async (store) => {
+export async function runBackupCommand(env: Env, output: string | undefined): Promise<void> {
+  await withCommandContext(env, async (store) => {
     const deps = await commandDeps(store);
     await (output === undefined ? backUp(deps) : backUpTo(deps, resolve(output)));
     if (!store.config.backupKey) {
@@ -34,16 +34,16 @@ export async function backupByCommand(env: Env, output: string | undefined): Pro
   });
 }
 
-function commandDeps({ config, database: { db, url } }: CommandStore): Promise<BackupDeps> {
+function commandDeps({ config, database: { db, url } }: CommandContext): Promise<BackupDeps> {
   const dataDir = resolve(config.dataDir);
   return openBackups({
     ...{ config, dataDir, db, url, node: "command", log: createLog("silent") },
-    tell: startProgress().add,
+    tell: startProgressPrinter().add,
   });
 }
 
 async function backUp(deps: BackupDeps): Promise<void> {
-  const id = await addBackup(deps.db, BY_COMMAND, "command").catch(refuseStart);
+  const id = await addBackup(deps.db, COMMAND_ACTOR, "command").catch(rethrowAsStartError);
   await runBackup(deps, id, new AbortController().signal);
   const row = await deps.db.selectFrom("backup").selectAll().where("id", "=", id).executeTakeFirst();
   if (!row?.file) throw new StartError(`The backup failed: ${row?.reason ?? "it is gone"}`);
@@ -53,7 +53,7 @@ async function backUp(deps: BackupDeps): Promise<void> {
 async function backUpTo(deps: BackupDeps, path: string): Promise<void> {
   if (await stat(path).catch(() => undefined)) throw new StartError(`${path} exists already.`);
   const order = { id: `bkp_${ulid()}`, path, signal: new AbortController().signal };
-  const { written, verdict } = await makeBackup(deps, order).catch(refuseStart);
+  const { written, verdict } = await createVerifiedBackup(deps, order).catch(rethrowAsStartError);
   const rows = Object.fromEntries(Object.entries(written.tally).map(([table, { rows }]) => [table, rows]));
   tell(path, written.size, rows, verdict.verdict === "good" ? null : verdict.reason);
 }
@@ -67,7 +67,7 @@ function tell(path: string, size: number, rows: Record<string, number>, reason: 
 const MOST_URL_BYTES = 8192;
 const LINE_END = 10;
 
-export interface RestoreOptions {
+export interface RestoreCommandOptions {
   /** Of the empty database; `-`: the first line of the input; absent: that of the settings. */
   databaseUrl?: string;
   /** A file, or the URL of the database that was before. */
@@ -75,10 +75,10 @@ export interface RestoreOptions {
 }
 
 /** Brings a backup into an empty database. Throws StartError, and has changed nothing then. */
-export async function restoreByCommand(
+export async function runRestoreCommand(
   env: Env,
   file: string,
-  options: RestoreOptions,
+  options: RestoreCommandOptions,
   input: AsyncIterable<Uint8Array> = process.stdin,
 ): Promise<void> {
   const databaseUrl = await readDatabaseUrl(options, input);
@@ -89,14 +89,14 @@ export async function restoreByCommand(
   const path = resolve(file);
   if (!(await stat(path).catch(() => undefined))?.isFile()) throw new StartError(`There is no file ${path}.`);
   const backupKey = await requireKey(config.backupKey?.reveal(), dataDir, "backup-key", "WAYGATE_BACKUP_KEY");
-  const order = { path, backupKey, tell: startProgress().add };
-  const head = await checkBackup(order).catch(refuseStart);
+  const order = { path, backupKey, tell: startProgressPrinter().add };
+  const head = await checkBackup(order).catch(rethrowAsStartError);
   await requireSecretKeyOf(head.secretCheck, config, dataDir);
-  const erasures = await gatherErasures(config, path, options.erasures).catch(refuseStart);
+  const erasures = await gatherErasures(config, path, options.erasures).catch(rethrowAsStartError);
   await withEmptyStore(config, async (url, words) => {
     await restoreBackup(url, order, erasures).catch((error: unknown) => {
-      if (isOurWord(error)) refuseStart(error);
-      return refuseDatabase(error, words);
+      if (isOurWord(error)) rethrowAsStartError(error);
+      return throwDatabaseStartError(error, words);
     });
     await tellRestored(url, words, head.created_at);
   });
@@ -104,7 +104,7 @@ export async function restoreByCommand(
 
 /** Everybody on a machine can read the arguments of its programs, so a password among them is warned about. */
 async function readDatabaseUrl(
-  { databaseUrl, erasures }: RestoreOptions,
+  { databaseUrl, erasures }: RestoreCommandOptions,
   input: AsyncIterable<Uint8Array>,
 ): Promise<string | undefined> {
   for (const given of [databaseUrl, erasures]) {
@@ -140,7 +140,7 @@ async function requireKey(
   name: "secret-key" | "backup-key",
   setting: string,
 ): Promise<string> {
-  const key = given ?? (await findKey(dataDir, name).catch(refuseStart));
+  const key = given ?? (await findGeneratedKey(dataDir, name).catch(rethrowAsStartError));
   if (key !== undefined) return key;
   throw new StartError(
     `Set ${setting} to the key of the gateway that made the backup, or put its ${name} into ${dataDir}.`,
@@ -155,7 +155,7 @@ async function requireSecretKeyOf(
 ): Promise<void> {
   const key = await requireKey(secretKey?.reveal(), dataDir, "secret-key", "WAYGATE_SECRET_KEY");
   try {
-    if (sealed) openSecretCheck(createSecretBox(key, secretKeySecond?.reveal()), sealed);
+    if (sealed) verifySecretCheck(createSecretBox(key, secretKeySecond?.reveal()), sealed);
   } catch (cause) {
     throw new StartError(
       "The secret key is not the one that the secrets in this backup are sealed with. Set WAYGATE_SECRET_KEY to that one.",
@@ -165,22 +165,26 @@ async function requireSecretKeyOf(
 }
 
 /** From where the operator says, from beside the backup, and from the embedded database that one moves away from. */
-async function gatherErasures(config: Config, path: string, from: string | undefined): Promise<Erasure[]> {
+async function gatherErasures(
+  config: Config,
+  path: string,
+  from: string | undefined,
+): Promise<LoggedErasure[]> {
   const places = new Set([dirname(path), backupDirectory(config, resolve(config.dataDir))]);
   const found = from === undefined ? [] : await readErasures(from);
-  for (const place of places) found.push(...(await readErasuresIn(place)));
+  for (const place of places) found.push(...(await readErasureCopy(place)));
   const old = config.databaseUrl && (await findRunningDatabase(config.dataDir).catch(() => undefined));
   if (old) found.push(...(await readErasures(old)));
   return found;
 }
 
 async function withEmptyStore(config: Config, work: (url: string, words: string) => Promise<void>) {
-  const undo = new UndoList();
+  const undo = new CleanupStack();
   try {
     const isExternal = config.databaseUrl !== undefined;
-    const dataDir = isExternal ? undefined : await openDataDir(config.dataDir).catch(refuseStart);
+    const dataDir = isExternal ? undefined : await openDataDir(config.dataDir).catch(rethrowAsStartError);
     if (dataDir) undo.add(() => dataDir.release());
-    const store = await openStore(config, dataDir?.path ?? "", createLog("silent"), undo);
+    const store = await openDatabases(config, dataDir?.path ?? "", createLog("silent"), undo);
     await work(store.database.url, store.words);
   } finally {
     await undo.run();
@@ -190,7 +194,7 @@ async function withEmptyStore(config: Config, work: (url: string, words: string)
 async function tellRestored(url: string, words: string, made_at: string): Promise<void> {
   const database = openDatabase(url, { max: 1, application_name: "waygate restore" });
   try {
-    const held = await readHeldWork(database.db);
+    const held = await readHeldJobs(database.db);
     const { rows } = await sql<{ files: number }>`
       select count(*) as files from blob where status = 'kept'`.execute(database.db);
     console.log(`Restored: ${words} holds the backup of ${made_at} now.`);
@@ -212,9 +216,9 @@ async function tellRestored(url: string, words: string, made_at: string): Promis
 }
 
 /** Decides what becomes of what a restored gateway holds back; the gateway does it as soon as it runs. */
-export async function decideByCommand(env: Env, action: HeldAction): Promise<void> {
-  await withStore(env, async ({ database: { db } }) => {
-    await decideHeldWork(db, BY_COMMAND, action).catch(refuseStart);
+export async function runHeldJobsCommand(env: Env, action: HeldJobsAction): Promise<void> {
+  await withCommandContext(env, async ({ database: { db } }) => {
+    await decideHeldJobs(db, COMMAND_ACTOR, action).catch(rethrowAsStartError);
   });
   console.log(
     `The gateway ${action === "release" ? "sends and delivers" : "discards"} now what was held back.`,

@@ -2,15 +2,15 @@ import { join } from "node:path";
 import type { BackupDeps } from "../features/backups/run-backup.ts";
 import { systemClock } from "../platform/clock.ts";
 import type { Config } from "../platform/config.ts";
-import { readOrMakeBackupKey } from "../platform/data-dir.ts";
+import { loadOrCreateBackupKey } from "../platform/data-dir.ts";
 import type { Db } from "../platform/db.ts";
 import type { Log } from "../platform/log.ts";
 import { maskUrl } from "../platform/mask-url.ts";
 import { Secret } from "../platform/secret.ts";
-import { version } from "../platform/version.ts";
-import { refuseStart } from "./start-error.ts";
+import { packageVersion } from "../platform/version.ts";
+import { rethrowAsStartError } from "./start-error.ts";
 
-export interface BackupPartsOptions {
+export interface OpenBackupsOptions {
   config: Config;
   dataDir: string;
   db: Db;
@@ -21,12 +21,13 @@ export interface BackupPartsOptions {
 }
 
 /** Where and with what this node makes backups. Throws StartError when the key in the data directory is broken. */
-export async function openBackups({ config, dataDir, ...rest }: BackupPartsOptions): Promise<BackupDeps> {
+export async function openBackups({ config, dataDir, ...rest }: OpenBackupsOptions): Promise<BackupDeps> {
   return {
     ...rest,
     directory: backupDirectory(config, dataDir),
-    backupKey: config.backupKey?.reveal() ?? (await readOrMakeBackupKey(dataDir).catch(refuseStart)),
-    version: version(),
+    backupKey:
+      config.backupKey?.reveal() ?? (await loadOrCreateBackupKey(dataDir).catch(rethrowAsStartError)),
+    version: packageVersion(),
     settings: openSettings(config),
     clock: systemClock,
   };

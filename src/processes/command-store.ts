@@ -6,31 +6,31 @@ import { findRunningDatabase } from "../platform/embedded-postgres.ts";
 import { createLog } from "../platform/log.ts";
 import { findPendingMigrations } from "../platform/pending-migrations.ts";
 import type { SecretBox } from "../platform/secret-box.ts";
-import { refuseDatabase, refuseStart, StartError } from "./start-error.ts";
-import { openSecrets, openStore } from "./store.ts";
-import { UndoList } from "./undo-list.ts";
+import { rethrowAsStartError, StartError, throwDatabaseStartError } from "./start-error.ts";
+import { openDatabases, openSecrets } from "./store.ts";
+import { CleanupStack } from "./undo-list.ts";
 
 /** The author of what a command does, for the audit log. */
-export const BY_COMMAND = { caller: { kind: "system" } } as const;
+export const COMMAND_ACTOR = { caller: { kind: "system" } } as const;
 
 /** What a command works on: the database of the gateway, which may run meanwhile. */
-export interface CommandStore {
+export interface CommandContext {
   config: Config;
   database: Database;
   box: SecretBox;
 }
 
 /** Gives a command the gateway's database, started for it when it does not run. Throws StartError. */
-export async function withStore<Result>(
+export async function withCommandContext<Result>(
   env: Env,
-  work: (store: CommandStore) => Promise<Result>,
+  work: (store: CommandContext) => Promise<Result>,
 ): Promise<Result> {
   const config = readConfig(env);
-  const undo = new UndoList();
+  const undo = new CleanupStack();
   try {
     const { database, words } = await openCommandDatabase(config, undo);
     const pending = await findPendingMigrations(database.db).catch((error: unknown) =>
-      refuseDatabase(error, words),
+      throwDatabaseStartError(error, words),
     );
     if (pending.length > 0) {
       throw new StartError(`${words} has not been made ready by this version. Start the gateway once first.`);
@@ -45,7 +45,7 @@ export async function withStore<Result>(
 /** The gateway's database, as it runs, or started for the command. Throws StartError. */
 export async function openCommandDatabase(
   config: Config,
-  undo: UndoList,
+  undo: CleanupStack,
 ): Promise<{ database: Database; words: string }> {
   const running = config.databaseUrl
     ? undefined
@@ -55,8 +55,8 @@ export async function openCommandDatabase(
     undo.add(() => database.close());
     return { database, words: "The database of the running gateway" };
   }
-  if (config.databaseUrl) return openStore(config, "", createLog("silent"), undo);
-  const dataDir = await openDataDir(config.dataDir).catch(refuseStart);
+  if (config.databaseUrl) return openDatabases(config, "", createLog("silent"), undo);
+  const dataDir = await openDataDir(config.dataDir).catch(rethrowAsStartError);
   undo.add(() => dataDir.release());
-  return openStore(config, dataDir.path, createLog("silent"), undo);
+  return openDatabases(config, dataDir.path, createLog("silent"), undo);
 }

@@ -2,10 +2,10 @@ import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { startTestGateway, type TestGateway, waitUntil } from "../../test/gateway.ts";
 import { createClient } from "../client.ts";
 import {
-  createAccountByCommand,
-  recoverUserByCommand,
-  rotateKeyByCommand,
-  verifyAuditByCommand,
+  runCreateAccountCommand,
+  runRecoverUserCommand,
+  runRotateKeyCommand,
+  runVerifyAuditCommand,
 } from "./commands.ts";
 
 const OLD = "8fJ2mQ7vXc4RtY9wLp3ZsB6nHd1KgA5e";
@@ -33,7 +33,7 @@ async function print(command: Promise<void>): Promise<string> {
 describe("account create", () => {
   it("prints a password with which one signs in", async () => {
     const email = "reseller@example.com";
-    const said = await print(createAccountByCommand(env, { name: "Shop", email, type: "reseller" }));
+    const said = await print(runCreateAccountCommand(env, { name: "Shop", email, type: "reseller" }));
     const password = /^Password: (\S+)$/m.exec(said)?.[1] ?? "";
     const { data } = await test.anonymous.login({ email, password });
     expect(data.account).toMatchObject({ name: "Shop", account_type: "reseller" });
@@ -43,17 +43,17 @@ describe("account create", () => {
     [{ name: "x", email: "nobody", type: "client" }, /e-mail/],
     [{ name: "x", email: "x@example.com", type: "boss" }, /--type must be/],
   ])("refuses %j in words", async (given, words) => {
-    await expect(createAccountByCommand(env, given)).rejects.toMatchObject({
+    await expect(runCreateAccountCommand(env, given)).rejects.toMatchObject({
       ...{ name: "StartError", message: expect.stringMatching(words) },
     });
   });
 
   it("says which setting is wrong, and that a key is not the right one", async () => {
     const given = { name: "x", email: "x@example.com", type: "client" };
-    await expect(createAccountByCommand({ DATABASE_URL: env.DATABASE_URL }, given)).rejects.toThrow(
+    await expect(runCreateAccountCommand({ DATABASE_URL: env.DATABASE_URL }, given)).rejects.toThrow(
       "WAYGATE_SECRET_KEY is required",
     );
-    await expect(createAccountByCommand({ ...env, WAYGATE_SECRET_KEY: NEW }, given)).rejects.toThrow(
+    await expect(runCreateAccountCommand({ ...env, WAYGATE_SECRET_KEY: NEW }, given)).rejects.toThrow(
       "not the one that the secrets in this database are sealed with",
     );
   });
@@ -62,11 +62,11 @@ describe("account create", () => {
 describe("account password", () => {
   it("prints a new password, with which the user signs in and ends the sign-ins of before", async () => {
     const email = "lost@example.com";
-    await print(createAccountByCommand(env, { name: "Lost", email, type: "client" }));
-    const said = await print(recoverUserByCommand(env, "LOST@example.com", {}));
+    await print(runCreateAccountCommand(env, { name: "Lost", email, type: "client" }));
+    const said = await print(runRecoverUserCommand(env, "LOST@example.com", {}));
     const password = /^Password: (\S+)$/m.exec(said)?.[1] ?? "";
     expect((await test.anonymous.login({ email, password })).data.user.email).toBe(email);
-    await print(recoverUserByCommand(env, email, {}));
+    await print(runRecoverUserCommand(env, email, {}));
     await expect(test.anonymous.login({ email, password })).rejects.toMatchObject({
       code: "INVALID_CREDENTIALS",
     });
@@ -75,14 +75,14 @@ describe("account password", () => {
   it("asks for the account where the e-mail signs in to several, and says when there is none", async () => {
     const email = "twice@example.com";
     for (const name of ["One", "Two"])
-      await print(createAccountByCommand(env, { name, email, type: "client" }));
-    const { message } = await recoverUserByCommand(env, email, {}).catch((error) => error);
+      await print(runCreateAccountCommand(env, { name, email, type: "client" }));
+    const { message } = await runRecoverUserCommand(env, email, {}).catch((error) => error);
     const [first = ""] = message.match(/\d+/g) ?? [];
     expect(message).toMatch(/signs in to the accounts \d+, \d+\. Name one with --account-id\.$/);
-    const said = await print(recoverUserByCommand(env, email, { accountId: first }));
+    const said = await print(runRecoverUserCommand(env, email, { accountId: first }));
     expect(said).toContain(`Account: ${first}\n`);
-    await expect(recoverUserByCommand(env, "nobody@example.com", {})).rejects.toThrow("There is no user");
-    await expect(recoverUserByCommand(env, email, { accountId: "x" })).rejects.toThrow("must be a number");
+    await expect(runRecoverUserCommand(env, "nobody@example.com", {})).rejects.toThrow("There is no user");
+    await expect(runRecoverUserCommand(env, email, { accountId: "x" })).rejects.toThrow("must be a number");
   });
 });
 
@@ -90,11 +90,11 @@ describe("audit verify", () => {
   it("tells that the log is whole, and then names what was tampered with", async () => {
     const { db, pool } = test.database;
     await waitUntil(async () => (await db.selectFrom("audit_seal").selectAll().execute()).length > 0);
-    const said = await print(verifyAuditByCommand(env, undefined));
+    const said = await print(runVerifyAuditCommand(env, undefined));
     expect(said).toMatch(/^The audit log is whole: \d+ entries linked/);
     const head = /^Head: ([0-9a-f]{64})$/m.exec(said)?.[1];
-    await print(verifyAuditByCommand(env, head));
-    await expect(verifyAuditByCommand(env, "0".repeat(64))).rejects.toThrow("has this --head");
+    await print(runVerifyAuditCommand(env, head));
+    await expect(runVerifyAuditCommand(env, "0".repeat(64))).rejects.toThrow("has this --head");
     const change = (action: string) =>
       pool.query(`set session_replication_role = replica; update audit set action = '${action}' where id = 1;
         set session_replication_role = origin`);
@@ -104,7 +104,7 @@ describe("audit verify", () => {
       .where("id", "=", 1)
       .executeTakeFirstOrThrow();
     await change("x.y");
-    await expect(verifyAuditByCommand(env, undefined)).rejects.toThrow(
+    await expect(runVerifyAuditCommand(env, undefined)).rejects.toThrow(
       "The audit log is broken at link 1: entry 1: the entry or its link was changed.",
     );
     await change(action);
@@ -120,7 +120,7 @@ describe("key rotate", () => {
     await test.restart({ WAYGATE_SECRET_KEY: NEW, WAYGATE_SECRET_KEY_SECOND: OLD });
     await createClient({ baseUrl: test.url, token }).me();
     const rotated = { ...env, WAYGATE_SECRET_KEY: NEW, WAYGATE_SECRET_KEY_SECOND: OLD };
-    expect(await print(rotateKeyByCommand(rotated))).toMatch(/^instance\.webhook_secret: 1$/m);
+    expect(await print(runRotateKeyCommand(rotated))).toMatch(/^instance\.webhook_secret: 1$/m);
     await test.restart({ WAYGATE_SECRET_KEY: NEW });
     const client = createClient({ baseUrl: test.url, apiKey: instance.api_key });
     await waitUntil(async () => (await client.getInstanceStatus({ id: instance.id })).data.connected);
@@ -128,7 +128,7 @@ describe("key rotate", () => {
       code: "INVALID_TOKEN",
     });
     const only = { ...env, WAYGATE_SECRET_KEY: NEW };
-    expect(await print(verifyAuditByCommand(only, undefined))).toContain("is whole");
-    await expect(rotateKeyByCommand(env)).rejects.toThrow("not the one that the secrets");
+    expect(await print(runVerifyAuditCommand(only, undefined))).toContain("is whole");
+    await expect(runRotateKeyCommand(env)).rejects.toThrow("not the one that the secrets");
   });
 });

@@ -1,8 +1,8 @@
 import {
+  generatePassword,
   insertAccount,
-  makePassword,
   type NewAccount,
-  requireSignIn,
+  validateSignInDetails,
 } from "../features/accounts/create-account.ts";
 import { hashPassword } from "../features/accounts/passwords.ts";
 import { findUsersToRecover, replacePassword } from "../features/accounts/recover-user.ts";
@@ -11,26 +11,26 @@ import { verifyAudit } from "../features/audit/verify-audit.ts";
 import { rotateSecrets } from "../features/secrets/rotate-secrets.ts";
 import type { Env } from "../platform/config.ts";
 import type { Db } from "../platform/db.ts";
-import { BY_COMMAND, withStore } from "./command-store.ts";
-import { startProgress } from "./progress.ts";
-import { refuseSetting, StartError } from "./start-error.ts";
+import { COMMAND_ACTOR, withCommandContext } from "./command-store.ts";
+import { startProgressPrinter } from "./progress.ts";
+import { StartError, throwSettingError } from "./start-error.ts";
 
-export interface NewAccountOptions {
+export interface CreateAccountCommandOptions {
   name: string;
   email: string;
   type: string;
 }
 
 /** Makes an account and prints the password of its first user, once. */
-export async function createAccountByCommand(
+export async function runCreateAccountCommand(
   env: Env,
-  { name, email, type }: NewAccountOptions,
+  { name, email, type }: CreateAccountCommandOptions,
 ): Promise<void> {
   const account_type = (["owner", "reseller", "client"] as const).find((known) => known === type);
   if (!account_type) throw new StartError("--type must be owner, reseller or client.");
-  const given = { name, email, account_type, password: makePassword() };
-  const account_id = await withStore(env, ({ database: { db } }) =>
-    writeAccount(db, given).catch(refuseSetting),
+  const given = { name, email, account_type, password: generatePassword() };
+  const account_id = await withCommandContext(env, ({ database: { db } }) =>
+    writeAccount(db, given).catch(throwSettingError),
   );
   console.log(
     `Account ${account_id} (${account_type}) is made.\nE-mail: ${email}\nPassword: ${given.password}`,
@@ -39,7 +39,7 @@ export async function createAccountByCommand(
 }
 
 /** Gives a user a new password and prints it, once. */
-export async function recoverUserByCommand(
+export async function runRecoverUserCommand(
   env: Env,
   email: string,
   { accountId }: { accountId?: string },
@@ -47,8 +47,8 @@ export async function recoverUserByCommand(
   const account_id = accountId === undefined ? undefined : Number(accountId);
   if (account_id !== undefined && !Number.isSafeInteger(account_id))
     throw new StartError("--account-id must be a number.");
-  const password = makePassword();
-  const user = await withStore(env, ({ database: { db } }) =>
+  const password = generatePassword();
+  const user = await withCommandContext(env, ({ database: { db } }) =>
     recoverUser(db, { email, account_id, password }),
   );
   console.log(`Account: ${user.account_id}\nE-mail: ${user.email}\nPassword: ${password}`);
@@ -68,32 +68,32 @@ async function recoverUser(
   const password_hash = await hashPassword(password);
   const { user } = await db
     .transaction()
-    .execute((trx) => replacePassword(trx, { id: found.id, password_hash, by: BY_COMMAND }));
+    .execute((trx) => replacePassword(trx, { id: found.id, password_hash, by: COMMAND_ACTOR }));
   return user;
 }
 
 async function writeAccount(db: Db, given: NewAccount): Promise<number> {
-  requireSignIn(given);
+  validateSignInDetails(given);
   const password_hash = await hashPassword(given.password);
   return db.transaction().execute(async (trx) => {
     const { account_id } = await insertAccount(trx, given, password_hash);
     const target = { type: "account", id: account_id };
-    await recordAudit(trx, { by: BY_COMMAND, action: "account.create", target, account_id });
+    await recordAudit(trx, { by: COMMAND_ACTOR, action: "account.create", target, account_id });
     return account_id;
   });
 }
 
 /** Seals every secret anew with WAYGATE_SECRET_KEY; the gateway may run meanwhile. */
-export async function rotateKeyByCommand(env: Env): Promise<void> {
-  const { resealed, key_id } = await withStore(env, async ({ database: { db }, box }) => {
-    const progress = startProgress();
+export async function runRotateKeyCommand(env: Env): Promise<void> {
+  const { resealed, key_id } = await withCommandContext(env, async ({ database: { db }, box }) => {
+    const progress = startProgressPrinter();
     const tell = (column: string, rows: number) => progress.add(rows, `secrets looked at, in ${column}`);
     const rotation = await rotateSecrets(db, box, tell).catch((error: unknown) => {
       throw new StartError(error instanceof Error ? error.message : String(error), { cause: error });
     });
     await db.transaction().execute((trx) =>
       recordAudit(trx, {
-        ...{ by: BY_COMMAND, action: "secret_key.rotate", target: { type: "secret_key", id: box.key_id } },
+        ...{ by: COMMAND_ACTOR, action: "secret_key.rotate", target: { type: "secret_key", id: box.key_id } },
         account_id: null,
       }),
     );
@@ -105,12 +105,14 @@ export async function rotateKeyByCommand(env: Env): Promise<void> {
 }
 
 /** Says whether the audit log is as it was written. Throws StartError with the first broken entry. */
-export async function verifyAuditByCommand(env: Env, head: string | undefined): Promise<void> {
+export async function runVerifyAuditCommand(env: Env, head: string | undefined): Promise<void> {
   if (head !== undefined && !/^[\da-f]{64}$/i.test(head))
     throw new StartError("--head must be the 64 hexadecimal digits that an earlier run has printed.");
-  const progress = startProgress();
+  const progress = startProgressPrinter();
   const tell = (links: number) => progress.reach(links, "entries hold so far");
-  const verdict = await withStore(env, ({ database: { db }, box }) => verifyAudit(db, box, { head, tell }));
+  const verdict = await withCommandContext(env, ({ database: { db }, box }) =>
+    verifyAudit(db, box, { head, tell }),
+  );
   const { links, pending, broken } = verdict;
   if (broken && broken.position === null && broken.audit_id === 0) {
     throw new StartError(

@@ -2,30 +2,30 @@ import { realpath } from "node:fs/promises";
 import { resolve } from "node:path";
 import { hasOtherAccounts } from "../features/accounts/other-accounts.ts";
 import {
-  examineBackups,
-  examineDatabase,
-  examineDisk,
-  examineKeyScopes,
-  examineMediaStore,
-  examineNetwork,
-  examinePort,
-  examineSecretKey,
-  examineSecrets,
-  type Finding,
+  checkBackups,
+  checkDatabase,
+  checkDisk,
+  checkKeyScopes,
+  checkMediaStore,
+  checkNetwork,
+  checkPort,
+  checkSecretKey,
+  checkSecrets,
+  type DoctorFinding,
 } from "../features/health/examine.ts";
-import { examineClientVersion } from "../features/health/examine-client-version.ts";
-import { examineSessions } from "../features/health/failed-instances.ts";
-import { examinePolicy } from "../features/health/outgoing-calls.ts";
-import { loadLibrary } from "../network/whatsapp/load-library.ts";
+import { checkClientVersion } from "../features/health/examine-client-version.ts";
+import { checkSessions } from "../features/health/failed-instances.ts";
+import { checkOutgoingPolicy } from "../features/health/outgoing-calls.ts";
+import { loadBaileys } from "../network/whatsapp/load-library.ts";
 import { type Config, ConfigError, type Env, readConfig } from "../platform/config.ts";
-import { findKey, openDataDir } from "../platform/data-dir.ts";
+import { findGeneratedKey, openDataDir } from "../platform/data-dir.ts";
 import type { Db } from "../platform/db.ts";
 import { findPostgresHome, isPresent } from "../platform/postgres-home.ts";
 import { createSafeFetch } from "../platform/safe-fetch.ts";
 import { createSecretBox } from "../platform/secret-box.ts";
 import { openCommandDatabase } from "./command-store.ts";
-import { refuseDatabase } from "./start-error.ts";
-import { UndoList } from "./undo-list.ts";
+import { throwDatabaseStartError } from "./start-error.ts";
+import { CleanupStack } from "./undo-list.ts";
 
 /** Prints what it finds, one line per check; answers whether nothing is broken. */
 export async function doctor(env: Env): Promise<boolean> {
@@ -36,7 +36,7 @@ export async function doctor(env: Env): Promise<boolean> {
   return findings.every(({ grade }) => grade !== "fail");
 }
 
-async function examine(env: Env): Promise<Finding[]> {
+async function examine(env: Env): Promise<DoctorFinding[]> {
   let config: Config;
   try {
     config = readConfig(env);
@@ -49,19 +49,19 @@ async function examine(env: Env): Promise<Finding[]> {
   const { found, hasOthers } = await examineStore(config, dataDir);
   return [
     { what: "settings", grade: "ok", words: "all can be read" },
-    await examineDisk(dataDir),
+    await checkDisk(dataDir),
     ...found,
-    examineSecrets(config),
-    ...((await isPresent(dataDir)) || config.media ? [await examineMediaStore(config, dataDir)] : []),
-    examinePolicy(config, hasOthers),
+    checkSecrets(config),
+    ...((await isPresent(dataDir)) || config.media ? [await checkMediaStore(config, dataDir)] : []),
+    checkOutgoingPolicy(config, hasOthers),
     await examineLibrary(),
-    await examineNetwork(config),
-    await examinePort(config, await isHeld(config.dataDir)),
+    await checkNetwork(config),
+    await checkPort(config, await isHeld(config.dataDir)),
   ];
 }
 
 interface StoreFindings {
-  found: Finding[];
+  found: DoctorFinding[];
   /** Whether there is a second account; undefined where the database does not say. */
   hasOthers?: boolean;
 }
@@ -73,17 +73,19 @@ async function examineStore(config: Config, dataDir: string): Promise<StoreFindi
       found: [{ what: "database", grade: "ok", words: "its own PostgreSQL is made at the first start" }],
     };
   }
-  const undo = new UndoList();
+  const undo = new CleanupStack();
   try {
     const { database, words } = await openCommandDatabase(config, undo);
-    const found = await examineDatabase(database.db, words).catch((error) => refuseDatabase(error, words));
+    const found = await checkDatabase(database.db, words).catch((error) =>
+      throwDatabaseStartError(error, words),
+    );
     const isReady = found.every(({ grade, what }) => what !== "migrations" || grade === "ok");
     if (!isReady) return { found };
     found.push(...(await examineKeys(config, dataDir, database.db)));
-    found.push(...(await examineBackups(database.db, config)));
-    found.push(await examineSessions(database.db));
+    found.push(...(await checkBackups(database.db, config)));
+    found.push(await checkSessions(database.db));
     found.push(await examineVersion(config, database.db));
-    found.push(await examineKeyScopes(database.db));
+    found.push(await checkKeyScopes(database.db));
     return { found, hasOthers: await hasOtherAccounts(database.db) };
   } catch (error) {
     const words = (error instanceof Error ? error.message : String(error)).replace(/\.$/, "");
@@ -93,25 +95,25 @@ async function examineStore(config: Config, dataDir: string): Promise<StoreFindi
   }
 }
 
-async function examineVersion(config: Config, db: Db): Promise<Finding> {
+async function examineVersion(config: Config, db: Db): Promise<DoctorFinding> {
   const outgoing = createSafeFetch(config);
-  return examineClientVersion(db, config, outgoing).finally(() => outgoing.close());
+  return checkClientVersion(db, config, outgoing).finally(() => outgoing.close());
 }
 
-async function examineKeys(config: Config, dataDir: string, db: Db): Promise<Finding[]> {
-  const key = config.secretKey?.reveal() ?? (await findKey(dataDir, "secret-key"));
+async function examineKeys(config: Config, dataDir: string, db: Db): Promise<DoctorFinding[]> {
+  const key = config.secretKey?.reveal() ?? (await findGeneratedKey(dataDir, "secret-key"));
   if (key === undefined) {
     const mend = "Put it back from a copy, or set WAYGATE_SECRET_KEY.";
     return [{ what: "secret key", grade: "fail", words: `${dataDir}/secret-key is not there`, mend }];
   }
-  return [await examineSecretKey(db, createSecretBox(key, config.secretKeySecond?.reveal()))];
+  return [await checkSecretKey(db, createSecretBox(key, config.secretKeySecond?.reveal()))];
 }
 
 /** Whether this Node can load what WhatsApp sessions are made with. */
-async function examineLibrary(): Promise<Finding> {
+async function examineLibrary(): Promise<DoctorFinding> {
   const what = "WhatsApp library";
   try {
-    await loadLibrary({ url: undefined, rootKey: undefined, onFailure: () => {} });
+    await loadBaileys({ url: undefined, rootKey: undefined, onFailure: () => {} });
     return { what, grade: "ok", words: `it loads on Node ${process.version}` };
   } catch (error) {
     const words = `it cannot be loaded on Node ${process.version} (${error instanceof Error ? error.message : error})`;

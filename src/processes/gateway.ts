@@ -1,19 +1,19 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { createEngine, type Engine } from "../engine/engine.ts";
 import { createSoleAccountCheck, hasOtherAccounts } from "../features/accounts/other-accounts.ts";
-import { followMessages } from "../features/campaigns/follow-messages.ts";
+import { updateRecipientStatus } from "../features/campaigns/follow-messages.ts";
 import { versionPolicyOf } from "../features/client-version/client-version.ts";
-import { ClientVersionKeeper } from "../features/client-version/keep-client-version.ts";
-import { createSuppression } from "../features/consent/consent.ts";
+import { ClientVersionUpdater } from "../features/client-version/keep-client-version.ts";
+import { createSuppressionList } from "../features/consent/consent.ts";
 import { createConversations } from "../features/contacts/contacts.ts";
-import { describeOutgoing } from "../features/health/outgoing-calls.ts";
+import { describeOutgoingPolicy } from "../features/health/outgoing-calls.ts";
 import { resumeOutdated } from "../features/instances/resume-outdated.ts";
-import { createIntegrations } from "../features/integrations/integration-parts.ts";
+import { createNodeIntegrations } from "../features/integrations/integration-parts.ts";
 import { openMedia } from "../features/media/media-parts.ts";
 import { openFile } from "../features/media/open-file.ts";
 import { createOutcomeRecorder } from "../features/messages/record-outcome.ts";
 import type { ClientVersions } from "../network/client-version.ts";
-import type { Driver } from "../network/driver.ts";
+import type { NetworkDriver } from "../network/driver.ts";
 import { createSandboxDriver } from "../network/sandbox/driver.ts";
 import { createWhatsAppDriver } from "../network/whatsapp/driver.ts";
 import type { Config } from "../platform/config.ts";
@@ -23,14 +23,14 @@ import type { Readiness } from "../platform/http-server.ts";
 import type { Log } from "../platform/log.ts";
 import { createSafeFetch, type SafeFetch } from "../platform/safe-fetch.ts";
 import type { SecretBox } from "../platform/secret-box.ts";
-import { version as readVersion } from "../platform/version.ts";
+import { packageVersion as readVersion } from "../platform/version.ts";
 import { type Api, createApi } from "./api.ts";
 import { openBackups } from "./backup-parts.ts";
-import { createOtherNodes } from "./other-nodes.ts";
-import { addSessions } from "./sessions.ts";
-import { refuseListening, refuseStart } from "./start-error.ts";
-import { makeOwner, type OwnerReport, openStore, prepareStore } from "./store.ts";
-import { UndoList } from "./undo-list.ts";
+import { createClusterNodes } from "./other-nodes.ts";
+import { addSessionHost } from "./sessions.ts";
+import { rethrowAsStartError, throwListenError } from "./start-error.ts";
+import { ensureFirstOwner, type OwnerReport, openDatabases, prepareDatabases } from "./store.ts";
+import { CleanupStack } from "./undo-list.ts";
 import { addWorker } from "./worker.ts";
 
 /** How much of the grace requests under way get before the engine stops; a sync send needs the engine to end. */
@@ -55,7 +55,7 @@ export interface Gateway extends OwnerReport {
 
 /** Wires everything and starts it; undoes what it has started when something fails. */
 export async function startGateway(config: Config, { log }: { log: Log }): Promise<Gateway> {
-  const undo = new UndoList();
+  const undo = new CleanupStack();
   try {
     return await start(config, log, undo);
   } catch (error) {
@@ -64,11 +64,11 @@ export async function startGateway(config: Config, { log }: { log: Log }): Promi
   }
 }
 
-async function start(config: Config, log: Log, undo: UndoList): Promise<Gateway> {
-  const dataDir = await openDataDir(config.dataDir).catch(refuseStart);
+async function start(config: Config, log: Log, undo: CleanupStack): Promise<Gateway> {
+  const dataDir = await openDataDir(config.dataDir).catch(rethrowAsStartError);
   undo.add(() => dataDir.release());
-  const store = await openStore(config, dataDir.path, log, undo);
-  const { secretKey, box } = await prepareStore(config, dataDir.path, store);
+  const store = await openDatabases(config, dataDir.path, log, undo);
+  const { secretKey, box } = await prepareDatabases(config, dataDir.path, store);
   const readiness = { ready: false };
   const { engine, url } = await startServing({
     config,
@@ -81,13 +81,13 @@ async function start(config: Config, log: Log, undo: UndoList): Promise<Gateway>
     readiness,
   });
   // After all that can fail: its password is shown once.
-  const owner = await makeOwner(config, store);
+  const owner = await ensureFirstOwner(config, store);
   readiness.ready = true;
   log.info({ url }, "ready");
   return {
     url,
     database: store.words,
-    outgoingCalls: describeOutgoing(config, await hasOtherAccounts(store.database.db)),
+    outgoingCalls: describeOutgoingPolicy(config, await hasOtherAccounts(store.database.db)),
     engine,
     ...owner,
     async stop({ drainMs = 0, graceMs } = {}) {
@@ -98,10 +98,10 @@ async function start(config: Config, log: Log, undo: UndoList): Promise<Gateway>
   };
 }
 
-interface Foundation {
+interface GatewayBase {
   config: Config;
   log: Log;
-  undo: UndoList;
+  undo: CleanupStack;
   dataDir: DataDir;
   database: Database;
   sandbox: Database;
@@ -111,7 +111,7 @@ interface Foundation {
 }
 
 /** Puts engine, sessions, worker and HTTP together; requests are taken only once the engine runs. */
-async function startServing(on: Foundation): Promise<{ engine: Engine; url: string }> {
+async function startServing(on: GatewayBase): Promise<{ engine: Engine; url: string }> {
   const { config, log, undo, dataDir, database, box } = on;
   const { db } = database;
   const listeners = [database.url, config.databaseUrl ?? database.url].map(listenerOf);
@@ -119,8 +119,8 @@ async function startServing(on: Foundation): Promise<{ engine: Engine; url: stri
   const outgoing = createSafeFetch({ ...config, log, allowsLoopback, ownListeners: () => listeners });
   undo.add(() => outgoing.close());
   const engine = engineOf(on);
-  const outcomes = createOutcomeRecorder(db, engine, followMessages);
-  const media = await openMedia({ ...on, db }).catch(refuseStart);
+  const outcomes = createOutcomeRecorder(db, engine, updateRecipientStatus);
+  const media = await openMedia({ ...on, db }).catch(rethrowAsStartError);
   undo.add(() => media.close());
   const shared = {
     config,
@@ -130,18 +130,18 @@ async function startServing(on: Foundation): Promise<{ engine: Engine; url: stri
     outgoing,
     conversations: createConversations(db),
     outcomes,
-    suppression: await createSuppression(db, box),
+    suppression: await createSuppressionList(db, box),
     media,
     backups: await openBackupsOf(on),
     clientVersion: await openClientVersion(on, engine, outgoing),
     version: readVersion(),
     log,
   };
-  const sessions = addSessions({ ...shared, sandbox: on.sandbox, drivers: createDrivers(on, shared) });
-  const nodes = createOtherNodes({ ...shared, sessions, store: media.store });
+  const sessions = addSessionHost({ ...shared, sandbox: on.sandbox, drivers: createDrivers(on, shared) });
+  const nodes = createClusterNodes({ ...shared, sessions, store: media.store });
   undo.add(() => nodes.close());
   const files = { db, engine, store: media.store, readFromNode: nodes.readFile, log };
-  const integrations = createIntegrations({
+  const integrations = createNodeIntegrations({
     ...{ ...shared, numbers: sessions.numbers, reachSession: nodes.reachSession },
     openFile: (id) => openFile(files, { media: id }, AbortSignal.timeout(FILE_MS)),
   });
@@ -156,7 +156,7 @@ async function startServing(on: Foundation): Promise<{ engine: Engine; url: stri
   return { engine, url };
 }
 
-function engineOf({ config, log, dataDir, database, sandbox }: Foundation): Engine {
+function engineOf({ config, log, dataDir, database, sandbox }: GatewayBase): Engine {
   // The way of the sandbox network leads to the same database.
   const suspect = () => {
     const cuts = [database, sandbox].map((one) => one.suspect());
@@ -173,12 +173,12 @@ function engineOf({ config, log, dataDir, database, sandbox }: Foundation): Engi
 }
 
 async function openClientVersion(
-  { config, database: { db }, log, undo }: Foundation,
+  { config, database: { db }, log, undo }: GatewayBase,
   engine: Engine,
   outgoing: SafeFetch,
-): Promise<ClientVersionKeeper> {
+): Promise<ClientVersionUpdater> {
   const policy = versionPolicyOf(config);
-  const keeper = new ClientVersionKeeper({
+  const keeper = new ClientVersionUpdater({
     ...{ db, engine, outgoing, policy, log },
     resumeOutdated: () => resumeOutdated(db, engine),
   });
@@ -187,19 +187,19 @@ async function openClientVersion(
   return keeper;
 }
 
-function openBackupsOf({ config, log, dataDir, database: { db, url } }: Foundation) {
+function openBackupsOf({ config, log, dataDir, database: { db, url } }: GatewayBase) {
   const { path, node_id: node } = dataDir;
   return openBackups({ config, dataDir: path, db, url, node, log });
 }
 
 function listen(api: Api, { host, port }: Config) {
-  return api.listen(host, port).catch((error: unknown) => refuseListening(error, host, port));
+  return api.listen(host, port).catch((error: unknown) => throwListenError(error, host, port));
 }
 
 function createDrivers(
-  { config, sandbox, log }: Foundation,
+  { config, sandbox, log }: GatewayBase,
   { clientVersion: versions, outgoing }: { clientVersion: ClientVersions; outgoing: SafeFetch },
-): Driver[] {
+): NetworkDriver[] {
   const timing = { openPerSecond: config.loginsPerSecond };
   const pictureBase = `${config.baseUrl}/sandbox/pictures/`;
   return [

@@ -14,8 +14,8 @@ import {
 import { blackPng } from "../../test/sample-files.ts";
 import { type Client, createClient, type WaygateError } from "../client.ts";
 import { freePortsFor } from "../platform/free-port.ts";
-import { NODE_HEADERS } from "../platform/node-calls.ts";
-import { contentOf, newNonce, proofOf, signMessage } from "../platform/node-message.ts";
+import { NODE_RPC_HEADERS } from "../platform/node-calls.ts";
+import { newNonce, senderProofText, signedContentText, signMessage } from "../platform/node-message.ts";
 
 const SECRET = randomBytes(32).toString("base64");
 
@@ -134,9 +134,9 @@ async function startDying(url: string): Promise<{ url: string; close(): Promise<
     const identity = { target: url, nonce: newNonce() };
     const headers = {
       "content-type": "text/plain",
-      [NODE_HEADERS.nonce]: identity.nonce,
-      [NODE_HEADERS.proof]: signMessage(SECRET, proofOf(identity)),
-      [NODE_HEADERS.signature]: signMessage(SECRET, contentOf(identity, body)),
+      [NODE_RPC_HEADERS.nonce]: identity.nonce,
+      [NODE_RPC_HEADERS.proof]: signMessage(SECRET, senderProofText(identity)),
+      [NODE_RPC_HEADERS.signature]: signMessage(SECRET, signedContentText(identity, body)),
     };
     expect((await fetch(`${url}${request.url}`, { method: "POST", body, headers })).status).toBe(200);
     response.destroy();

@@ -3,22 +3,26 @@ import { basename, join } from "node:path";
 import type { Readable } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Engine } from "../engine/engine.ts";
-import type { SessionCalls } from "../network/driver.ts";
+import type { SessionOperations } from "../network/driver.ts";
 import {
-  answerRemoteCall,
   createRemoteSession,
-  isForPairing,
-  type RemoteAnswer,
-  type RemoteCall,
+  isPairingOperation,
+  type RemoteOperation,
+  type RemoteOperationResult,
+  runRemoteOperation,
 } from "../network/remote-sessions.ts";
 import type { Config } from "../platform/config.ts";
 import type { Db } from "../platform/db.ts";
 import type { ByteRange, MediaStore } from "../platform/media-store.ts";
-import { createNodeCalls, type NodeCall, type NodeCalls } from "../platform/node-calls.ts";
-import { NOT_HERE, type NodeCallHandlers, type NodeCallsRouteOptions } from "../platform/node-calls-route.ts";
+import { createNodeRpcClient, type NodeRpcClient, type NodeRpcRequest } from "../platform/node-calls.ts";
+import {
+  NOT_OWNED_HERE,
+  type NodeRpcHandlers,
+  type NodeRpcRouteOptions,
+} from "../platform/node-calls-route.ts";
 import type { SessionHost } from "./sessions.ts";
 
-export interface OtherNodesOptions {
+export interface ClusterNodesOptions {
   config: Pick<Config, "clusterSecret" | "nodeUrl" | "ackTimeoutMs">;
   db: Db;
   engine: Pick<Engine, "node">;
@@ -28,17 +32,17 @@ export interface OtherNodesOptions {
 }
 
 /** What this node has of the others: their sessions, for calls that leave no row, and the files in their folders. */
-export interface OtherNodes {
+export interface ClusterNodes {
   /** The live session of an instance wherever it is; waits a moment for one that is just coming up. */
-  reachSession(instanceId: number): Promise<SessionCalls | undefined>;
+  reachSession(instanceId: number): Promise<SessionOperations | undefined>;
   /** The session of an instance that is being paired, wherever it is. */
-  reachPairing(instanceId: number): Promise<SessionCalls | undefined>;
+  reachPairing(instanceId: number): Promise<SessionOperations | undefined>;
   /** Undefined when that node cannot be asked or does not have it. */
   readFile(node: string, name: string, range: ByteRange | undefined): Promise<Readable | undefined>;
   /** A file in the backup directory of a node; undefined as with `readFile`. */
   readBackup(node: string, file: string): Promise<Readable | undefined>;
   /** What they may ask of this one; undefined without a cluster's secret or an address. */
-  readonly route: NodeCallsRouteOptions | undefined;
+  readonly route: NodeRpcRouteOptions | undefined;
   close(): Promise<void>;
 }
 
@@ -47,7 +51,7 @@ const REACH_AGAIN_MS = 100;
 /** The picture of a group or profile is the largest that goes along. */
 const BODY_BYTES = 32 * 1024 * 1024;
 
-export function createOtherNodes(options: OtherNodesOptions): OtherNodes {
+export function createClusterNodes(options: ClusterNodesOptions): ClusterNodes {
   const { config, db, engine, sessions } = options;
   const secret = config.clusterSecret?.reveal();
   if (secret === undefined) {
@@ -60,15 +64,18 @@ export function createOtherNodes(options: OtherNodesOptions): OtherNodes {
       close: async () => {},
     };
   }
-  const calls = createNodeCalls({ secret });
+  const calls = createNodeRpcClient({ secret });
   const timeoutMs = config.ackTimeoutMs;
-  async function read(node: string, call: Pick<NodeCall, "name" | "input">): Promise<Readable | undefined> {
+  async function read(
+    node: string,
+    call: Pick<NodeRpcRequest, "name" | "input">,
+  ): Promise<Readable | undefined> {
     const url = await findNode(db, node);
     if (!url) return undefined;
     const answer = await calls.call({ url, ...call, timeoutMs });
     return answer.outcome === "stream" ? answer.body : undefined;
   }
-  const hereOrThere = async (id: number, here: SessionCalls | undefined) => {
+  const hereOrThere = async (id: number, here: SessionOperations | undefined) => {
     const find = () => findOwner(db, engine.node.id, id);
     if (here || !(await find())) return here;
     return createRemoteSession(id, (call) => askOwner(calls, find, call, timeoutMs));
@@ -90,8 +97,8 @@ export function createOtherNodes(options: OtherNodesOptions): OtherNodes {
 async function untilReached(
   db: Db,
   instanceId: number,
-  reach: () => Promise<SessionCalls | undefined>,
-): Promise<SessionCalls | undefined> {
+  reach: () => Promise<SessionOperations | undefined>,
+): Promise<SessionOperations | undefined> {
   const giveUpAt = performance.now() + REACH_WITHIN_MS;
   for (;;) {
     const session = await reach();
@@ -112,11 +119,11 @@ async function isConnected(db: Db, instanceId: number): Promise<boolean> {
 
 /** Once more where nothing was done, since the session may just have moved. */
 async function askOwner(
-  calls: NodeCalls,
+  calls: NodeRpcClient,
   find: () => Promise<string | undefined>,
-  input: RemoteCall,
+  input: RemoteOperation,
   timeoutMs: number,
-): Promise<RemoteAnswer> {
+): Promise<RemoteOperationResult> {
   const giveUpAt = performance.now() + timeoutMs;
   let reason = "No node has the session.";
   for (let tries = 0; tries < 2; tries++) {
@@ -157,17 +164,17 @@ async function findNode(db: Db, id: string): Promise<string | undefined> {
 }
 
 /** What the others may ask of this node; another one is told when the thing is not here, and nothing is done. */
-function answersOf({ sessions, store, backups }: OtherNodesOptions): NodeCallHandlers {
+function answersOf({ sessions, store, backups }: ClusterNodesOptions): NodeRpcHandlers {
   return {
-    session: async ({ instance, call, args }: RemoteCall) => {
-      const session = isForPairing(call)
+    session: async ({ instance, call, args }: RemoteOperation) => {
+      const session = isPairingOperation(call)
         ? sessions.openedSession(instance)
         : sessions.connectedSession(instance);
-      return session ? answerRemoteCall(session, { call, args }) : NOT_HERE;
+      return session ? runRemoteOperation(session, { call, args }) : NOT_OWNED_HERE;
     },
     file: async ({ name, range }: { name: string; range?: ByteRange }) =>
-      (await store.open(name, range)) ?? NOT_HERE,
-    backup: async ({ file }: { file: string }) => (await openIn(backups.directory, file)) ?? NOT_HERE,
+      (await store.open(name, range)) ?? NOT_OWNED_HERE,
+    backup: async ({ file }: { file: string }) => (await openIn(backups.directory, file)) ?? NOT_OWNED_HERE,
   };
 }
 

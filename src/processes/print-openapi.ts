@@ -1,11 +1,11 @@
 import { writeFile } from "node:fs/promises";
 import { contract } from "../contract.ts";
-import { openApiDocument } from "../platform/openapi.ts";
+import { createOpenApiDocument } from "../platform/openapi.ts";
 import { StartError } from "./start-error.ts";
 
 /** Prints the description of the HTTP API, or writes it to a file. Throws StartError. */
 export async function printOpenApi(output: string | undefined): Promise<void> {
-  const text = `${JSON.stringify(openApiDocument(contract), null, 2)}\n`;
+  const text = `${JSON.stringify(createOpenApiDocument(contract), null, 2)}\n`;
   if (output === undefined) {
     // Whoever reads it may have read enough: `waygate openapi | head`.
     process.stdout.once("error", () => {});

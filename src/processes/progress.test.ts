@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { startProgress } from "./progress.ts";
+import { startProgressPrinter } from "./progress.ts";
 
 beforeEach(() => vi.useFakeTimers({ toFake: ["performance"] }));
 afterEach(() => vi.useRealTimers());
 
 test("long work says every few seconds how far it is, and short work nothing", () => {
   const said: string[] = [];
-  const progress = startProgress((line) => said.push(line));
+  const progress = startProgressPrinter((line) => said.push(line));
   progress.add(500, "rows");
   vi.advanceTimersByTime(2_999);
   progress.add(500, "rows");

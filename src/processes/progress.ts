@@ -1,7 +1,7 @@
 const EVERY_MS = 3_000;
 
 /** How far a command is; what takes less than a few seconds says nothing. */
-export interface Progress {
+export interface ProgressPrinter {
   /** So many more are done of what the words name. */
   add(count: number, words: string): void;
   /** So many are done in all. */
@@ -9,7 +9,7 @@ export interface Progress {
 }
 
 /** Tells on standard error, which leaves standard output to the result. */
-export function startProgress(tell: (line: string) => void = console.error): Progress {
+export function startProgressPrinter(tell: (line: string) => void = console.error): ProgressPrinter {
   const done = new Map<string, number>();
   let nextAt = performance.now() + EVERY_MS;
   const reach = (count: number, words: string): void => {

@@ -1,4 +1,4 @@
-import { findOwnerProblems } from "../features/accounts/owner-settings.ts";
+import { findOwnerSettingProblems } from "../features/accounts/owner-settings.ts";
 import { type Env, readConfig } from "../platform/config.ts";
 import { armFaultPoint } from "../platform/fault-point.ts";
 import { createLog, type Log } from "../platform/log.ts";
@@ -15,7 +15,7 @@ const SAME_SIGNAL_MS = 200;
 
 /** Runs the gateway until it is told to stop. Throws StartError or ConfigError when it cannot start. */
 export async function serve(env: Env): Promise<void> {
-  const config = readConfig(env, findOwnerProblems);
+  const config = readConfig(env, findOwnerSettingProblems);
   armFaultPoint(config.faultPoint);
   const log = createLog(config.logLevel);
   endOnBugs(log);

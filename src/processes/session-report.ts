@@ -1,11 +1,11 @@
 import type { Engine } from "../engine/engine.ts";
-import { followMessages } from "../features/campaigns/follow-messages.ts";
+import { updateRecipientStatus } from "../features/campaigns/follow-messages.ts";
 import { recordChatUpdate } from "../features/chats/record-chat-update.ts";
-import type { Suppression } from "../features/consent/consent.ts";
+import type { SuppressionList } from "../features/consent/consent.ts";
 import type { Conversations } from "../features/contacts/contacts.ts";
-import { createInboundFollower } from "../features/crm/crm.ts";
+import { createLeadFollower } from "../features/crm/crm.ts";
 import { type EventDraft, recordEvents } from "../features/events/events.ts";
-import { createGroupLearner } from "../features/groups/learn-group.ts";
+import { createGroupFetcher } from "../features/groups/learn-group.ts";
 import { recordGroupChange } from "../features/groups/record-group-change.ts";
 import type { LiveSettings } from "../features/instances/live-settings.ts";
 import { recordAttention } from "../features/instances/record-attention.ts";
@@ -14,39 +14,39 @@ import { isConnectionEvent } from "../features/instances/session-status.ts";
 import { createAutoReader } from "../features/messages/auto-read.ts";
 import { type MessageChange, recordMessageChange } from "../features/messages/record-change.ts";
 import { createInboundRecorder } from "../features/messages/record-inbound.ts";
-import { createReceiptRecorder, type Receipt } from "../features/messages/record-status.ts";
-import { queueRefusal, type ReceivedCall } from "../features/messages/refuse-call.ts";
-import { keepOnInstance } from "../features/profile/profile.ts";
+import { createReceiptRecorder, type MessageReceipt } from "../features/messages/record-status.ts";
+import { type IncomingPhoneCall, queuePhoneCallRejection } from "../features/messages/refuse-call.ts";
+import { saveProfileOnInstance } from "../features/profile/profile.ts";
 import type { NetworkEvent, NetworkMessage, Session } from "../network/driver.ts";
 import { isGroupJid } from "../network/ids.ts";
 import { cleanText } from "../platform/clean-text.ts";
 import type { Db } from "../platform/db.ts";
 import type { Log } from "../platform/log.ts";
 
-export interface ReportParts {
+export interface SessionEventRecorderOptions {
   db: Db;
   engine: Engine;
   conversations: Conversations;
   recorder: ConnectionRecorder;
   live: LiveSettings;
   connectedSession: (instanceId: number) => Session | undefined;
-  suppression: Suppression;
+  suppression: SuppressionList;
   log: Log;
 }
 
 /** The instance that a session belongs to. */
-export interface SessionOwner {
+export interface SessionInstance {
   id: number;
   account_id: number;
 }
 
-export type SessionReport = (instance: SessionOwner, event: NetworkEvent) => Promise<void>;
+export type RecordSessionEvent = (instance: SessionInstance, event: NetworkEvent) => Promise<void>;
 
 /** Stores what sessions tell, each kind by its feature; resolves once it is stored. */
-export function createSessionReport(parts: ReportParts): SessionReport {
+export function createSessionEventRecorder(parts: SessionEventRecorderOptions): RecordSessionEvent {
   const { db, conversations, recorder, live } = parts;
   const told = createToldRecorder(parts);
-  const learnGroup = createGroupLearner(parts);
+  const learnGroup = createGroupFetcher(parts);
   const take = createMessageTaker(parts, told.receipt, learnGroup);
 
   return async (instance, event) => {
@@ -70,7 +70,7 @@ export function createSessionReport(parts: ReportParts): SessionReport {
       case "contact_updated":
         return conversations.learn(instance, event.contact);
       case "profile_updated":
-        return keepOnInstance(db, instance.id, { profile_name: cleanText(event.name) });
+        return saveProfileOnInstance(db, instance.id, { profile_name: cleanText(event.name) });
       case "chat_updated":
         return void (await recordChatUpdate(parts, instance, event));
     }
@@ -78,15 +78,15 @@ export function createSessionReport(parts: ReportParts): SessionReport {
 }
 
 function createMessageTaker(
-  parts: ReportParts,
-  receipt: (receipt: Receipt) => Promise<void>,
-  learnGroup: ReturnType<typeof createGroupLearner>,
+  parts: SessionEventRecorderOptions,
+  receipt: (receipt: MessageReceipt) => Promise<void>,
+  learnGroup: ReturnType<typeof createGroupFetcher>,
 ) {
   const { db, engine, conversations, live } = parts;
-  const inbound = createInboundRecorder(db, engine, conversations, createInboundFollower(parts.suppression));
+  const inbound = createInboundRecorder(db, engine, conversations, createLeadFollower(parts.suppression));
   const markRead = createAutoReader({ ...parts, record: receipt });
 
-  return async (instance: SessionOwner, message: NetworkMessage): Promise<void> => {
+  return async (instance: SessionInstance, message: NetworkMessage): Promise<void> => {
     const { ignore_groups, read_messages } = await live.of(instance.id);
     if (ignore_groups && message.chat_type === "group") return;
     await inbound.record(instance, message);
@@ -96,10 +96,10 @@ function createMessageTaker(
 }
 
 /** What is told of messages that are in the log, in the chat under whatever address it is told of. */
-function createToldRecorder({ db, engine, conversations, live }: ReportParts) {
-  const receipts = createReceiptRecorder(db, engine, followMessages);
+function createToldRecorder({ db, engine, conversations, live }: SessionEventRecorderOptions) {
+  const receipts = createReceiptRecorder(db, engine, updateRecipientStatus);
   return {
-    async receipt({ participant: told, ...receipt }: Receipt): Promise<void> {
+    async receipt({ participant: told, ...receipt }: MessageReceipt): Promise<void> {
       const { instance_id, chat: address } = receipt;
       const participant = told && (await conversations.identify(instance_id, told));
       await conversations.underAddress(instance_id, address, (chat) =>
@@ -107,7 +107,7 @@ function createToldRecorder({ db, engine, conversations, live }: ReportParts) {
       );
     },
 
-    async change(instance: SessionOwner, told: MessageChange): Promise<void> {
+    async change(instance: SessionInstance, told: MessageChange): Promise<void> {
       const { id } = instance;
       await conversations.learnPair(instance, told.chat, told.by);
       const change = { ...told, by: await conversations.identify(id, told.by) };
@@ -121,18 +121,18 @@ function createToldRecorder({ db, engine, conversations, live }: ReportParts) {
 
 /** A call leaves nothing behind but its event, and its refusal where calls are refused. */
 async function recordCall(
-  { db, engine }: ReportParts,
+  { db, engine }: SessionEventRecorderOptions,
   instanceId: number,
-  call: ReceivedCall,
+  call: IncomingPhoneCall,
 ): Promise<void> {
   const lanes = await db.transaction().execute(async (trx) => {
-    const touched = await queueRefusal(trx, instanceId, call);
+    const touched = await queuePhoneCallRejection(trx, instanceId, call);
     return [...touched, ...(await recordEvents(trx, [toNotice(instanceId, call)]))];
   });
   engine.wake(lanes);
 }
 
-function toNotice(instance_id: number, { at, from, call_id, video }: ReceivedCall): EventDraft {
+function toNotice(instance_id: number, { at, from, call_id, video }: IncomingPhoneCall): EventDraft {
   const data = { call_id, from, video, at: at.toISOString() };
   return { event: "call.received", instance_id, chat: from.jid, data };
 }

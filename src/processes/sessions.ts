@@ -1,53 +1,61 @@
-import type { Engine, Job, JobEnd, Lane } from "../engine/engine.ts";
+import type { Engine, Job, JobResult, Lane } from "../engine/engine.ts";
 import { withdrawSend } from "../features/campaigns/recall.ts";
-import type { Suppression } from "../features/consent/consent.ts";
-import { type Conversations, createNumbers, type Numbers } from "../features/contacts/contacts.ts";
-import { CONTROL_GROUP } from "../features/instances/control-jobs.ts";
+import type { SuppressionList } from "../features/consent/consent.ts";
+import {
+  type Conversations,
+  createNumberResolver,
+  type NumberResolver,
+} from "../features/contacts/contacts.ts";
+import { CONTROL_JOB_GROUP } from "../features/instances/control-jobs.ts";
 import { createCredentialStore } from "../features/instances/credential-store.ts";
-import { createPresenceFollower, type PresenceFollower } from "../features/instances/follow-presence.ts";
+import { createPresenceUpdater, type PresenceUpdater } from "../features/instances/follow-presence.ts";
 import { createLiveSettings } from "../features/instances/live-settings.ts";
 import { resumeSession } from "../features/instances/open-session.ts";
-import { createPairingVault } from "../features/instances/pairing-vault.ts";
+import { createSealedPairingStore } from "../features/instances/pairing-vault.ts";
 import { createConnectionRecorder } from "../features/instances/record-connection.ts";
 import { runControlJob } from "../features/instances/run-control-job.ts";
-import { dismissIntegrations } from "../features/integrations/dismiss-integrations.ts";
-import { untilIntegrationsIdle } from "../features/integrations/until-idle.ts";
+import { unregisterIntegrations } from "../features/integrations/dismiss-integrations.ts";
+import { waitUntilIntegrationsIdle } from "../features/integrations/until-idle.ts";
 import { MEDIA_GROUPS } from "../features/media/media.ts";
-import type { MediaParts } from "../features/media/media-parts.ts";
-import { createMediaRunner } from "../features/media/run-media-job.ts";
-import { createMessageAcceptor } from "../features/messages/accept-message.ts";
+import type { NodeMedia } from "../features/media/media-parts.ts";
+import { createMediaJobRunner } from "../features/media/run-media-job.ts";
+import { createMessageInserter } from "../features/messages/accept-message.ts";
 import { ACTION_GROUPS } from "../features/messages/action-groups.ts";
 import { failStrandedSends, failStrandedSoon } from "../features/messages/fail-stranded.ts";
-import { findSent } from "../features/messages/find-sent.ts";
+import { findSentContent } from "../features/messages/find-sent.ts";
 import type { OutcomeRecorder } from "../features/messages/record-outcome.ts";
-import { createCallRefuser } from "../features/messages/refuse-call.ts";
+import { createPhoneCallRejecter } from "../features/messages/refuse-call.ts";
 import { createActionRunner } from "../features/messages/run-action.ts";
 import { createSendRunner } from "../features/messages/send-message.ts";
 import { createInstanceReader } from "../features/messages/sending-instance.ts";
-import type { Driver, NetworkEvent, Session } from "../network/driver.ts";
+import type { NetworkDriver, NetworkEvent, Session } from "../network/driver.ts";
 import { createSandboxControl } from "../network/sandbox/control.ts";
 import { MOST_UNCONFIRMED_TRIES } from "../network/sandbox/numbers.ts";
-import { createSessions, type SessionOptions, type Sessions } from "../network/sessions.ts";
+import { createSessionRegistry, type SessionOptions, type SessionRegistry } from "../network/sessions.ts";
 import type { Config } from "../platform/config.ts";
-import { type Database, type Db, isPassing } from "../platform/db.ts";
+import { type Database, type Db, isTransientDatabaseError } from "../platform/db.ts";
 import type { Log } from "../platform/log.ts";
 import type { SafeFetch } from "../platform/safe-fetch.ts";
 import type { SecretBox } from "../platform/secret-box.ts";
-import { withinTime } from "../platform/within-time.ts";
-import { createSessionReport, type SessionOwner, type SessionReport } from "./session-report.ts";
+import { withTimeout } from "../platform/within-time.ts";
+import {
+  createSessionEventRecorder,
+  type RecordSessionEvent,
+  type SessionInstance,
+} from "./session-report.ts";
 
-export interface SessionParts {
+export interface SessionHostOptions {
   config: Config;
   db: Db;
   engine: Engine;
   box: SecretBox;
   outgoing: SafeFetch;
   log: Log;
-  drivers: readonly Driver[];
+  drivers: readonly NetworkDriver[];
   conversations: Conversations;
   outcomes: OutcomeRecorder;
-  suppression: Suppression;
-  media: MediaParts;
+  suppression: SuppressionList;
+  media: NodeMedia;
   sandbox: Database;
 }
 
@@ -58,38 +66,43 @@ export interface SessionHost {
   /** The session of an instance that this node has open, connected or not. */
   openedSession(instanceId: number): Session | undefined;
   /** What the network knows of numbers. */
-  readonly numbers: Numbers;
+  readonly numbers: NumberResolver;
 }
 
 const MOST_UNCONFIRMED = { sandbox: MOST_UNCONFIRMED_TRIES };
 
 /** What a node with the role `sessions` does: it holds sockets, sends what waits and stores what arrives. */
-export function addSessions(parts: SessionParts): SessionHost {
+export function addSessionHost(parts: SessionHostOptions): SessionHost {
   const { config, db, engine } = parts;
   const recorder = createConnectionRecorder({ db, engine });
   const live = createLiveSettings(db, engine);
   const connectedSession = (id: number) => host.connected(id);
-  const presence = createPresenceFollower({ engine, live, connectedSession });
-  const report = createSessionReport({ ...parts, recorder, live, connectedSession });
-  const host = new OwnedSessions(parts, report, presence);
-  const numbers = createNumbers({ ...parts, connectedSession });
+  const presence = createPresenceUpdater({ engine, live, connectedSession });
+  const report = createSessionEventRecorder({ ...parts, recorder, live, connectedSession });
+  const host = new LaneSessions(parts, report, presence);
+  const numbers = createNumberResolver({ ...parts, connectedSession });
   const runSend = createSendRunner({
     ...{ ...parts, ...config, numbers, connectedSession, mostUnconfirmed: MOST_UNCONFIRMED },
     withdraw: (id) => withdrawSend(db, engine, id),
   });
   const runAction = createActionRunner({ db, engine, connectedSession });
-  const refuseCall = createCallRefuser({
+  const refuseCall = createPhoneCallRejecter({
     ...{ ...parts, ...config, connectedSession, numbers },
-    acceptor: createMessageAcceptor(db),
+    acceptor: createMessageInserter(db),
     readInstance: createInstanceReader(db),
     messageOf: async (id) => (await live.of(id)).reject_message,
   });
   const sandboxOf = (account_id: number) => createSandboxControl(parts.sandbox.pool, account_id);
-  const dismiss = (id: number) => dismissIntegrations(parts, id);
+  const dismiss = (id: number) => unregisterIntegrations(parts, id);
   const { files } = parts.media;
-  const runMedia = createMediaRunner({ ...parts, files, connectedSession, maxBytes: config.mediaMaxBytes });
+  const runMedia = createMediaJobRunner({
+    ...parts,
+    files,
+    connectedSession,
+    maxBytes: config.mediaMaxBytes,
+  });
 
-  function run(job: Job): Promise<JobEnd> {
+  function run(job: Job): Promise<JobResult> {
     const { do: what } = job.ref as { do: string };
     if (what === "send") return runSend(job);
     if (what === "act") return runAction(job);
@@ -105,7 +118,7 @@ export function addSessions(parts: SessionParts): SessionHost {
     role: "sessions",
     // Files take four of them at most.
     width: 16,
-    unpaused: [CONTROL_GROUP, ...ACTION_GROUPS, ...MEDIA_GROUPS],
+    unpaused: [CONTROL_JOB_GROUP, ...ACTION_GROUPS, ...MEDIA_GROUPS],
     run,
     taken: async (lane) => {
       if (await host.take(lane)) await resumeSession({ ...parts, recorder }, host, lane);
@@ -117,11 +130,11 @@ export function addSessions(parts: SessionParts): SessionHost {
 
 /** What waits for an instance that leaves its number, or is removed, waits no longer. */
 async function control(
-  parts: SessionParts,
+  parts: SessionHostOptions,
   job: Job,
   what: string,
-  runJob: () => Promise<JobEnd>,
-): Promise<JobEnd> {
+  runJob: () => Promise<JobResult>,
+): Promise<JobResult> {
   if (what === "delete") await tellFailures(parts, job);
   const end = await runJob();
   if (what === "logout") await failStrandedSoon(parts.db, parts.engine);
@@ -131,37 +144,37 @@ async function control(
 const LAST_WORDS_MS = 5_000;
 
 /** What waits for an instance that is about to be removed fails, and its integrations hear of it while they are there. */
-async function tellFailures({ db, outcomes, log }: SessionParts, { lane }: Job): Promise<void> {
+async function tellFailures({ db, outcomes, log }: SessionHostOptions, { lane }: Job): Promise<void> {
   const instance_id = Number(lane.key);
   const telling = failStrandedSends(db, outcomes)
-    .then(() => untilIntegrationsIdle(db, instance_id, LAST_WORDS_MS))
+    .then(() => waitUntilIntegrationsIdle(db, instance_id, LAST_WORDS_MS))
     .catch((error: unknown) => log.warn({ err: error, instance_id }, "not all failures were reported"));
-  await withinTime(telling, LAST_WORDS_MS);
+  await withTimeout(telling, LAST_WORDS_MS);
 }
 
 /** The sessions whose lanes this node owns; until one is connected, only what controls it may run in its lane. */
-class OwnedSessions {
-  readonly #sessions: Sessions;
-  readonly #parts: SessionParts;
-  readonly #report: SessionReport;
-  readonly #presence: PresenceFollower;
-  readonly #owners = new Map<number, SessionOwner>();
+class LaneSessions {
+  readonly #sessions: SessionRegistry;
+  readonly #parts: SessionHostOptions;
+  readonly #report: RecordSessionEvent;
+  readonly #presence: PresenceUpdater;
+  readonly #owners = new Map<number, SessionInstance>();
   readonly #connected = new Set<number>();
 
-  constructor(parts: SessionParts, report: SessionReport, presence: PresenceFollower) {
+  constructor(parts: SessionHostOptions, report: RecordSessionEvent, presence: PresenceUpdater) {
     this.#parts = parts;
     this.#report = report;
     this.#presence = presence;
     const { db, box, engine, drivers } = parts;
-    const vault = createPairingVault({ db, box, node: engine.node.id });
-    this.#sessions = createSessions({
+    const vault = createSealedPairingStore({ db, box, node: engine.node.id });
+    this.#sessions = createSessionRegistry({
       drivers,
       credentials: (id) =>
         createCredentialStore({ db, box, node: engine.node.id, lane: this.#laneOf(id), vault }),
       report: (id, event) => this.#store(id, event),
-      mayPass: isPassing,
+      mayPass: isTransientDatabaseError,
       findSent: async (id, chat, messageId) =>
-        findSent(db, id, await this.#parts.conversations.addressOf(id, chat), messageId),
+        findSentContent(db, id, await this.#parts.conversations.addressOf(id, chat), messageId),
     });
   }
 
@@ -175,7 +188,7 @@ class OwnedSessions {
     return this.#parts.engine.isSafe() ? this.#sessions.get(id) : undefined;
   }
 
-  open(id: number, network: Driver["network"], options: SessionOptions): Session {
+  open(id: number, network: NetworkDriver["network"], options: SessionOptions): Session {
     if (!this.#sessions.get(id)) this.#presence.opened(id, options.markOnline ?? false);
     return this.#sessions.open(id, network, options);
   }
@@ -189,7 +202,7 @@ class OwnedSessions {
   /** False for an instance that is gone. */
   async take(lane: Lane): Promise<boolean> {
     const id = Number(lane.key);
-    this.#parts.engine.openGroups(lane.id, [CONTROL_GROUP]);
+    this.#parts.engine.openGroups(lane.id, [CONTROL_JOB_GROUP]);
     const instance = await this.#parts.db
       .selectFrom("instance")
       .select("account_id")
@@ -221,7 +234,7 @@ class OwnedSessions {
     if (isConnected) this.#connected.add(id);
     else this.#connected.delete(id);
     if (isConnected) this.#presence.connected(id);
-    this.#parts.engine.openGroups(this.#laneOf(id).id, isConnected ? null : [CONTROL_GROUP]);
+    this.#parts.engine.openGroups(this.#laneOf(id).id, isConnected ? null : [CONTROL_JOB_GROUP]);
   }
 
   #laneOf(id: number): Lane {

@@ -1,4 +1,4 @@
-import { isDatabaseAway } from "../platform/db.ts";
+import { isDatabaseUnavailable } from "../platform/db.ts";
 import { GatewayError } from "../platform/errors.ts";
 
 /** Why the gateway cannot start, in words for whoever starts it; shown without a stack. */
@@ -7,7 +7,7 @@ export class StartError extends Error {
 }
 
 /** Passes on an error whose message is meant for whoever starts the gateway. */
-export function refuseStart(error: unknown): never {
+export function rethrowAsStartError(error: unknown): never {
   throw new StartError(error instanceof Error ? error.message : String(error), { cause: error });
 }
 
@@ -15,11 +15,11 @@ export function refuseStart(error: unknown): never {
 const REFUSALS = /^(28\w{3}|3D000|42501|53300|57P03)$/;
 
 /** Says why the database (named in words) cannot be used, where the cause is not ours. */
-export function refuseDatabase(error: unknown, database: string): never {
+export function throwDatabaseStartError(error: unknown, database: string): never {
   const { code = "", message } = error as { code?: string; message: string };
   if (REFUSALS.test(code))
     throw new StartError(`${database} refuses: ${message} (${code}).`, { cause: error });
-  if (isDatabaseAway(error)) {
+  if (isDatabaseUnavailable(error)) {
     const reason = code || message;
     throw new StartError(
       `${database} cannot be reached (${reason}). Is it running, and is DATABASE_URL right?`,
@@ -28,12 +28,12 @@ export function refuseDatabase(error: unknown, database: string): never {
       },
     );
   }
-  if (message.startsWith("Waygate needs PostgreSQL")) refuseStart(error);
+  if (message.startsWith("Waygate needs PostgreSQL")) rethrowAsStartError(error);
   throw error;
 }
 
 /** Says why nothing can be heard on this address and port. */
-export function refuseListening(error: unknown, host: string, port: number): never {
+export function throwListenError(error: unknown, host: string, port: number): never {
   const { code = "" } = error as { code?: string };
   const reasons: Record<string, string> = {
     EADDRINUSE: `Port ${port} on ${host} is in use by another program. Stop it, or set WAYGATE_PORT.`,
@@ -45,7 +45,7 @@ export function refuseListening(error: unknown, host: string, port: number): nev
 }
 
 /** A refusal of ours that is about a setting. */
-export function refuseSetting(error: unknown): never {
-  if (error instanceof GatewayError) refuseStart(error);
+export function throwSettingError(error: unknown): never {
+  if (error instanceof GatewayError) rethrowAsStartError(error);
   throw error;
 }

@@ -1,30 +1,40 @@
 import { randomInt } from "node:crypto";
 import { sql } from "kysely";
 import { ensureOwner } from "../features/accounts/create-account.ts";
-import { findIgnoredSetting } from "../features/accounts/owner-settings.ts";
+import { describeIgnoredOwnerSetting } from "../features/accounts/owner-settings.ts";
 import { sealAddresses } from "../features/webhooks/seal-addresses.ts";
 import type { Config } from "../platform/config.ts";
-import { readOrMakeSecretKey } from "../platform/data-dir.ts";
+import { loadOrCreateSecretKey } from "../platform/data-dir.ts";
 import { type Database, type Db, openDatabase } from "../platform/db.ts";
 import { startEmbeddedPostgres } from "../platform/embedded-postgres.ts";
 import type { Log } from "../platform/log.ts";
 import { migrateDatabase } from "../platform/migrate.ts";
 import { createSecretBox, type SecretBox } from "../platform/secret-box.ts";
 import { requireSecretKey } from "../platform/secret-check.ts";
-import { refuseDatabase, refuseSetting, refuseStart, StartError } from "./start-error.ts";
-import type { UndoList } from "./undo-list.ts";
+import {
+  rethrowAsStartError,
+  StartError,
+  throwDatabaseStartError,
+  throwSettingError,
+} from "./start-error.ts";
+import type { CleanupStack } from "./undo-list.ts";
 
 /** No batch waits longer for a row that somebody holds; then only those fail who need that row. */
 const LOCK_TIMEOUT_MS = 1000;
 
-export interface Store {
+export interface Databases {
   database: Database;
   /** The sandbox network's own connections. */
   sandbox: Database;
   words: string;
 }
 
-export async function openStore(config: Config, dataDir: string, log: Log, undo: UndoList): Promise<Store> {
+export async function openDatabases(
+  config: Config,
+  dataDir: string,
+  log: Log,
+  undo: CleanupStack,
+): Promise<Databases> {
   const { url, words } = config.databaseUrl
     ? { url: config.databaseUrl, words: describeExternal(config.databaseUrl) }
     : await startOwn(config, dataDir, log, undo);
@@ -37,8 +47,8 @@ export async function openStore(config: Config, dataDir: string, log: Log, undo:
   return { database, sandbox, words };
 }
 
-async function startOwn({ pgBinDir }: Config, dataDir: string, log: Log, undo: UndoList) {
-  const postgres = await startEmbeddedPostgres({ dataDir, binDir: pgBinDir, log }).catch(refuseStart);
+async function startOwn({ pgBinDir }: Config, dataDir: string, log: Log, undo: CleanupStack) {
+  const postgres = await startEmbeddedPostgres({ dataDir, binDir: pgBinDir, log }).catch(rethrowAsStartError);
   undo.add(() => postgres.stop());
   return { url: postgres.url, words: `its own PostgreSQL below ${dataDir}` };
 }
@@ -49,11 +59,11 @@ function describeExternal(databaseUrl: string): string {
 }
 
 /** Tables and keys, over connections that wait for locks as long as another node needs for the same. */
-export async function prepareStore(config: Config, dataDir: string, store: Store) {
+export async function prepareDatabases(config: Config, dataDir: string, store: Databases) {
   const patient = openDatabase(store.database.url, { max: 2, application_name: "waygate start" });
   try {
     await readyDatabase(config, patient.db, store).catch((error: unknown) =>
-      refuseDatabase(error, store.words),
+      throwDatabaseStartError(error, store.words),
     );
     const { secretKey, box } = await openSecrets(config, dataDir, patient.db);
     await sealAddresses(patient.db, box);
@@ -71,24 +81,24 @@ export interface OwnerReport {
 }
 
 /** Makes the owner's account while there is none: at the very end of a start, since its password is shown once. */
-export async function makeOwner(config: Config, { database }: Store): Promise<OwnerReport> {
+export async function ensureFirstOwner(config: Config, { database }: Databases): Promise<OwnerReport> {
   const patient = openDatabase(database.url, { max: 2, application_name: "waygate start" });
   try {
-    const firstOwner = await ensureOwner(patient.db, config).catch(refuseSetting);
-    const ignoredSetting = firstOwner ? undefined : await findIgnoredSetting(patient.db, config);
+    const firstOwner = await ensureOwner(patient.db, config).catch(throwSettingError);
+    const ignoredSetting = firstOwner ? undefined : await describeIgnoredOwnerSetting(patient.db, config);
     return { firstOwner, ignoredSetting };
   } finally {
     await patient.close();
   }
 }
 
-async function readyDatabase(config: Config, db: Db, store: Store): Promise<void> {
+async function readyDatabase(config: Config, db: Db, store: Databases): Promise<void> {
   if (config.databaseDirectUrl !== undefined) await requireOneDatabase(db, store);
   await migrateDatabase(db);
 }
 
 /** A lock that is taken past the pooler must be seen through it; else the two addresses name two databases. */
-async function requireOneDatabase(direct: Db, { database }: Store): Promise<void> {
+async function requireOneDatabase(direct: Db, { database }: Databases): Promise<void> {
   const key = sql`${randomInt(2 ** 31)}, ${randomInt(2 ** 31)}`;
   const isSeen = await direct.transaction().execute(async (trx) => {
     await sql`select pg_advisory_xact_lock(${key})`.execute(trx);
@@ -101,7 +111,8 @@ async function requireOneDatabase(direct: Db, { database }: Store): Promise<void
 
 /** The key of the secrets in the database, which must be the one that they were sealed with. */
 export async function openSecrets(config: Config, dataDir: string, db: Db): Promise<Secrets> {
-  const secretKey = config.secretKey?.reveal() ?? (await readOrMakeSecretKey(dataDir).catch(refuseStart));
+  const secretKey =
+    config.secretKey?.reveal() ?? (await loadOrCreateSecretKey(dataDir).catch(rethrowAsStartError));
   const box = createSecretBox(secretKey, config.secretKeySecond?.reveal());
   await requireSecretKey(db, box).catch((cause: unknown) => {
     const whose = config.secretKey ? "WAYGATE_SECRET_KEY" : `The key in ${dataDir}/secret-key`;

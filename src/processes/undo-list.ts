@@ -3,7 +3,7 @@ const GRACE_MS = 10_000;
 type UndoStep = (leftMs: () => number) => Promise<unknown>;
 
 /** What has been started, to be stopped in the opposite order. */
-export class UndoList {
+export class CleanupStack {
   readonly #steps: UndoStep[] = [];
 
   add(step: UndoStep): void {

@@ -1,42 +1,47 @@
 import type { Engine } from "../engine/engine.ts";
-import { dropOrphanedJobs } from "../engine/jobs.ts";
+import { deleteOrphanedJobs } from "../engine/jobs.ts";
 import { createSchedules } from "../engine/schedule.ts";
 import { endTrials } from "../features/accounts/end-trials.ts";
 import { finishAccountRemovals } from "../features/accounts/finish-account-removals.ts";
-import { REMOVAL, repeatRemoval } from "../features/accounts/remove-account.ts";
-import { tallyMessages } from "../features/admin/tally-messages.ts";
-import { sealAudit } from "../features/audit/seal-audit.ts";
+import { ACCOUNT_REMOVAL_SCOPE, repeatAccountRemoval } from "../features/accounts/remove-account.ts";
+import { countSentMessages } from "../features/admin/tally-messages.ts";
+import { appendAuditChain } from "../features/audit/seal-audit.ts";
 import { backupLane, backupSchedules } from "../features/backups/backup-lane.ts";
 import type { BackupDeps } from "../features/backups/run-backup.ts";
 import { campaignLane } from "../features/campaigns/campaign-lane.ts";
 import { EXPIRING_CAMPAIGNS } from "../features/campaigns/expire-campaigns.ts";
-import type { ClientVersionKeeper } from "../features/client-version/keep-client-version.ts";
-import type { Suppression } from "../features/consent/consent.ts";
+import type { ClientVersionUpdater } from "../features/client-version/keep-client-version.ts";
+import type { SuppressionList } from "../features/consent/consent.ts";
 import type { Conversations } from "../features/contacts/contacts.ts";
-import { moveStragglers } from "../features/contacts/move-messages.ts";
+import { moveLeftoverMessages } from "../features/contacts/move-messages.ts";
 import { EXPIRING_LEADS } from "../features/crm/expire-leads.ts";
 import { linkLeads } from "../features/crm/link-leads.ts";
 import { EXPIRING_LOGS } from "../features/instance-logs/expire-logs.ts";
-import { forgetOldAnswers } from "../features/instances/answer-once.ts";
+import { deleteExpiredResponses } from "../features/instances/answer-once.ts";
 import { markSeenInstances } from "../features/instances/mark-seen.ts";
-import type { IntegrationParts } from "../features/integrations/integration-parts.ts";
-import type { MediaParts } from "../features/media/media-parts.ts";
+import type { NodeIntegrations } from "../features/integrations/integration-parts.ts";
+import type { NodeMedia } from "../features/media/media-parts.ts";
 import { expireFiles } from "../features/media/retention.ts";
-import { expireHeldSends } from "../features/messages/expire-held.ts";
+import { expireWaitingSends } from "../features/messages/expire-held.ts";
 import { EXPIRING_MESSAGES } from "../features/messages/expire-messages.ts";
 import { strandedSendsSchedule } from "../features/messages/fail-stranded.ts";
-import { forgetOldKeys } from "../features/messages/idempotency.ts";
-import { dropOrphans } from "../features/messages/outgoing-media.ts";
+import { deleteExpiredKeys } from "../features/messages/idempotency.ts";
+import { deleteOrphanedOutgoing } from "../features/messages/outgoing-media.ts";
 import type { OutcomeRecorder } from "../features/messages/record-outcome.ts";
-import { forgetOldActions } from "../features/messages/run-action.ts";
+import { deleteOldActions } from "../features/messages/run-action.ts";
 import { repeatErasure } from "../features/privacy/ask-anonymisation.ts";
-import { failLostExports } from "../features/privacy/export-account.ts";
-import { ERASED, FILES, type PrivacyLaneDeps, privacyLane } from "../features/privacy/privacy-lane.ts";
+import { failInterruptedExports } from "../features/privacy/export-account.ts";
+import {
+  ERASED_TOPIC,
+  FILES_KEY,
+  type PrivacyLaneDeps,
+  privacyLane,
+} from "../features/privacy/privacy-lane.ts";
 import { type Expiring, expireRows } from "../features/retention/retention.ts";
-import { watchFailingWebhooks } from "../features/webhooks/disable-webhook.ts";
-import { dropOldDays } from "../features/webhooks/drop-old-days.ts";
+import { disableFailingWebhooks } from "../features/webhooks/disable-webhook.ts";
+import { dropExpiredPartitions } from "../features/webhooks/drop-old-days.ts";
 import { EXPIRING_EVENTS } from "../features/webhooks/expire-events.ts";
-import { finishRemovals } from "../features/webhooks/remove-webhook.ts";
+import { finishWebhookRemovals } from "../features/webhooks/remove-webhook.ts";
 import { webhookLane } from "../features/webhooks/webhook-lane.ts";
 import { createSandboxControl } from "../network/sandbox/control.ts";
 import type { Config } from "../platform/config.ts";
@@ -47,7 +52,7 @@ import type { SafeFetch } from "../platform/safe-fetch.ts";
 import type { SecretBox } from "../platform/secret-box.ts";
 import type { SessionHost } from "./sessions.ts";
 
-export interface WorkerParts {
+export interface WorkerOptions {
   config: Config;
   db: Db;
   engine: Engine;
@@ -55,12 +60,12 @@ export interface WorkerParts {
   outgoing: SafeFetch;
   outcomes: OutcomeRecorder;
   conversations: Conversations;
-  suppression: Suppression;
+  suppression: SuppressionList;
   sessions: SessionHost;
-  integrations: IntegrationParts;
+  integrations: NodeIntegrations;
   backups: BackupDeps;
-  clientVersion: ClientVersionKeeper;
-  media: MediaParts;
+  clientVersion: ClientVersionUpdater;
+  media: NodeMedia;
   sandbox: Database;
   version: string;
   log: Log;
@@ -71,7 +76,7 @@ const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 
 /** What a node with the role `worker` does: deliveries to webhooks, and the upkeep that somebody must do. */
-export function addWorker(parts: WorkerParts): void {
+export function addWorker(parts: WorkerOptions): void {
   const { config, db, engine, box, outgoing, outcomes, version } = parts;
   engine.register(parts.integrations.lane);
   engine.register(campaignLane({ ...parts, numbers: parts.sessions.numbers }));
@@ -95,8 +100,8 @@ export function addWorker(parts: WorkerParts): void {
       ...parts.backups,
       engine,
       repeatErasure: (entry) =>
-        entry.scope === REMOVAL
-          ? repeatRemoval({ db, engine }, entry.account_id)
+        entry.scope === ACCOUNT_REMOVAL_SCOPE
+          ? repeatAccountRemoval({ db, engine }, entry.account_id)
           : repeatErasure(db, engine, entry),
       quietHourMs: config.backupAt,
       sendHoldMs: config.sendHoldMs,
@@ -107,31 +112,31 @@ export function addWorker(parts: WorkerParts): void {
     {
       name: "expire-held-sends",
       everyMs: 5 * SECOND,
-      run: () => expireHeldSends(db, outcomes, config.sendHoldMs),
+      run: () => expireWaitingSends(db, outcomes, config.sendHoldMs),
     },
     { name: "partitions", everyMs: HOUR, run: () => ensurePartitions(db) },
-    { name: "retention", everyMs: HOUR, run: () => dropOldDays(db, { ...config, log: parts.log }) },
+    { name: "retention", everyMs: HOUR, run: () => dropExpiredPartitions(db, { ...config, log: parts.log }) },
     { name: "idempotency", everyMs: HOUR, run: () => forgetIdempotency(db) },
-    { name: "orphaned-jobs", everyMs: HOUR, run: () => dropOrphanedJobs(db) },
+    { name: "orphaned-jobs", everyMs: HOUR, run: () => deleteOrphanedJobs(db) },
     { name: "media-retention", everyMs: HOUR, run: () => expireFiles(db, config.mediaRetentionMs) },
     ...retentionSchedules(db, config),
-    { name: "orphaned-media", everyMs: HOUR, run: () => dropOrphans(db) },
-    { name: "actions", everyMs: HOUR, run: () => forgetOldActions(db) },
+    { name: "orphaned-media", everyMs: HOUR, run: () => deleteOrphanedOutgoing(db) },
+    { name: "actions", everyMs: HOUR, run: () => deleteOldActions(db) },
     { name: "integrations", everyMs: HOUR, run: () => parts.integrations.tidy() },
-    { name: "lost-exports", everyMs: HOUR, run: () => failLostExports(db) },
+    { name: "lost-exports", everyMs: HOUR, run: () => failInterruptedExports(db) },
     { name: "seen-instances", everyMs: MINUTE, run: () => markSeenInstances(db) },
     { name: "trials", everyMs: MINUTE, run: () => endTrials(db) },
-    { name: "message-tally", everyMs: MINUTE, run: () => tallyMessages(db) },
-    { name: "audit-chain", everyMs: 5 * SECOND, run: () => sealAudit(db, box) },
-    { name: "failing-webhooks", everyMs: MINUTE, run: () => watchFailingWebhooks(db, engine) },
-    { name: "merged-conversations", everyMs: MINUTE, run: () => moveStragglers(db) },
+    { name: "message-tally", everyMs: MINUTE, run: () => countSentMessages(db) },
+    { name: "audit-chain", everyMs: 5 * SECOND, run: () => appendAuditChain(db, box) },
+    { name: "failing-webhooks", everyMs: MINUTE, run: () => disableFailingWebhooks(db, engine) },
+    { name: "merged-conversations", everyMs: MINUTE, run: () => moveLeftoverMessages(db) },
     { name: "linked-leads", everyMs: MINUTE, run: () => linkLeads(db, parts.suppression) },
     {
       name: "removed-accounts",
       everyMs: 5 * SECOND,
       run: () => finishAccountRemovals({ db, engine, forgetOnSandbox: forgetAccountOf(parts) }),
     },
-    { name: "removed-webhooks", everyMs: MINUTE, run: () => finishRemovals(db) },
+    { name: "removed-webhooks", everyMs: MINUTE, run: () => finishWebhookRemovals(db) },
   ]);
 }
 
@@ -151,25 +156,25 @@ function retentionSchedules(db: Db, config: Config) {
   }));
 }
 
-function forgetAccountOf({ sandbox }: WorkerParts) {
+function forgetAccountOf({ sandbox }: WorkerOptions) {
   return (account_id: number) => createSandboxControl(sandbox.pool, account_id).forgetAccount();
 }
 
 /** What is known of people in memory goes with their rows, on every node. */
-function addPrivacy({ db, engine, sandbox, media, conversations }: WorkerParts): void {
+function addPrivacy({ db, engine, sandbox, media, conversations }: WorkerOptions): void {
   const sweepFiles = (): Promise<void> => media.sweep();
   const forgetOnNetwork: PrivacyLaneDeps["forgetOnNetwork"] = (account_id, phones, messages) =>
     createSandboxControl(sandbox.pool, account_id)
       .forget(phones, messages)
       .then(() => {});
   engine.register(privacyLane({ db, engine, forgetOnNetwork, sweepFiles }));
-  engine.hear(ERASED, (key) => {
-    if (key === FILES) void sweepFiles();
+  engine.hear(ERASED_TOPIC, (key) => {
+    if (key === FILES_KEY) void sweepFiles();
     else conversations.forgetAll();
   });
 }
 
 async function forgetIdempotency(db: Db): Promise<void> {
-  await forgetOldKeys(db);
-  await forgetOldAnswers(db);
+  await deleteExpiredKeys(db);
+  await deleteExpiredResponses(db);
 }

@@ -1,4 +1,4 @@
-import { createEngine, type Job, type JobEnd } from "../../src/engine/engine.ts";
+import { createEngine, type Job, type JobResult } from "../../src/engine/engine.ts";
 import { addJobs, type NewJob } from "../../src/engine/jobs.ts";
 import { addLane } from "../../src/engine/lanes.ts";
 import { openDataDir } from "../../src/platform/data-dir.ts";
@@ -39,7 +39,7 @@ export async function benchChurn(): Promise<void> {
   await removeDataDir(dataDir);
 }
 
-async function end(job: Job, ended: { count: number }): Promise<JobEnd> {
+async function end(job: Job, ended: { count: number }): Promise<JobResult> {
   if (job.attempts === 0 && job.pos % RETRY_ONE_OF === 0) return { end: "retry", at: new Date() };
   ended.count += 1;
   return { end: "done" };

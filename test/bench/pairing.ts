@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createClient } from "../../src/client.ts";
 import { percentile } from "../process-figures.ts";
-import { startWhatsAppStage, type WhatsAppStage } from "./whatsapp-stage.ts";
+import { startWhatsAppStage, type WhatsAppBenchStage } from "./whatsapp-stage.ts";
 
 const PAIRINGS = 30;
 const PATIENCE_MS = 60_000;
@@ -42,7 +42,7 @@ interface Showing {
   qr: string;
 }
 
-async function showQr({ gateway, network }: WhatsAppStage, url: string): Promise<Showing> {
+async function showQr({ gateway, network }: WhatsAppBenchStage, url: string): Promise<Showing> {
   const { phone } = await network.control.addPerson();
   const webhook = { url, events: ["instance.connected" as const] };
   const { data } = await gateway.owner.createInstance({ name: "Bench", network: "whatsapp", webhook });
@@ -51,7 +51,7 @@ async function showQr({ gateway, network }: WhatsAppStage, url: string): Promise
   return { id: data.id, client, phone, qr: connecting.qr_code ?? "" };
 }
 
-async function replaceQr({ network }: WhatsAppStage, one: Showing): Promise<number> {
+async function replaceQr({ network }: WhatsAppBenchStage, one: Showing): Promise<number> {
   const { id, client, qr } = one;
   const began = performance.now();
   await network.control.refreshRegistration();
@@ -63,7 +63,7 @@ async function replaceQr({ network }: WhatsAppStage, one: Showing): Promise<numb
 }
 
 async function scan(
-  { network }: WhatsAppStage,
+  { network }: WhatsAppBenchStage,
   { id, phone, qr }: Showing,
   connected: ReadonlyMap<number, number>,
 ): Promise<number> {

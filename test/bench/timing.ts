@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { createPasswords, hashPassword } from "../../src/features/accounts/passwords.ts";
+import { createPasswordHasher, hashPassword } from "../../src/features/accounts/passwords.ts";
 import { makeDataDir, removeDataDir, startBenchGateway } from "./bench-gateway.ts";
 
 const SAMPLES = Number(process.argv.find((word) => /^\d+$/.test(word)) ?? 10_000);
@@ -35,7 +35,7 @@ export async function benchTiming(): Promise<void> {
   await compare("signature of a token", SAMPLES, asUser(early), asUser(late));
   await gateway.stop();
   await removeDataDir(dataDir);
-  const passwords = createPasswords();
+  const passwords = createPasswordHasher();
   const hash = await hashPassword("correct horse battery staple");
   const judge = (known: string | undefined) => () => passwords.verify(known, "wrong horse battery staple");
   await compare("password of somebody and of nobody", HASHES, judge(hash), judge(undefined));

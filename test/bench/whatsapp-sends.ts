@@ -5,7 +5,7 @@ import { percentile } from "../process-figures.ts";
 import { RawClient } from "../whatsapp-server/raw-client.ts";
 import { hardenSignatures, trustRoot } from "../whatsapp-server/trust.ts";
 import type { BenchInstance } from "./bench-gateway.ts";
-import { startWhatsAppStage, type WhatsAppStage } from "./whatsapp-stage.ts";
+import { startWhatsAppStage, type WhatsAppBenchStage } from "./whatsapp-stage.ts";
 
 const SECONDS = 10;
 const READERS = 50;
@@ -53,7 +53,7 @@ async function warmUp(instances: BenchInstance[], readers: string[]): Promise<vo
 }
 
 async function measureHttp(
-  stage: WhatsAppStage,
+  stage: WhatsAppBenchStage,
   instances: BenchInstance[],
   readers: string[],
   connections: number,
@@ -73,7 +73,7 @@ async function measureHttp(
 }
 
 function shoot(
-  { gateway }: WhatsAppStage,
+  { gateway }: WhatsAppBenchStage,
   { id, api_key }: BenchInstance,
   readers: string[],
   connections: number,
@@ -97,7 +97,7 @@ function shoot(
 }
 
 /** Texts a second of `sendMessage`, with ten under way in each session. */
-async function measureRaw(stage: WhatsAppStage, readers: string[], sessions: number): Promise<number> {
+async function measureRaw(stage: WhatsAppBenchStage, readers: string[], sessions: number): Promise<number> {
   trustRoot(stage.network.rootKeyHex);
   hardenSignatures();
   const clients: RawClient[] = [];
@@ -122,7 +122,7 @@ async function measureRaw(stage: WhatsAppStage, readers: string[], sessions: num
   return sent / SECONDS;
 }
 
-async function pairRaw({ network }: WhatsAppStage): Promise<RawClient> {
+async function pairRaw({ network }: WhatsAppBenchStage): Promise<RawClient> {
   const { phone } = await network.control.addPerson();
   const client = new RawClient(network, { connectTimeoutMs: 20_000 });
   client.connect();

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { residentMb } from "../process-figures.ts";
-import { startWhatsAppStage, type WhatsAppStage } from "./whatsapp-stage.ts";
+import { startWhatsAppStage, type WhatsAppBenchStage } from "./whatsapp-stage.ts";
 
 const SESSIONS = Number(process.env.BENCH_SESSIONS ?? 200);
 const SETTLE_MS = 10_000;
@@ -29,7 +29,7 @@ export async function benchWhatsAppSessions(): Promise<void> {
 
 /** Stops the gateway and starts it again; `slowest`: of its answers, in milliseconds. */
 async function logInAgain(
-  stage: WhatsAppStage,
+  stage: WhatsAppBenchStage,
   count: number,
 ): Promise<{ seconds: number; slowest: number }> {
   await stage.restart();
@@ -45,7 +45,7 @@ async function logInAgain(
   return { seconds: (performance.now() - began + stage.gateway.startMs) / 1000, slowest };
 }
 
-async function countOnline({ gateway }: WhatsAppStage): Promise<number> {
+async function countOnline({ gateway }: WhatsAppBenchStage): Promise<number> {
   let online = 0;
   for (let cursor: string | undefined; ; ) {
     const { data, pagination } = await gateway.owner.listInstances({ limit: 100, cursor });

@@ -13,7 +13,7 @@ import {
 } from "./bench-gateway.ts";
 
 /** The built gateway on a WhatsApp of its own, each in a process of its own. */
-export interface WhatsAppStage {
+export interface WhatsAppBenchStage {
   network: WhatsAppServer;
   readonly gateway: BenchGateway;
   /** A new instance, paired through the API; resolves when it is connected. */
@@ -25,7 +25,7 @@ export interface WhatsAppStage {
   stop(): Promise<void>;
 }
 
-export async function startWhatsAppStage(): Promise<WhatsAppStage> {
+export async function startWhatsAppStage(): Promise<WhatsAppBenchStage> {
   const network = await spawnWhatsAppServer(join(packageRoot(), "dist/test/whatsapp-server/main.js"));
   await network.control.settings({ keepLedger: false });
   const dataDir = await makeDataDir();

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { checkLedgers } from "./checker.ts";
 import { IN_FLIGHT, judge } from "./judge.ts";
-import type { ClientSend, Ledgers, Reception, RecordedEvent } from "./ledgers.ts";
+import type { ClientSend, EventLedgerEntry, Ledgers, Reception } from "./ledgers.ts";
 import { seededRandom } from "./seeded-random.ts";
 
 const CHAT = "5521988887777";
@@ -11,8 +11,8 @@ function recorded(
   sequence: number,
   event: string,
   data: object,
-  more: Partial<RecordedEvent> = {},
-): RecordedEvent {
+  more: Partial<EventLedgerEntry> = {},
+): EventLedgerEntry {
   const event_id = `evt_${sequence}`;
   const body = Buffer.from(JSON.stringify({ event_id, event, sequence, data }));
   return {
@@ -29,7 +29,7 @@ function recorded(
   };
 }
 
-function received({ event_id, path, body }: RecordedEvent, more: Partial<Reception> = {}): Reception {
+function received({ event_id, path, body }: EventLedgerEntry, more: Partial<Reception> = {}): Reception {
   return { event_id, path, raw: body, answered: 200, signed: true, ...more };
 }
 
@@ -78,7 +78,7 @@ describe("the checker", () => {
     });
   });
 
-  const [first] = flawless().events as [RecordedEvent];
+  const [first] = flawless().events as [EventLedgerEntry];
   const edit = (change: (ledgers: Ledgers) => Partial<Ledgers>): Ledgers => {
     const ledgers = flawless();
     const changed = change(ledgers);

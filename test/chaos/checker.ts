@@ -1,7 +1,7 @@
-import type { ClientSend, Ledgers, RecordedEvent } from "./ledgers.ts";
+import type { ClientSend, EventLedgerEntry, Ledgers } from "./ledgers.ts";
 
 /** What the comparison of the ledgers found, in the words of docs/reliability.md; every list names the guilty. */
-export interface Findings {
+export interface LedgerFindings {
   /** Wanted events that neither came with a 2xx nor were given up. */
   lostEvents: string[];
   /** Events that were given up: every receiver of these stories takes them in the end. */
@@ -34,7 +34,7 @@ export interface Findings {
 }
 
 /** Compares what the client, the network, the gateway and the receiver have written down, as Jepsen's total-queue does. */
-export function checkLedgers(ledgers: Ledgers): Findings {
+export function checkLedgers(ledgers: Ledgers): LedgerFindings {
   const accepted = ledgers.sends
     .filter(({ known }) => known === "ok")
     .sort((a, b) => (a.order ?? 0) - (b.order ?? 0));
@@ -79,7 +79,7 @@ interface Told {
   received: Map<string, number>;
 }
 
-function readTold(events: readonly RecordedEvent[]): Told {
+function readTold(events: readonly EventLedgerEntry[]): Told {
   const told: Told = { outcomes: new Map(), received: new Map() };
   for (const { event, body } of events) {
     const { data } = JSON.parse(body.toString("utf8"));
@@ -110,11 +110,11 @@ function findLostEvents({ events, receptions }: Ledgers): string[] {
   return events.filter((one) => !answered.has(one.event_id) && !isGivenUp(one)).map(nameOf);
 }
 
-function isGivenUp({ status }: RecordedEvent): boolean {
+function isGivenUp({ status }: EventLedgerEntry): boolean {
   return status === "failed" || status === "discarded";
 }
 
-function nameOf({ event, event_id }: RecordedEvent): string {
+function nameOf({ event, event_id }: EventLedgerEntry): string {
   return `${event} ${event_id}`;
 }
 

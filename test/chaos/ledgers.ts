@@ -41,7 +41,7 @@ export interface Reception {
 }
 
 /** An event as the gateway recorded it, and what became of it for one receiver. */
-export interface RecordedEvent {
+export interface EventLedgerEntry {
   event_id: string;
   event: string;
   instance_id: number;
@@ -60,7 +60,7 @@ export interface Ledgers {
   sends: ClientSend[];
   says: ContactSay[];
   network: NetworkArrival[];
-  events: RecordedEvent[];
+  events: EventLedgerEntry[];
   receptions: Reception[];
   /** Tries in the gateway's log that the receiver answered. */
   loggedTries: number;
@@ -99,8 +99,8 @@ function readSandbox(rows: Rows): Promise<NetworkArrival[]> {
 }
 
 // Of the wanted ones only, since nobody is owed the others.
-function readEvents(rows: Rows): Promise<RecordedEvent[]> {
-  return rows<RecordedEvent>(
+function readEvents(rows: Rows): Promise<EventLedgerEntry[]> {
+  return rows<EventLedgerEntry>(
     `select e.event_id, e.event, e.instance_id, e.sequence, e.chat, e.body, d.status,
        coalesce(d.attempts, 0) as attempts, regexp_replace(w.url, '^https?://[^/]+', '') as path
      from event e

@@ -1,9 +1,9 @@
 import { expect } from "vitest";
-import type { CallResult } from "../../src/network/calls.ts";
+import type { OperationResult } from "../../src/network/calls.ts";
 import type { Jid } from "../../src/network/driver.ts";
 
 /** What was asked for; an answer of another kind fails the test. */
-export function done<Value>(result: CallResult<Value>): Value {
+export function done<Value>(result: OperationResult<Value>): Value {
   if (result.outcome !== "done") expect.fail(`not done: ${JSON.stringify(result)}`);
   return result.value;
 }

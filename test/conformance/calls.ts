@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { done } from "./answers.ts";
-import { eventually, Listener } from "./listener.ts";
+import { eventually, RecordingSession } from "./listener.ts";
 import type { OperationStory } from "./operation-story.ts";
 
 /** The part of the suite about calls, and while it is not connected. */
@@ -14,7 +14,7 @@ export function describeCalls(story: OperationStory): void {
   });
 
   it("answers nothing while it is not connected", async () => {
-    const { session } = new Listener(story.stage.driver, story.stage.credentials());
+    const { session } = new RecordingSession(story.stage.driver, story.stage.credentials());
     const group = await story.ownGroup(story.contact);
     const answers = await Promise.all([
       session.contacts?.check([story.contact]),

@@ -1,16 +1,16 @@
 import { afterEach, beforeEach, expect } from "vitest";
 import type { Content, CredentialStore, MessageId } from "../../src/network/driver.ts";
 import { newMessageId } from "../../src/network/ids.ts";
-import { eventually, Listener } from "./listener.ts";
-import type { Seen, Stage, StageOptions } from "./stage.ts";
+import { eventually, RecordingSession } from "./listener.ts";
+import type { ContactObservation, DriverHarness, DriverHarnessOptions } from "./stage.ts";
 
-type Start = (options?: StageOptions) => Promise<Stage>;
+type Start = (options?: DriverHarnessOptions) => Promise<DriverHarness>;
 
 /** A stage of its own for each test, and what the tests do on it. */
 export class DriverStory {
-  stage!: Stage;
+  stage!: DriverHarness;
   readonly #start: Start;
-  #opened: Listener[] = [];
+  #opened: RecordingSession[] = [];
 
   constructor(start: Start) {
     this.#start = start;
@@ -24,35 +24,37 @@ export class DriverStory {
     });
   }
 
-  async restart(options: StageOptions): Promise<void> {
+  async restart(options: DriverHarnessOptions): Promise<void> {
     await this.stage.stop();
     this.stage = await this.#start(options);
   }
 
-  open(credentials: CredentialStore = this.stage.credentials()): Listener {
-    const listener = new Listener(this.stage.driver, credentials);
+  open(credentials: CredentialStore = this.stage.credentials()): RecordingSession {
+    const listener = new RecordingSession(this.stage.driver, credentials);
     this.#opened.push(listener);
     return listener;
   }
 
-  async pair(): Promise<Listener> {
+  async pair(): Promise<RecordingSession> {
     const listener = this.open();
     await listener.pair(this.stage.phone);
     return listener;
   }
 
-  async send(listener: Listener, content: Content, id = newMessageId()): Promise<MessageId> {
+  async send(listener: RecordingSession, content: Content, id = newMessageId()): Promise<MessageId> {
     const result = await listener.session.send(this.stage.contact.jid, content, { id });
     expect(result).toMatchObject({ outcome: "accepted", at: expect.any(Date) });
     return id;
   }
 
   /** The one thing of its type that the contact saw. */
-  seen<Type extends Seen["type"]>(type: Type): Promise<Extract<Seen, { type: Type }>> {
+  seen<Type extends ContactObservation["type"]>(
+    type: Type,
+  ): Promise<Extract<ContactObservation, { type: Type }>> {
     return eventually(async () => {
       const found = (await this.stage.contact.seen()).filter((one) => one.type === type);
       expect(found, `the contact saw ${type}`).toHaveLength(1);
-      return found[0] as Extract<Seen, { type: Type }>;
+      return found[0] as Extract<ContactObservation, { type: Type }>;
     });
   }
 }

@@ -4,10 +4,13 @@ import { DriverStory } from "./driver-story.ts";
 import { describePairing } from "./pairing.ts";
 import { describeReceiving } from "./receiving.ts";
 import { describeSending } from "./sending.ts";
-import type { Stage, StageOptions } from "./stage.ts";
+import type { DriverHarness, DriverHarnessOptions } from "./stage.ts";
 
 /** The one suite that every driver must pass; `start` puts up a network with nothing paired but the contact. */
-export function describeDriver(name: string, start: (options?: StageOptions) => Promise<Stage>): void {
+export function describeDriver(
+  name: string,
+  start: (options?: DriverHarnessOptions) => Promise<DriverHarness>,
+): void {
   describe(`${name} driver`, () => {
     const story = new DriverStory(start);
     describePairing(story);

@@ -1,15 +1,15 @@
 import { expect, vi } from "vitest";
 import type {
   CredentialStore,
-  Driver,
   MessageId,
+  NetworkDriver,
   NetworkEvent,
-  OpenOptions,
+  OpenSessionOptions,
   Session,
 } from "../../src/network/driver.ts";
 
 /** An inbound file in one piece; undefined when it is gone. */
-export async function fetchWhole(session: Session, ref: unknown): Promise<Buffer | undefined> {
+export async function downloadWhole(session: Session, ref: unknown): Promise<Buffer | undefined> {
   const chunks: Uint8Array[] = [];
   const end = await session.downloadMedia?.(ref, (chunk) => void chunks.push(chunk));
   return end === "done" ? Buffer.concat(chunks) : undefined;
@@ -18,14 +18,18 @@ export async function fetchWhole(session: Session, ref: unknown): Promise<Buffer
 export type EventOf<Type extends NetworkEvent["type"]> = Extract<NetworkEvent, { type: Type }>;
 
 /** A session whose events are written down. */
-export class Listener {
+export class RecordingSession {
   readonly session: Session;
   readonly credentials: CredentialStore;
   readonly events: NetworkEvent[] = [];
   /** Runs before an event counts as stored. */
   gate: (event: NetworkEvent) => Promise<void> = async () => undefined;
 
-  constructor(driver: Driver, credentials: CredentialStore, options: Partial<OpenOptions> = {}) {
+  constructor(
+    driver: NetworkDriver,
+    credentials: CredentialStore,
+    options: Partial<OpenSessionOptions> = {},
+  ) {
     this.credentials = credentials;
     this.session = driver.open({
       account_id: 1,

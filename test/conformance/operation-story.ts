@@ -1,19 +1,19 @@
 import { afterAll, beforeAll, expect } from "vitest";
 import type { Jid, NetworkEvent, Session } from "../../src/network/driver.ts";
-import { type EventOf, eventually, Listener } from "./listener.ts";
-import type { OperationStage, World } from "./world.ts";
+import { type EventOf, eventually, RecordingSession } from "./listener.ts";
+import type { NetworkWorld, OperationStage } from "./world.ts";
 
 type GroupChanged = EventOf<"group_updated">["change"];
 
 /** One paired session for all tests about operations, and what they do with it. */
 export class OperationStory {
   stage!: OperationStage;
-  listener!: Listener;
+  listener!: RecordingSession;
 
   constructor(start: () => Promise<OperationStage>) {
     beforeAll(async () => {
       this.stage = await start();
-      this.listener = new Listener(this.stage.driver, this.stage.credentials());
+      this.listener = new RecordingSession(this.stage.driver, this.stage.credentials());
       await this.listener.pair(this.stage.phone);
     });
     afterAll(async () => {
@@ -22,7 +22,7 @@ export class OperationStory {
     });
   }
 
-  get world(): World {
+  get world(): NetworkWorld {
     return this.stage.world;
   }
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Content, MediaContent, MessageId } from "../../src/network/driver.ts";
 import { DOT, PICTURE, text } from "./contents.ts";
 import type { DriverStory } from "./driver-story.ts";
-import { eventually, fetchWhole } from "./listener.ts";
+import { downloadWhole, eventually } from "./listener.ts";
 
 /** The part of the suite about what a session reports. */
 export function describeReceiving(story: DriverStory): void {
@@ -109,9 +109,9 @@ export function describeReceiving(story: DriverStory): void {
       const { content } = await listener.message(await story.stage.contact.says(PICTURE));
       expect(content).toMatchObject({ kind: "media", media_type: "image", caption: "A dot", size: 4 });
       const ref = structuredClone((content as MediaContent).ref);
-      expect(await fetchWhole(listener.session, ref)).toEqual(Buffer.from(DOT));
+      expect(await downloadWhole(listener.session, ref)).toEqual(Buffer.from(DOT));
       await story.stage.expireFiles();
-      expect(await fetchWhole(listener.session, ref)).toBeUndefined();
+      expect(await downloadWhole(listener.session, ref)).toBeUndefined();
     });
 
     it("reports a reply with what it quotes", async () => {

@@ -1,10 +1,10 @@
 import type {
   Content,
   CredentialStore,
-  Driver,
   Jid,
   MediaType,
   MessageId,
+  NetworkDriver,
 } from "../../src/network/driver.ts";
 
 /** The phone that the gateway is paired with. */
@@ -21,7 +21,7 @@ export interface PhoneControls {
 }
 
 /** What the contact saw of what the gateway did. */
-export type Seen =
+export type ContactObservation =
   | { type: "message"; id: MessageId; content: Content }
   | { type: "edited"; id: MessageId; text: string; media_type?: MediaType }
   | { type: "deleted"; id: MessageId }
@@ -39,14 +39,14 @@ export interface ContactControls {
   reacts(id: MessageId, reaction: string): Promise<void>;
   reads(id: MessageId): Promise<void>;
   calls(): Promise<void>;
-  seen(): Promise<Seen[]>;
+  seen(): Promise<ContactObservation[]>;
   /** The file of a message that the contact saw. */
   file(id: MessageId): Promise<Uint8Array | undefined>;
 }
 
 /** A driver with a network around it that a test can move. */
-export interface Stage {
-  readonly driver: Driver;
+export interface DriverHarness {
+  readonly driver: NetworkDriver;
   /** A store with nothing in it. */
   credentials(): CredentialStore;
   readonly phone: PhoneControls;
@@ -60,7 +60,7 @@ export interface Stage {
   stop(): Promise<void>;
 }
 
-export interface StageOptions {
+export interface DriverHarnessOptions {
   /** QRs that live for some tens of milliseconds only. */
   shortQr?: boolean;
 }

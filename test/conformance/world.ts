@@ -1,8 +1,8 @@
 import type { ChatState, GroupChange, ParticipantAction } from "../../src/network/calls.ts";
 import type { Jid } from "../../src/network/driver.ts";
-import type { Stage } from "./stage.ts";
+import type { DriverHarness } from "./stage.ts";
 
-export interface NewPerson {
+export interface ConformancePerson {
   about?: string;
   picture?: Uint8Array;
   /** Nobody may put them into a group: 403. */
@@ -10,7 +10,7 @@ export interface NewPerson {
 }
 
 /** A group as the network has it. */
-export interface GroupView {
+export interface NetworkGroupView {
   subject: string;
   description: string | null;
   announce: boolean;
@@ -23,25 +23,25 @@ export interface GroupView {
 }
 
 /** What the paired phone shows of itself, and whom it has blocked, by digits. */
-export interface PhoneView {
+export interface PairedPhoneView {
   name: string | null;
   about: string | null;
   has_picture: boolean;
   blocked: string[];
 }
 
-export type MemberChange = GroupChange | { action: ParticipantAction; who: string[] };
+export type NetworkGroupChange = GroupChange | { action: ParticipantAction; who: string[] };
 
 /** What else happens on the network; people are named by digits. */
-export interface World {
+export interface NetworkWorld {
   /** Somebody on the network with whom nobody has talked yet. */
-  addPerson(person?: NewPerson): Promise<{ number: string; jid: Jid }>;
+  addPerson(person?: ConformancePerson): Promise<{ number: string; jid: Jid }>;
   /** A group of these people, the first of whom is its admin. */
   addGroup(subject: string, members: string[]): Promise<Jid>;
-  group(group: Jid): Promise<GroupView>;
+  group(group: Jid): Promise<NetworkGroupView>;
   /** A member changes a group. */
-  changeGroup(by: string, group: Jid, change: MemberChange): Promise<void>;
-  phone(): Promise<PhoneView>;
+  changeGroup(by: string, group: Jid, change: NetworkGroupChange): Promise<void>;
+  phone(): Promise<PairedPhoneView>;
   /** What the paired phone shows of a chat, as far as it was ever changed. */
   chat(chat: Jid): Promise<ChatState>;
   /** The paired phone itself changes what it shows of a chat. */
@@ -52,6 +52,6 @@ export interface World {
   rejectedCalls(): Promise<string[]>;
 }
 
-export interface OperationStage extends Stage {
-  readonly world: World;
+export interface OperationStage extends DriverHarness {
+  readonly world: NetworkWorld;
 }

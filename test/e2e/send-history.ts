@@ -1,12 +1,12 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { WaygateError } from "../../src/client.ts";
-import { checkLedgers, type Findings } from "../chaos/checker.ts";
+import { checkLedgers, type LedgerFindings } from "../chaos/checker.ts";
 import { type ClientSend, type LedgerSources, type Ledgers, readLedgers } from "../chaos/ledgers.ts";
 import { waitUntil } from "../gateway.ts";
 import type { E2eStory, PairedInstance } from "./e2e-story.ts";
 
 /** A send that was answered with 202. */
-export interface AcceptedSend {
+export interface AcknowledgedSend {
   text: string;
   number: string;
   /** Row number: the order in which it was taken. */
@@ -36,9 +36,9 @@ export async function sendAll(
   story: E2eStory,
   instance: PairedInstance,
   plan: readonly PlannedSend[],
-): Promise<AcceptedSend[]> {
+): Promise<AcknowledgedSend[]> {
   const left = [...plan];
-  const accepted: AcceptedSend[] = [];
+  const accepted: AcknowledgedSend[] = [];
   const work = async (): Promise<void> => {
     for (let next = left.shift(); next; next = left.shift()) {
       accepted.push(await sendUntilTaken(story, instance, next));
@@ -52,7 +52,7 @@ async function sendUntilTaken(
   story: E2eStory,
   instance: PairedInstance,
   planned: PlannedSend,
-): Promise<AcceptedSend> {
+): Promise<AcknowledgedSend> {
   for (;;) {
     try {
       return await sendOnce(story, instance, planned, planned.text);
@@ -70,7 +70,7 @@ export async function sendOnce(
   instance: PairedInstance,
   planned: PlannedSend,
   idempotencyKey?: string,
-): Promise<AcceptedSend> {
+): Promise<AcknowledgedSend> {
   const input = { id: instance.id, ...planned, async: true };
   const answer = await story.clientOf(instance).sendText(input, { idempotencyKey });
   if (!answer.queued) throw new Error("an async send was answered like a sync one");
@@ -89,14 +89,14 @@ export const FLAWLESS = {
   untrue: [],
   differentIds: [],
   outOfOrder: [],
-} satisfies Partial<Findings>;
+} satisfies Partial<LedgerFindings>;
 
 /** Accepted sends as the client's ledger has them. */
-export function toClientSends(accepted: readonly AcceptedSend[]): ClientSend[] {
+export function toClientSends(accepted: readonly AcknowledgedSend[]): ClientSend[] {
   return accepted.map(toClientSend);
 }
 
-export function toClientSend({ text, number, id, jobId, message_id }: AcceptedSend): ClientSend {
+export function toClientSend({ text, number, id, jobId, message_id }: AcknowledgedSend): ClientSend {
   return { key: text, chat: number, known: "ok", order: id, job_id: jobId, message_id };
 }
 
@@ -106,7 +106,10 @@ export function toRefused({ text, number }: PlannedSend): ClientSend {
 }
 
 /** Waits until everything is done, then compares what the client, the network, the gateway and the receiver saw. */
-export async function readHistory(story: E2eStory, accepted: readonly AcceptedSend[]): Promise<Findings> {
+export async function readHistory(
+  story: E2eStory,
+  accepted: readonly AcknowledgedSend[],
+): Promise<LedgerFindings> {
   return checkLedgers(await readStory(story, { sends: toClientSends(accepted) }));
 }
 

@@ -106,15 +106,15 @@ export async function allHaveCome(count: () => number, expected: number): Promis
   return count() >= expected;
 }
 
-export interface Sample {
+export interface ProcessSample {
   atMs: number;
   residentMb: number;
   files: number;
 }
 
 /** Looks at memory and open files of a process every so often, until it is stopped. */
-export function watchProcess(pid: () => number, everyMs: number): { samples: Sample[]; stop(): void } {
-  const samples: Sample[] = [];
+export function watchProcess(pid: () => number, everyMs: number): { samples: ProcessSample[]; stop(): void } {
+  const samples: ProcessSample[] = [];
   const look = async () => {
     const files = (await readdir(`/proc/${pid()}/fd`)).length;
     samples.push({ atMs: performance.now(), residentMb: await residentMb(pid()), files });
@@ -124,7 +124,10 @@ export function watchProcess(pid: () => number, everyMs: number): { samples: Sam
 }
 
 /** Growth by least squares, in units an hour. */
-export function slopeAnHour(samples: readonly Sample[], of: (sample: Sample) => number): number {
+export function slopeAnHour(
+  samples: readonly ProcessSample[],
+  of: (sample: ProcessSample) => number,
+): number {
   const hours = samples.map(({ atMs }) => atMs / 3_600_000);
   const values = samples.map(of);
   const mean = (numbers: number[]) => numbers.reduce((sum, one) => sum + one, 0) / numbers.length;

@@ -1,6 +1,6 @@
 import { loadavg } from "node:os";
 import { describeMachine } from "../process-figures.ts";
-import type { LoadOptions } from "./load-options.ts";
+import type { LoadTestOptions } from "./load-options.ts";
 import { disagreements, type LoadVerdict } from "./load-verdict.ts";
 import { runAccept } from "./p2-accept.ts";
 import { runDeliveries, runEveryId } from "./p3-deliveries.ts";
@@ -8,7 +8,7 @@ import { runSessions } from "./p5-sessions.ts";
 import { runBacklog } from "./p6-backlog.ts";
 import { runSoak } from "./p8-soak.ts";
 
-const LOADS: Record<string, (options: LoadOptions) => Promise<LoadVerdict>> = {
+const LOADS: Record<string, (options: LoadTestOptions) => Promise<LoadVerdict>> = {
   P2: runAccept,
   P3: runDeliveries,
   P4: runEveryId,
@@ -17,7 +17,7 @@ const LOADS: Record<string, (options: LoadOptions) => Promise<LoadVerdict>> = {
   P8: runSoak,
 };
 
-function readOptions(words: readonly string[]): LoadOptions {
+function readOptions(words: readonly string[]): LoadTestOptions {
   const options: Record<string, number> = {};
   for (const [index, word] of words.entries()) {
     if (word.startsWith("--")) options[word.slice(2)] = Number(words[index + 1]);

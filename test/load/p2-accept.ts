@@ -1,6 +1,6 @@
 import { percentile, residentMb } from "../process-figures.ts";
 import { costOfEach, readMeter, sizesOfEach } from "./cost.ts";
-import type { LoadOptions } from "./load-options.ts";
+import type { LoadTestOptions } from "./load-options.ts";
 import { startLoadStage } from "./load-stage.ts";
 import { atOrAbove, type LoadVerdict } from "./load-verdict.ts";
 import { offer, spread } from "./open-loop.ts";
@@ -9,7 +9,7 @@ import { checkSends, isDrained, openSendingClient } from "./send-ledger.ts";
 const P99_MS = 150;
 
 /** P2: async texts at an even pace while they are being sent, and afterwards every accepted one is accounted for. */
-export async function runAccept({ seconds = 600, rate = 1_000 }: LoadOptions): Promise<LoadVerdict> {
+export async function runAccept({ seconds = 600, rate = 1_000 }: LoadTestOptions): Promise<LoadVerdict> {
   const stage = await startLoadStage();
   const sender = openSendingClient(stage.gateway.url, [await stage.pair("P2")]);
   const before = await readMeter(stage);

@@ -1,7 +1,7 @@
 import { percentile, residentMb } from "../process-figures.ts";
 import { costOfEach, readMeter, sizesOfEach } from "./cost.ts";
 import { startEventSource } from "./event-source.ts";
-import type { LoadOptions } from "./load-options.ts";
+import type { LoadTestOptions } from "./load-options.ts";
 import { allHaveCome, pairEach, startLoadStage } from "./load-stage.ts";
 import { atOrAbove, type LoadVerdict } from "./load-verdict.ts";
 import { spread } from "./open-loop.ts";
@@ -11,18 +11,18 @@ const RECEIVERS = 20;
 const P99_MS = 2_000;
 
 /** P3: deliveries of 1 kB to twenty healthy receivers, with a durable row per try. */
-export function runDeliveries({ seconds = 600, rate = 1_000 }: LoadOptions): Promise<LoadVerdict> {
+export function runDeliveries({ seconds = 600, rate = 1_000 }: LoadTestOptions): Promise<LoadVerdict> {
   return deliver("P3", { seconds, rate });
 }
 
 /** P4: 1,000 events a second for five minutes, then each id is looked for. */
-export function runEveryId({ seconds = 300, rate = 1_000 }: LoadOptions): Promise<LoadVerdict> {
+export function runEveryId({ seconds = 300, rate = 1_000 }: LoadTestOptions): Promise<LoadVerdict> {
   return deliver("P4", { seconds, rate });
 }
 
 async function deliver(
   name: string,
-  { seconds, rate }: Required<Pick<LoadOptions, "seconds" | "rate">>,
+  { seconds, rate }: Required<Pick<LoadTestOptions, "seconds" | "rate">>,
 ): Promise<LoadVerdict> {
   const stage = await startLoadStage();
   const receivers = await startReceivers(RECEIVERS);

@@ -2,7 +2,7 @@ import { createSandboxControl } from "../../src/network/sandbox/control.ts";
 import type { Database } from "../../src/platform/db.ts";
 import { residentMb } from "../process-figures.ts";
 import { costOfEach, readMeter } from "./cost.ts";
-import type { LoadOptions } from "./load-options.ts";
+import type { LoadTestOptions } from "./load-options.ts";
 import { holdsWithin, type LoadInstance, type LoadStage, startLoadStage } from "./load-stage.ts";
 import { atOrAbove, type LoadVerdict } from "./load-verdict.ts";
 import { offer, spread } from "./open-loop.ts";
@@ -16,7 +16,7 @@ const LOGINS_PER_SECOND = 50;
 const START_S = 60;
 
 /** P5: many sessions: memory of each, traffic, a start of all, and the return of all after a cut of the network. */
-export async function runSessions({ seconds = 60, sessions }: LoadOptions): Promise<LoadVerdict> {
+export async function runSessions({ seconds = 60, sessions }: LoadTestOptions): Promise<LoadVerdict> {
   const receivers = await startReceivers(1);
   const stage = await startLoadStage({ WAYGATE_LOGINS_PER_SECOND: String(LOGINS_PER_SECOND) });
   const instances: LoadInstance[] = [];

@@ -1,9 +1,9 @@
 import { sql } from "kysely";
-import { readJobsOf } from "../../src/engine/jobs.ts";
+import { fetchLaneJobs } from "../../src/engine/jobs.ts";
 import type { Database } from "../../src/platform/db.ts";
 import { percentile, residentMb } from "../process-figures.ts";
 import { startEventSource } from "./event-source.ts";
-import type { LoadOptions } from "./load-options.ts";
+import type { LoadTestOptions } from "./load-options.ts";
 import { holdsWithin, pairEach, startLoadStage, watchProcess } from "./load-stage.ts";
 import { atOrAbove, type LoadVerdict } from "./load-verdict.ts";
 import { spread } from "./open-loop.ts";
@@ -14,7 +14,7 @@ const SAMPLE_MS = 500;
 const GOAL_MS = 20;
 
 /** P6: a million deliveries wait when the gateway starts: how long it takes to find the next ones, and to drain. */
-export async function runBacklog({ jobs = 1_000_000 }: LoadOptions): Promise<LoadVerdict> {
+export async function runBacklog({ jobs = 1_000_000 }: LoadTestOptions): Promise<LoadVerdict> {
   const stage = await startLoadStage();
   const receivers = await startReceivers(RECEIVERS);
   const instances = await pairEach(stage, receivers, "P6");
@@ -67,7 +67,7 @@ function sampleClaims({ db }: Database): { stop(): Promise<number[]> } {
     const lanes = await db.selectFrom("lane").select("id").where("kind", "=", "webhook").execute();
     for (let n = 0; !isOver; n++) {
       const began = performance.now();
-      await readJobsOf(db, claimOf(lanes[n % lanes.length]?.id ?? 0));
+      await fetchLaneJobs(db, claimOf(lanes[n % lanes.length]?.id ?? 0));
       times.push(performance.now() - began);
       await new Promise((resolve) => setTimeout(resolve, SAMPLE_MS));
     }

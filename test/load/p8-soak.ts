@@ -1,5 +1,5 @@
 import { startEventSource } from "./event-source.ts";
-import type { LoadOptions } from "./load-options.ts";
+import type { LoadTestOptions } from "./load-options.ts";
 import { allHaveCome, pairEach, slopeAnHour, startLoadStage, watchProcess } from "./load-stage.ts";
 import { atOrAbove, type LoadVerdict } from "./load-verdict.ts";
 import { offer, spread } from "./open-loop.ts";
@@ -14,7 +14,7 @@ const WARM_PART = 0.4;
 const MOST_GROWTH = 1;
 
 /** P8: half of P2 and P3 together for long: memory and open files must not grow. */
-export async function runSoak({ seconds = 1_800, rate = 500 }: LoadOptions): Promise<LoadVerdict> {
+export async function runSoak({ seconds = 1_800, rate = 500 }: LoadTestOptions): Promise<LoadVerdict> {
   const stage = await startLoadStage();
   const receivers = await startReceivers(RECEIVERS);
   const instances = await pairEach(stage, receivers, "P8");

@@ -4,7 +4,7 @@ import { chatwootConfig } from "../../src/features/integrations/chatwoot/config.
 import { n8nConfig } from "../../src/features/integrations/n8n/config.ts";
 import { typebotConfig } from "../../src/features/integrations/typebot/config.ts";
 import type { Route } from "../../src/platform/route.ts";
-import { type JsonSchema, type Operation, readOperations, resolveSchema } from "./operations.ts";
+import { type Operation, type OperationSchema, readOperations, resolveSchema } from "./operations.ts";
 
 /** A field of an operation that takes text, and so perhaps an address. */
 export interface AddressField {
@@ -38,7 +38,7 @@ export function readAddressFields(): AddressField[] {
   const save = operations.find(({ id }) => id === "saveIntegration");
   if (!save) throw new Error("There is no operation saveIntegration.");
   const configured = Object.entries(CONFIGS).flatMap(([provider, config]) => {
-    const schema = z.toJSONSchema(config, { io: "input", unrepresentable: "any" }) as JsonSchema;
+    const schema = z.toJSONSchema(config, { io: "input", unrepresentable: "any" }) as OperationSchema;
     return textsIn(schema, []).map(({ path, text }) => ({
       ...fieldOf(save, ["config", ...path], text),
       provider,
@@ -56,7 +56,7 @@ interface TextPlace {
   text: string;
 }
 
-function textsIn(schema: JsonSchema & { description?: string }, path: string[]): TextPlace[] {
+function textsIn(schema: OperationSchema & { description?: string }, path: string[]): TextPlace[] {
   const {
     type,
     enum: values,
@@ -65,7 +65,7 @@ function textsIn(schema: JsonSchema & { description?: string }, path: string[]):
     anyOf = [],
     allOf = [],
     description,
-  } = resolveSchema(schema) as JsonSchema & {
+  } = resolveSchema(schema) as OperationSchema & {
     description?: string;
   };
   if (path.length > MOST_DEPTH) return [];
@@ -74,7 +74,7 @@ function textsIn(schema: JsonSchema & { description?: string }, path: string[]):
     ...own,
     ...Object.entries(properties).flatMap(([name, one]) => textsIn(one, [...path, name])),
     ...(items ? textsIn(items, [...path, "[]"]) : []),
-    ...[...anyOf, ...allOf].flatMap((one) => textsIn({ description, ...one } as JsonSchema, path)),
+    ...[...anyOf, ...allOf].flatMap((one) => textsIn({ description, ...one } as OperationSchema, path)),
   ];
   return [...new Map(found.map((one) => [one.path.join("."), one])).values()];
 }

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { contract } from "../../src/contract.ts";
 import type { Route } from "../../src/platform/route.ts";
 import { OWNER, startTestGateway, type TestGateway, type TestInstance } from "../gateway.ts";
-import { createRawCall, type RawAnswer, type RawCall } from "../raw-call.ts";
+import { createRawCall, type RawCall, type RawHttpResponse } from "../raw-call.ts";
 import { type Receiver, startReceiver } from "../receiver.ts";
 import { inBase64, SAMPLE } from "../sample-files.ts";
 import { statusOf } from "./raw-request.ts";
@@ -81,7 +81,7 @@ test("no file name and no type that breaks a line puts a header into the answer 
   expect(given).toBeGreaterThan(10);
 });
 
-function faultsOf({ status, headers }: RawAnswer): string[] {
+function faultsOf({ status, headers }: RawHttpResponse): string[] {
   const breaksLine = /\p{Cc}/u.test(headers.get("content-disposition") ?? "");
   return [
     ...(status === 200 ? [] : [`answers ${status}`]),

@@ -1,5 +1,5 @@
 import fc, { type Arbitrary } from "fast-check";
-import { type JsonSchema, resolveSchema } from "./operations.ts";
+import { type OperationSchema, resolveSchema } from "./operations.ts";
 
 /** Values that are known to be there, by the name of a field, such as the number of an instance. */
 export type KnownValues = Readonly<Record<string, readonly unknown[]>>;
@@ -84,7 +84,7 @@ const hostile = fc.oneof(
 /** What a field may be sent: often what is there, mostly what its schema takes, sometimes what hurts. */
 export function fieldValue(
   name: string,
-  schema: JsonSchema,
+  schema: OperationSchema,
   known: KnownValues,
   depth = 0,
 ): Arbitrary<unknown> {
@@ -99,7 +99,7 @@ export function fieldValue(
 }
 
 /** Values that a schema takes, at least as far as its types and bounds say. */
-function fittingValue(schema: JsonSchema, known: KnownValues, depth: number): Arbitrary<unknown> {
+function fittingValue(schema: OperationSchema, known: KnownValues, depth: number): Arbitrary<unknown> {
   const { type, anyOf, oneOf, allOf, ...shape } = resolveSchema(schema);
   if ("const" in shape) return fc.constant(shape.const);
   if (shape.enum) return fc.constantFrom(...shape.enum);
@@ -135,7 +135,7 @@ function fittingValue(schema: JsonSchema, known: KnownValues, depth: number): Ar
 }
 
 function objectOf(
-  { properties = {}, required = [], additionalProperties }: JsonSchema,
+  { properties = {}, required = [], additionalProperties }: OperationSchema,
   known: KnownValues,
   depth: number,
 ): Arbitrary<unknown> {
@@ -154,7 +154,7 @@ function objectOf(
   return fc.tuple(shaped, more).map(([one, other]) => ({ ...one, ...other }));
 }
 
-function textOf({ format, minLength = 0, maxLength = MOST_LETTERS }: JsonSchema): Arbitrary<string> {
+function textOf({ format, minLength = 0, maxLength = MOST_LETTERS }: OperationSchema): Arbitrary<string> {
   if (format === "date-time") return fc.date({ noInvalidDate: true }).map((date) => date.toISOString());
   if (format === "email") return fc.emailAddress();
   const length = {
@@ -168,7 +168,7 @@ function textOf({ format, minLength = 0, maxLength = MOST_LETTERS }: JsonSchema)
   );
 }
 
-function rangeOf({ minimum, maximum, exclusiveMinimum }: JsonSchema): { min: number; max: number } {
+function rangeOf({ minimum, maximum, exclusiveMinimum }: OperationSchema): { min: number; max: number } {
   const min = Math.max(
     minimum ?? -(2 ** 31),
     exclusiveMinimum === undefined ? -Infinity : exclusiveMinimum + 1,

@@ -1,6 +1,6 @@
 import { createClient } from "../../src/client.ts";
 import { newPhone, startTestGateway, type TestGateway, type TestInstance, waitUntil } from "../gateway.ts";
-import { createRawCall, type RawAnswer } from "../raw-call.ts";
+import { createRawCall, type RawHttpResponse } from "../raw-call.ts";
 import type { SaidMedia } from "../whatsapp-server/control.ts";
 import { startWhatsAppServer, type WhatsAppServer } from "../whatsapp-server/server.ts";
 import { trustAuthority } from "../whatsapp-stage.ts";
@@ -53,7 +53,7 @@ export async function sendMalformedMedia({ step }: { step: number }): Promise<Ma
   }
 }
 
-type Send = (file: MalformedFile) => Promise<RawAnswer>;
+type Send = (file: MalformedFile) => Promise<RawHttpResponse>;
 
 async function openDoors({ url }: TestGateway, { id, api_key, client }: TestInstance) {
   const call = createRawCall(() => url);

@@ -1,17 +1,17 @@
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import { contract } from "../../src/contract.ts";
-import { openApiDocument } from "../../src/platform/openapi.ts";
+import { createOpenApiDocument } from "../../src/platform/openapi.ts";
 
-export interface JsonSchema {
+export interface OperationSchema {
   $ref?: string;
   type?: string | string[];
-  properties?: Record<string, JsonSchema>;
+  properties?: Record<string, OperationSchema>;
   required?: string[];
-  additionalProperties?: boolean | JsonSchema;
-  items?: JsonSchema;
-  anyOf?: JsonSchema[];
-  oneOf?: JsonSchema[];
-  allOf?: JsonSchema[];
+  additionalProperties?: boolean | OperationSchema;
+  items?: OperationSchema;
+  anyOf?: OperationSchema[];
+  oneOf?: OperationSchema[];
+  allOf?: OperationSchema[];
   enum?: unknown[];
   const?: unknown;
   format?: string;
@@ -28,11 +28,11 @@ interface Parameter {
   name: string;
   in: "path" | "query";
   required?: boolean;
-  schema: JsonSchema;
+  schema: OperationSchema;
 }
 
 interface Content {
-  [type: string]: { schema: JsonSchema };
+  [type: string]: { schema: OperationSchema };
 }
 
 interface OperationObject {
@@ -51,12 +51,14 @@ export interface Operation {
   /** Names of the security schemes that open it; empty: anybody. */
   credentials: string[];
   parameters: Parameter[];
-  body?: JsonSchema;
+  body?: OperationSchema;
   /** What is wrong with an answer, by the document; undefined: nothing. */
   misfit(status: number, type: string, body: unknown): string | undefined;
 }
 
-const DOCUMENT = openApiDocument(contract) as { paths: Record<string, Record<string, OperationObject>> };
+const DOCUMENT = createOpenApiDocument(contract) as {
+  paths: Record<string, Record<string, OperationObject>>;
+};
 const KEY = "openapi";
 
 export function readOperations(): Operation[] {
@@ -100,11 +102,11 @@ function escaped(key: string): string {
 }
 
 /** What a reference means; the schema itself when it is none. */
-export function resolveSchema(schema: JsonSchema): JsonSchema {
+export function resolveSchema(schema: OperationSchema): OperationSchema {
   if (schema.$ref === undefined) return schema;
   const found = schema.$ref
     .slice(2)
     .split("/")
     .reduce<unknown>((node, key) => (node as Record<string, unknown>)[key], DOCUMENT);
-  return found as JsonSchema;
+  return found as OperationSchema;
 }

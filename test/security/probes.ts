@@ -1,6 +1,6 @@
 import { contract } from "../../src/contract.ts";
 import { cleanText } from "../../src/platform/clean-text.ts";
-import { openApiDocument } from "../../src/platform/openapi.ts";
+import { createOpenApiDocument } from "../../src/platform/openapi.ts";
 import type { Route } from "../../src/platform/route.ts";
 import type { TextField } from "./text-fields.ts";
 
@@ -34,7 +34,7 @@ interface Description {
 
 /** Requests that are whole but for the field in question. `ids`: values of the parts of a path, by name. */
 export function createProbeRequests(ids: Readonly<Record<string, string>>): (probe: Probe) => ProbeRequest {
-  const { paths } = openApiDocument(contract) as unknown as Description;
+  const { paths } = createOpenApiDocument(contract) as unknown as Description;
   const operations = Object.values(paths).flatMap((path) => Object.values(path));
   const examples = new Map(
     operations.map(({ operationId, requestBody }) => [

@@ -3,7 +3,7 @@ import { createServer as createHttpServer } from "node:http";
 import { type AddressInfo, createServer, type Server } from "node:net";
 import fc from "fast-check";
 import { disguises, spellings } from "../internal-addresses.ts";
-import { createRawCall, type RawAnswer } from "../raw-call.ts";
+import { createRawCall, type RawHttpResponse } from "../raw-call.ts";
 import { type AddressField, readAddressFields, withText } from "./address-fields.ts";
 import { credentialsFor, type FuzzTarget, type FuzzTenant, startFuzzTarget } from "./fuzz-target.ts";
 import { fieldValue } from "./json-values.ts";
@@ -173,7 +173,7 @@ async function ask(
   tenant: FuzzTenant,
   field: AddressField,
   { text, nth }: { text: string; nth: number },
-): Promise<RawAnswer> {
+): Promise<RawHttpResponse> {
   const { operation, provider } = field;
   const known = tenant.knownFor(operation);
   const sampleOf = (name: string) =>

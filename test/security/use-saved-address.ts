@@ -1,5 +1,5 @@
 import { type Client, createClient } from "../../src/client.ts";
-import type { RawAnswer } from "../raw-call.ts";
+import type { RawHttpResponse } from "../raw-call.ts";
 import type { AddressField } from "./address-fields.ts";
 import type { FuzzTarget, FuzzTenant } from "./fuzz-target.ts";
 
@@ -8,7 +8,7 @@ export interface SavedAddress {
   tenant: FuzzTenant;
   field: AddressField;
   /** What the gateway said when it saved the address. */
-  answer: RawAnswer;
+  answer: RawHttpResponse;
 }
 
 /** The address of a proxy: only an instance of WhatsApp goes through it. */

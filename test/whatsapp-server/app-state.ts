@@ -13,8 +13,8 @@ import type { Companion } from "./companion.ts";
 import type { FileAddress } from "./control.ts";
 import type { Network } from "./network.ts";
 import { type BinaryNode, bytes, child, childrenNamed, node, result, SERVER, seconds } from "./nodes.ts";
-import type { Person } from "./person.ts";
-import type { Answer } from "./queries.ts";
+import type { ServerPerson } from "./person.ts";
+import type { QueryAnswer } from "./queries.ts";
 
 /** One collection of the settings that a person's devices share: encrypted patches, each with its version. */
 export class Collection {
@@ -25,7 +25,7 @@ export class Collection {
 type AppStateKey = proto.Message.IAppStateSyncKey;
 
 /** The key of the settings; made by the phone. */
-export function appStateKeyOf(person: Person): AppStateKey {
+export function appStateKeyOf(person: ServerPerson): AppStateKey {
   person.appStateKey ??= {
     keyId: { keyId: randomBytes(6) },
     keyData: {
@@ -39,19 +39,19 @@ export function appStateKeyOf(person: Person): AppStateKey {
 
 const keyIdOf = (key: AppStateKey): string => Buffer.from(key.keyId?.keyId ?? []).toString("base64");
 
-function collectionOf(person: Person, name: string): Collection {
+function collectionOf(person: ServerPerson, name: string): Collection {
   const found = person.appState.get(name) ?? new Collection();
   person.appState.set(name, found);
   return found;
 }
 
-const getKeyOf = (person: Person) => async (id: string) => {
+const getKeyOf = (person: ServerPerson) => async (id: string) => {
   const key = appStateKeyOf(person);
   return keyIdOf(key) === id ? key.keyData : undefined;
 };
 
 /** Gives the patches that a device lacks, and takes its own. */
-export const appStateQuery: Answer = async ({ iq, companion, network }) => {
+export const appStateQuery: QueryAnswer = async ({ iq, companion, network }) => {
   const answers: BinaryNode[] = [];
   for (const asked of childrenNamed(child(iq, "sync"), "collection")) {
     const external = network.faults.take("external_snapshot", companion.person.phone);
@@ -88,7 +88,7 @@ function snapshotAt(name: string, at: FileAddress): BinaryNode {
 }
 
 /** A device's patch: kept as it is, and read as the phone reads it. */
-async function take(person: Person, name: WAPatchName, raw: Buffer): Promise<void> {
+async function take(person: ServerPerson, name: WAPatchName, raw: Buffer): Promise<void> {
   const collection = collectionOf(person, name);
   const version = collection.patches.length + 1;
   const patch = { ...proto.SyncdPatch.decode(raw), version: { version } };
@@ -103,17 +103,20 @@ async function take(person: Person, name: WAPatchName, raw: Buffer): Promise<voi
 }
 
 /** Something that concerns nobody, in the same collection. */
-async function touch(person: Person, name: string): Promise<void> {
+async function touch(person: ServerPerson, name: string): Promise<void> {
   const create = chatModificationToAppPatch({ pin: true }, "5511900000009@s.whatsapp.net");
   await write(person, { ...create, type: name as WAPatchName });
 }
 
 /** The phone changes a setting; its devices hear that there is something to fetch. */
-export async function changeAppState(person: Person, change: object, jid: string): Promise<void> {
+export async function changeAppState(person: ServerPerson, change: object, jid: string): Promise<void> {
   await write(person, chatModificationToAppPatch(change as ChatModification, jid));
 }
 
-async function write(person: Person, create: ReturnType<typeof chatModificationToAppPatch>): Promise<void> {
+async function write(
+  person: ServerPerson,
+  create: ReturnType<typeof chatModificationToAppPatch>,
+): Promise<void> {
   const key = appStateKeyOf(person);
   const { state } = collectionOf(person, create.type);
   const { patch } = await encodeSyncdPatch(create, keyIdOf(key), state, getKeyOf(person));
@@ -121,7 +124,7 @@ async function write(person: Person, create: ReturnType<typeof chatModificationT
   notify(person, create.type, 0);
 }
 
-function notify(person: Person, name: string, by: number): void {
+function notify(person: ServerPerson, name: string, by: number): void {
   const { length } = collectionOf(person, name).patches;
   for (const companion of person.companions.values()) {
     if (companion.number === by) continue;

@@ -1,25 +1,25 @@
-import type { Connection } from "./connection.ts";
+import type { ServerConnection } from "./connection.ts";
 import type { PasskeyDemand, RawNode, RefreshChild } from "./control.ts";
 import type { Network } from "./network.ts";
 import { type BinaryNode, child, node, SERVER, seconds } from "./nodes.ts";
 import type { ClientHello } from "./noise.ts";
 import {
-  type Candidate,
   finishLink,
   link,
   offerRefs,
+  type PairingCandidate,
   parseQr,
   refuseLink,
   registrationOf,
 } from "./pairing.ts";
 import { CodePairings } from "./pairing-code.ts";
 import { PasskeyCeremonies } from "./passkey.ts";
-import type { Person } from "./person.ts";
+import type { ServerPerson } from "./person.ts";
 
 /** The clients that want to be linked. */
 export class Candidates {
   readonly #network: Network;
-  readonly #byConnection = new Map<Connection, Candidate>();
+  readonly #byConnection = new Map<ServerConnection, PairingCandidate>();
   readonly #codes: CodePairings;
   readonly #stanzas: RawNode[] = [];
   #refreshes = 0;
@@ -35,18 +35,18 @@ export class Candidates {
     );
   }
 
-  opened(connection: Connection, client: ClientHello): void {
+  opened(connection: ServerConnection, client: ClientHello): void {
     const registration = registrationOf(client);
     if (!registration) {
       connection.cut("no registration");
       return;
     }
-    const candidate: Candidate = { connection, registration, refs: new Set() };
+    const candidate: PairingCandidate = { connection, registration, refs: new Set() };
     this.#byConnection.set(connection, candidate);
     offerRefs(candidate);
   }
 
-  closed(connection: Connection): void {
+  closed(connection: ServerConnection): void {
     const candidate = this.#byConnection.get(connection);
     this.#byConnection.delete(connection);
     if (candidate) this.#codes.closed(candidate);
@@ -54,29 +54,29 @@ export class Candidates {
     candidate?.signing?.refused(new Error("the client closed the connection before it had signed"));
   }
 
-  scan(person: Person, qr: string, forge?: "hmac" | "signature"): Promise<number> {
+  scan(person: ServerPerson, qr: string, forge?: "hmac" | "signature"): Promise<number> {
     const { candidate, advSecret } = this.#scanned(qr);
     return link(this.#network, person, candidate, advSecret, forge);
   }
 
-  scanWithPasskey(person: Person, qr: string, demand: PasskeyDemand): Promise<number> {
+  scanWithPasskey(person: ServerPerson, qr: string, demand: PasskeyDemand): Promise<number> {
     const { candidate, advSecret } = this.#scanned(qr);
     return this.#passkeys.begin(person, candidate, advSecret, demand);
   }
 
   /** The phone has got the client's keys by a code. */
-  #consent(person: Person, candidate: Candidate, advSecret: Buffer): Promise<number> {
+  #consent(person: ServerPerson, candidate: PairingCandidate, advSecret: Buffer): Promise<number> {
     const demand = this.#network.faults.take("passkey_after_code", person.phone);
     return demand
       ? this.#passkeys.begin(person, candidate, advSecret, {})
       : link(this.#network, person, candidate, advSecret);
   }
 
-  passkeyCode(person: Person): string | undefined {
+  passkeyCode(person: ServerPerson): string | undefined {
     return this.#passkeys.codeOf(person);
   }
 
-  #scanned(qr: string): { candidate: Candidate; advSecret: Buffer } {
+  #scanned(qr: string): { candidate: PairingCandidate; advSecret: Buffer } {
     const { ref, noiseKey, identity, advSecret } = parseQr(qr);
     const candidate = [...this.#byConnection.values()].find((one) => one.refs.has(ref));
     if (!candidate) throw new Error("the QR is not valid any more");
@@ -115,7 +115,7 @@ export class Candidates {
     for (const connection of this.#byConnection.keys()) connection.cut();
   }
 
-  async stanza(connection: Connection, stanza: BinaryNode): Promise<void> {
+  async stanza(connection: ServerConnection, stanza: BinaryNode): Promise<void> {
     const candidate = this.#byConnection.get(connection);
     if (!candidate) return;
     const stage = child(stanza, "link_code_companion_reg")?.attrs.stage;

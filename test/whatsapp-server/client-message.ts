@@ -1,5 +1,5 @@
 import type { Companion } from "./companion.ts";
-import type { Connection } from "./connection.ts";
+import type { ServerConnection } from "./connection.ts";
 import type { Address, Envelope } from "./envelope.ts";
 import { Handset } from "./handset.ts";
 import { listen } from "./listen.ts";
@@ -7,7 +7,7 @@ import type { Network } from "./network.ts";
 import { type BinaryNode, child, children, childrenNamed, node, seconds } from "./nodes.ts";
 import { answerPeer } from "./peer.ts";
 import type { Device } from "./person.ts";
-import type { Arrival } from "./records.ts";
+import type { MessageRecord } from "./records.ts";
 import { route } from "./routing.ts";
 
 const FORBIDDEN = 403;
@@ -18,7 +18,7 @@ const PASSED_ON = ["edit", "expiration"];
 /** A client sends a message: it is refused in its ack, or acknowledged and brought to every device. */
 export async function takeMessage(
   network: Network,
-  connection: Connection,
+  connection: ServerConnection,
   companion: Companion,
   stanza: BinaryNode,
 ): Promise<void> {
@@ -27,7 +27,7 @@ export async function takeMessage(
   const { phone } = companion.person;
   const has_reporting = child(stanza, "reporting") !== undefined;
   const sent = { id, phone, device: companion.number, to, type, has_reporting };
-  const arrival: Arrival = { ...sent, at: Date.now(), ack: "ok" };
+  const arrival: MessageRecord = { ...sent, at: Date.now(), ack: "ok" };
   const here = (fault: { to?: string }): boolean => fault.to === undefined || isTo(network, to, fault.to);
   const cut = faults.take("cut_at_message", phone, here);
   if (cut?.when === "before") return connection.cut("cut at a message");

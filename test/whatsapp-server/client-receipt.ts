@@ -1,5 +1,5 @@
 import type { Companion } from "./companion.ts";
-import type { Connection } from "./connection.ts";
+import type { ServerConnection } from "./connection.ts";
 import type { Address } from "./envelope.ts";
 import { Handset } from "./handset.ts";
 import { answerMediaRetry } from "./media-retry.ts";
@@ -15,7 +15,7 @@ const READ = ["read", "read-self", "played", "played-self"];
 /** A client says that it has messages, has read them, or could not read one. */
 export async function takeReceipt(
   network: Network,
-  connection: Connection,
+  connection: ServerConnection,
   companion: Companion,
   stanza: BinaryNode,
 ): Promise<void> {

@@ -1,8 +1,8 @@
-import type { Connection } from "./connection.ts";
-import type { Book } from "./ledger.ts";
+import type { ServerConnection } from "./connection.ts";
+import type { ServerLedger } from "./ledger.ts";
 import { type BinaryNode, node, SERVER, seconds } from "./nodes.ts";
-import type { Person } from "./person.ts";
-import type { Delivery } from "./records.ts";
+import type { ServerPerson } from "./person.ts";
+import type { DeliveryRecord } from "./records.ts";
 import type { Bundle } from "./signal-end.ts";
 
 const LOW = 5;
@@ -18,27 +18,27 @@ export interface Registration {
 
 interface Waiting {
   stanza: BinaryNode;
-  delivery?: Delivery;
+  delivery?: DeliveryRecord;
   /** NACKs that follow a request for the same message and settle nothing. */
   nacksToCome: number;
 }
 
 /** A linked device: a client that logs in, with what waits for it until it says that it has it. */
 export class Companion {
-  readonly person: Person;
+  readonly person: ServerPerson;
   readonly number: number;
   registration: Registration;
   /** Set when the client has signed the pairing. */
   confirmed = false;
   /** It has had its first login. */
   known = false;
-  connection: Connection | undefined;
+  connection: ServerConnection | undefined;
   presence = "unavailable";
   readonly preKeys = new Map<number, Uint8Array>();
   readonly #waiting = new Map<string, Waiting>();
-  readonly #book: Book;
+  readonly #book: ServerLedger;
 
-  constructor(person: Person, number: number, registration: Registration, book: Book) {
+  constructor(person: ServerPerson, number: number, registration: Registration, book: ServerLedger) {
     this.person = person;
     this.number = number;
     this.registration = registration;
@@ -124,7 +124,7 @@ export class Companion {
     this.connection?.send(sent);
   }
 
-  #delivery(stanza: BinaryNode): Delivery {
+  #delivery(stanza: BinaryNode): DeliveryRecord {
     const { person, number } = this;
     return this.#book.delivery({
       id: stanza.attrs.id ?? "",

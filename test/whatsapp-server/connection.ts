@@ -1,20 +1,20 @@
 import { decodeBinaryNode, encodeBinaryNode } from "baileys";
 import type { WebSocket } from "ws";
 import type { Companion } from "./companion.ts";
-import type { Ending } from "./control.ts";
+import type { ServerDisconnect } from "./control.ts";
 import { type BinaryNode, node } from "./nodes.ts";
 import { type ClientHello, type NoiseIdentity, NoiseServer } from "./noise.ts";
 import type { SocketRecord } from "./records.ts";
 
 export interface ConnectionListener {
-  authenticated(connection: Connection, client: ClientHello): void;
-  stanza(connection: Connection, stanza: BinaryNode): Promise<void>;
-  closed(connection: Connection): void;
-  broken(connection: Connection, error: unknown): void;
+  authenticated(connection: ServerConnection, client: ClientHello): void;
+  stanza(connection: ServerConnection, stanza: BinaryNode): Promise<void>;
+  closed(connection: ServerConnection): void;
+  broken(connection: ServerConnection, error: unknown): void;
 }
 
 /** One WebSocket of a client: noise below, stanzas above. */
-export class Connection {
+export class ServerConnection {
   readonly record: SocketRecord;
   /** Absent until the login is accepted. */
   companion: Companion | undefined;
@@ -97,7 +97,7 @@ export const removed = (): BinaryNode =>
 export const loginFailure = (reason: number): BinaryNode =>
   node("failure", { reason, location: "test", ...(reason === 403 ? { message: "banned" } : {}) });
 
-export function endConnection(connection: Connection, how: Ending): void {
+export function endConnection(connection: ServerConnection, how: ServerDisconnect): void {
   switch (how) {
     case "silent":
       connection.silent = true;

@@ -3,7 +3,7 @@ import type { Addressing } from "./jid.ts";
 import type { Ledger } from "./records.ts";
 
 /** What a person says; close to what the gateway's own drivers use, so that a test can pass either. */
-export type Said = (
+export type SentContent = (
   | { kind: "text"; text: string }
   | SaidMedia
   | { kind: "location"; latitude: number; longitude: number; name?: string; address?: string }
@@ -40,8 +40,8 @@ export interface SaidQuote {
 }
 
 /** What a person saw on the phone, in order; each message once, however often it came. */
-export type Seen = { chat: string; from: string; from_me: boolean; at: number } & (
-  | { type: "message"; id: string; content: Said; times: number }
+export type SeenMessage = { chat: string; from: string; from_me: boolean; at: number } & (
+  | { type: "message"; id: string; content: SentContent; times: number }
   | { type: "edited"; id: string; text: string; media_type?: SaidMedia["media_type"] }
   | { type: "deleted"; id: string }
   | { type: "reaction"; id: string; reaction: string }
@@ -50,7 +50,7 @@ export type Seen = { chat: string; from: string; from_me: boolean; at: number } 
   | { type: "call"; id: string; state: string }
 );
 
-export interface NewPerson {
+export interface NewServerPerson {
   /** Digits; chosen when absent. */
   phone?: string;
   name?: string;
@@ -117,7 +117,7 @@ export interface GroupInfo {
   invite: string;
 }
 
-export type GroupChange =
+export type ServerGroupChange =
   | { change: "add" | "remove" | "promote" | "demote"; members: string[] }
   | { change: "subject"; subject: string }
   | { change: "description"; description: string }
@@ -128,7 +128,7 @@ export type GroupChange =
   | { change: "member_add_mode"; everybody: boolean };
 
 /** How a live connection ends; the numbers are what the client library makes of it. */
-export type Ending = 401 | 403 | 428 | 440 | 500 | 503 | 515 | "silent";
+export type ServerDisconnect = 401 | 403 | 428 | 440 | 500 | 503 | 515 | "silent";
 
 /** What goes wrong from now on; `times` (default 1) says how often, everything else narrows it down. */
 export type Fault = {
@@ -221,13 +221,13 @@ export type RefreshChild = "companion_reg_refresh" | "pair-device-rotate-qr" | "
 /** Everything that a test can do with the network; the same in-process and over HTTP. */
 export interface WhatsAppControl {
   /** A person with a phone, a number and a LID; the phone is run by the server. */
-  addPerson(options?: NewPerson): Promise<PersonInfo>;
+  addPerson(options?: NewServerPerson): Promise<PersonInfo>;
   person(phone: string): Promise<PersonInfo>;
   /** Members by phone; the first is the admin. */
   addGroup(subject: string, members: string[], options?: { addressing?: Addressing }): Promise<GroupInfo>;
   group(jid: string): Promise<GroupInfo>;
   /** A member changes a group; all devices of its members hear of it. */
-  changeGroup(by: string, jid: string, change: GroupChange): Promise<GroupInfo>;
+  changeGroup(by: string, jid: string, change: ServerGroupChange): Promise<GroupInfo>;
 
   /** The phone scans a QR; resolves with the number of the new device once the client has signed. */
   scan(phone: string, qr: string, options?: { forge?: "hmac" | "signature" }): Promise<number>;
@@ -269,7 +269,7 @@ export interface WhatsAppControl {
   reinstall(phone: string): Promise<void>;
 
   /** `to` is a phone, a jid or a group; the id of the message is returned. */
-  say(from: string, to: string, content: Said | string, options?: SayOptions): Promise<string>;
+  say(from: string, to: string, content: SentContent | string, options?: SayOptions): Promise<string>;
   edit(by: string, to: string, id: string, text: string, options?: SayOptions): Promise<string>;
   delete(by: string, to: string, id: string, options?: SayOptions): Promise<string>;
   react(by: string, to: string, id: string, reaction: string, options?: SayOptions): Promise<string>;
@@ -287,14 +287,14 @@ export interface WhatsAppControl {
   /** All settings that the phone and its devices have made. */
   appSettings(phone: string): Promise<AppSetting[]>;
 
-  seen(by: string): Promise<Seen[]>;
+  seen(by: string): Promise<SeenMessage[]>;
   /** A whole message as a person's phone has it, in the form that the protocol's JSON has. */
   message(by: string, id: string): Promise<Record<string, unknown> | undefined>;
   /** The bytes of a file in a message that the person saw. */
   file(by: string, id: string): Promise<Uint8Array | undefined>;
 
   /** Ends the open connections of a phone's linked devices. */
-  end(phone: string, how: Ending): Promise<void>;
+  end(phone: string, how: ServerDisconnect): Promise<void>;
   fault(fault: Fault): Promise<void>;
   clearFaults(): Promise<void>;
   /** New chats are refused with 463 until then (milliseconds since the epoch); undefined lifts it. */

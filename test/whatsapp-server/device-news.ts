@@ -4,7 +4,7 @@ import type { Companion } from "./companion.ts";
 import { removed } from "./connection.ts";
 import type { Network } from "./network.ts";
 import { type BinaryNode, node, seconds } from "./nodes.ts";
-import type { Person } from "./person.ts";
+import type { ServerPerson } from "./person.ts";
 
 /** Everybody who has a chat with a person, and the person's own devices, hear that a device came or went. */
 export function tellOfDevice(
@@ -17,7 +17,7 @@ export function tellOfDevice(
   tell(network, person, "devices", said, number);
 }
 
-function tell(network: Network, person: Person, type: string, said: BinaryNode, except?: number): void {
+function tell(network: Network, person: ServerPerson, type: string, said: BinaryNode, except?: number): void {
   const id = randomBytes(8).toString("hex");
   const attrs = { from: person.jid("pn"), lid: person.jid("lid"), type, id, t: seconds() };
   const others = [...person.chats].map((phone) => network.person(phone));
@@ -37,7 +37,7 @@ export function removeDevice(network: Network, companion: Companion, why: string
 }
 
 /** A person installs the app anew: another identity, no linked devices; those in chats hear of it. */
-export function reinstall(network: Network, person: Person): void {
+export function reinstall(network: Network, person: ServerPerson): void {
   for (const companion of [...person.companions.values()]) {
     removeDevice(network, companion, "the phone was installed anew");
   }

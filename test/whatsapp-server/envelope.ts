@@ -1,14 +1,14 @@
 import { certificateOf } from "./business-certificate.ts";
 import type { Companion } from "./companion.ts";
-import type { Group } from "./group.ts";
+import type { ServerGroup } from "./group.ts";
 import type { Addressing } from "./jid.ts";
 import { type BinaryNode, node, seconds } from "./nodes.ts";
-import type { Device, Person } from "./person.ts";
+import type { Device, ServerPerson } from "./person.ts";
 
 /** Where a message goes: a person, by phone or by LID, or a group. */
 export type Address =
-  | { kind: "person"; person: Person; addressing: Addressing }
-  | { kind: "group"; group: Group };
+  | { kind: "person"; person: ServerPerson; addressing: Addressing }
+  | { kind: "group"; group: ServerGroup };
 
 /** A message on its way to one device. */
 export interface Envelope {

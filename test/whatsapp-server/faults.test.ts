@@ -1,6 +1,6 @@
 import { Curve } from "baileys";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { Ending, Fault } from "./control.ts";
+import type { Fault, ServerDisconnect } from "./control.ts";
 import { eventually, known, Story } from "./story.ts";
 
 describe("faults", () => {
@@ -14,7 +14,7 @@ describe("faults", () => {
 
   it("ends a connection with the code that was asked for", async () => {
     const client = await story.paired();
-    const endings: [Ending, number][] = [
+    const endings: [ServerDisconnect, number][] = [
       [403, 403],
       [428, 428],
       [440, 440],

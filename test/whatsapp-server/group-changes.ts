@@ -1,15 +1,15 @@
 import { randomBytes } from "node:crypto";
-import type { GroupChange } from "./control.ts";
-import { type Group, MEMBER_ADD } from "./group.ts";
+import type { ServerGroupChange } from "./control.ts";
+import { MEMBER_ADD, type ServerGroup } from "./group.ts";
 import type { Addressing } from "./jid.ts";
 import type { Network } from "./network.ts";
 import { type BinaryNode, node, seconds } from "./nodes.ts";
-import type { Person } from "./person.ts";
+import type { ServerPerson } from "./person.ts";
 
 const other = (addressing: Addressing): Addressing => (addressing === "lid" ? "pn" : "lid");
 
 /** A member in a group's own addressing, with the other jid beside it. */
-export function memberNode(group: Group, person: Person, admin?: boolean): BinaryNode {
+export function memberNode(group: ServerGroup, person: ServerPerson, admin?: boolean): BinaryNode {
   const { addressing, owner } = group;
   const alternative = addressing === "lid" ? "phone_number" : "lid";
   return node("participant", {
@@ -20,7 +20,7 @@ export function memberNode(group: Group, person: Person, admin?: boolean): Binar
 }
 
 /** What a group says of itself. */
-export function groupNode(group: Group): BinaryNode {
+export function groupNode(group: ServerGroup): BinaryNode {
   const { owner, addressing } = group;
   const attrs = {
     id: group.jid.split("@")[0],
@@ -50,14 +50,24 @@ export function groupNode(group: Group): BinaryNode {
 }
 
 /** Changes a group and tells the devices of everybody who is or was in it. */
-export function changeGroup(network: Network, group: Group, actor: Person, change: GroupChange): BinaryNode {
+export function changeGroup(
+  network: Network,
+  group: ServerGroup,
+  actor: ServerPerson,
+  change: ServerGroupChange,
+): BinaryNode {
   const before = [...group.members.keys()];
   const said = apply(network, group, change);
   announce(group, actor, said, [...new Set([...before, ...group.members.keys()])]);
   return said;
 }
 
-export function announce(group: Group, actor: Person, said: BinaryNode, to: Person[]): void {
+export function announce(
+  group: ServerGroup,
+  actor: ServerPerson,
+  said: BinaryNode,
+  to: ServerPerson[],
+): void {
   const { addressing } = group;
   const attrs = {
     from: group.jid,
@@ -74,7 +84,7 @@ export function announce(group: Group, actor: Person, said: BinaryNode, to: Pers
   }
 }
 
-function apply(network: Network, group: Group, change: GroupChange): BinaryNode {
+function apply(network: Network, group: ServerGroup, change: ServerGroupChange): BinaryNode {
   switch (change.change) {
     case "add":
     case "remove":
@@ -105,7 +115,7 @@ function apply(network: Network, group: Group, change: GroupChange): BinaryNode 
 }
 
 function changeSetting(
-  group: Group,
+  group: ServerGroup,
   setting: "announcement" | "not_announcement" | "locked" | "unlocked",
 ): BinaryNode {
   if (setting.endsWith("announcement")) group.announce = setting === "announcement";
@@ -115,7 +125,7 @@ function changeSetting(
 
 function changeMembers(
   network: Network,
-  group: Group,
+  group: ServerGroup,
   change: "add" | "remove" | "promote" | "demote",
   members: string[],
 ): BinaryNode {

@@ -1,18 +1,18 @@
 import { randomBytes, randomInt } from "node:crypto";
 import type { Addressing } from "./jid.ts";
-import type { Device, Person } from "./person.ts";
+import type { Device, ServerPerson } from "./person.ts";
 
 /** Who may add members, as the network says it. */
 export const MEMBER_ADD = { everybody: "all_member_add", admins: "admin_add" } as const;
 
 /** A group and what its members see of it. */
-export class Group {
+export class ServerGroup {
   readonly jid: string;
   readonly addressing: Addressing;
   readonly createdAt = Date.now();
-  readonly owner: Person;
+  readonly owner: ServerPerson;
   /** Whether each is an admin. */
-  readonly members = new Map<Person, boolean>();
+  readonly members = new Map<ServerPerson, boolean>();
   subject: string;
   description = "";
   descriptionId: string | undefined;
@@ -24,7 +24,7 @@ export class Group {
   picture: { id: string; path: string } | undefined;
   invite = newInvite();
 
-  constructor(subject: string, owner: Person, addressing: Addressing) {
+  constructor(subject: string, owner: ServerPerson, addressing: Addressing) {
     this.jid = `120363${randomInt(10 ** 11, 10 ** 12)}@g.us`;
     this.subject = subject;
     this.owner = owner;
@@ -43,7 +43,7 @@ export class Group {
 }
 
 /** Only admins change what is locked. */
-export const mayChange = (group: Group, person: Person): boolean =>
+export const mayChange = (group: ServerGroup, person: ServerPerson): boolean =>
   group.members.has(person) && (!group.locked || group.members.get(person) === true);
 
 const newInvite = (): string => randomBytes(11).toString("base64url");

@@ -1,13 +1,13 @@
 import type { proto } from "baileys";
-import type { Seen } from "./control.ts";
+import type { SeenMessage } from "./control.ts";
 import type { Address } from "./envelope.ts";
-import type { Device, Person } from "./person.ts";
+import type { Device, ServerPerson } from "./person.ts";
 import { type Bundle, SignalEnd, signalAddress } from "./signal-end.ts";
 
 /** A message that a phone wrote or read. */
 export interface Kept {
   id: string;
-  from: Person;
+  from: ServerPerson;
   /** The device that wrote it; absent for own ones. */
   device?: Device;
   to: Address;
@@ -23,19 +23,19 @@ const KEEPS = 20_000;
 
 /** A person's phone, run by the server: device 0. */
 export class Handset {
-  readonly person: Person;
+  readonly person: ServerPerson;
   readonly number = 0;
   signal: SignalEnd;
-  readonly seen: Seen[] = [];
+  readonly seen: SeenMessage[] = [];
   readonly #seenReceipts = new Set<string>();
-  readonly #seenMessages = new Map<string, Extract<Seen, { type: "message" }>>();
+  readonly #seenMessages = new Map<string, Extract<SeenMessage, { type: "message" }>>();
   /** Devices that have the phone's sender key, by group. */
   readonly keyHolders = new Map<string, Set<string>>();
   readonly #messages = new Map<string, Kept>();
   readonly #asked = new Map<string, number>();
   #work: Promise<unknown> = Promise.resolve();
 
-  constructor(person: Person) {
+  constructor(person: ServerPerson) {
     this.person = person;
     this.signal = new SignalEnd(person.identity);
   }
@@ -62,7 +62,7 @@ export class Handset {
   }
 
   /** A message that came before is only counted, a receipt by a second device of the same person left out. */
-  see(seen: Seen): void {
+  see(seen: SeenMessage): void {
     if (seen.type === "message" && this.#sawBefore(seen)) return;
     if ("ids" in seen) {
       const key = `${seen.type} ${seen.from} ${seen.ids.join()}`;
@@ -72,7 +72,7 @@ export class Handset {
     this.seen.push(seen);
   }
 
-  #sawBefore(seen: Extract<Seen, { type: "message" }>): boolean {
+  #sawBefore(seen: Extract<SeenMessage, { type: "message" }>): boolean {
     const before = this.#seenMessages.get(seen.id);
     if (before) before.times++;
     else this.#seenMessages.set(seen.id, seen);

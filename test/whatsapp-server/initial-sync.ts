@@ -6,7 +6,7 @@ import type { Companion } from "./companion.ts";
 import type { FileAddress, HistoryChat } from "./control.ts";
 import type { Network } from "./network.ts";
 import { seconds } from "./nodes.ts";
-import type { Person } from "./person.ts";
+import type { ServerPerson } from "./person.ts";
 import { speak } from "./speak.ts";
 
 const { Type } = proto.Message.ProtocolMessage;
@@ -89,7 +89,7 @@ export async function peer(
 
 function conversation(
   network: Network,
-  owner: Person,
+  owner: ServerPerson,
   { chat, name, messages, archived, pinned, muted_until, unread }: HistoryChat,
 ): proto.IConversation {
   const with_ = network.findPerson(chat);

@@ -1,11 +1,18 @@
-import type { Arrival, Decryption, Delivery, GivenReceipt, Ledger, SocketRecord } from "./records.ts";
+import type {
+  Decryption,
+  DeliveryRecord,
+  GivenReceipt,
+  Ledger,
+  MessageRecord,
+  SocketRecord,
+} from "./records.ts";
 
 /** What happened on the network, for tests to read. */
-export class Book implements Ledger {
+export class ServerLedger implements Ledger {
   sockets: SocketRecord[] = [];
-  arrivals: Arrival[] = [];
+  arrivals: MessageRecord[] = [];
   decryptions: Decryption[] = [];
-  deliveries: Delivery[] = [];
+  deliveries: DeliveryRecord[] = [];
   receipts: GivenReceipt[] = [];
   readonly unhandled: string[] = [];
   readonly stanzas = new Map<string, Map<string, number>>();
@@ -59,7 +66,7 @@ export class Book implements Ledger {
     this.stanzas.set(phone, counts);
   }
 
-  arrival(arrival: Arrival): void {
+  arrival(arrival: MessageRecord): void {
     if (!this.#keeps) return;
     this.arrivals.push(arrival);
     this.#arrived.set(arrival.id, this.arrivedTimes(arrival.id) + 1);
@@ -77,7 +84,7 @@ export class Book implements Ledger {
     if (this.#keeps) this.receipts.push(receipt);
   }
 
-  delivery(delivery: Delivery): Delivery {
+  delivery(delivery: DeliveryRecord): DeliveryRecord {
     if (this.#keeps) this.deliveries.push(delivery);
     return delivery;
   }

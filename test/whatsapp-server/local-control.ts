@@ -5,21 +5,21 @@ import type { Candidates } from "./candidates.ts";
 import { endConnection } from "./connection.ts";
 import type {
   AppSetting,
-  Ending,
   Fault,
   FileAddress,
-  GroupChange,
   GroupInfo,
   HistoryChat,
-  NewPerson,
+  NewServerPerson,
   PasskeyDemand,
   PersonInfo,
   PresenceState,
   RawNode,
   RefreshChild,
-  Said,
   SayOptions,
-  Seen,
+  SeenMessage,
+  SentContent,
+  ServerDisconnect,
+  ServerGroupChange,
   Settings,
   WhatsAppControl,
 } from "./control.ts";
@@ -44,7 +44,7 @@ export class LocalControl implements WhatsAppControl {
     this.#candidates = candidates;
   }
 
-  async addPerson(options: NewPerson = {}): Promise<PersonInfo> {
+  async addPerson(options: NewServerPerson = {}): Promise<PersonInfo> {
     const person = this.#network.addPerson(options);
     person.handset = new Handset(person);
     return this.person(person.phone);
@@ -105,7 +105,7 @@ export class LocalControl implements WhatsAppControl {
     };
   }
 
-  async changeGroup(by: string, jid: string, change: GroupChange): Promise<GroupInfo> {
+  async changeGroup(by: string, jid: string, change: ServerGroupChange): Promise<GroupInfo> {
     changeGroup(this.#network, this.#network.group(jid), this.#network.person(by), change);
     return this.group(jid);
   }
@@ -179,8 +179,8 @@ export class LocalControl implements WhatsAppControl {
     reinstall(this.#network, this.#network.person(phone));
   }
 
-  say(from: string, to: string, content: Said | string, options: SayOptions = {}): Promise<string> {
-    const said: Said = typeof content === "string" ? { kind: "text", text: content } : content;
+  say(from: string, to: string, content: SentContent | string, options: SayOptions = {}): Promise<string> {
+    const said: SentContent = typeof content === "string" ? { kind: "text", text: content } : content;
     return talk.say(this.#network, from, to, said, options);
   }
 
@@ -224,7 +224,7 @@ export class LocalControl implements WhatsAppControl {
     return [...this.#network.person(phone).appSettings];
   }
 
-  async seen(by: string): Promise<Seen[]> {
+  async seen(by: string): Promise<SeenMessage[]> {
     return [...this.#network.person(by).handset.seen];
   }
 
@@ -237,7 +237,7 @@ export class LocalControl implements WhatsAppControl {
     return talk.file(this.#network, by, id);
   }
 
-  async end(phone: string, how: Ending): Promise<void> {
+  async end(phone: string, how: ServerDisconnect): Promise<void> {
     for (const { connection } of this.#network.person(phone).companions.values()) {
       if (connection) endConnection(connection, how);
     }

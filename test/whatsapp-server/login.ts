@@ -1,12 +1,16 @@
 import type { Companion } from "./companion.ts";
-import { type Connection, loginFailure, replaced } from "./connection.ts";
+import { loginFailure, replaced, type ServerConnection } from "./connection.ts";
 import { initialSync } from "./initial-sync.ts";
 import type { Network } from "./network.ts";
 import { type BinaryNode, node, SERVER, seconds } from "./nodes.ts";
 import type { ClientHello } from "./noise.ts";
 
 /** A linked device logs in: its noise key must be the one of its pairing. */
-export function logIn(network: Network, connection: Connection, { staticKey, payload }: ClientHello): void {
+export function logIn(
+  network: Network,
+  connection: ServerConnection,
+  { staticKey, payload }: ClientHello,
+): void {
   const { faults, book } = network;
   const person = network.people.get(String(payload.username ?? ""));
   const companion = person?.companions.get(payload.device ?? 0);
@@ -42,7 +46,7 @@ const wrongKey = (companion: Companion | undefined, key: Buffer): number | undef
 /** The client is ready for stanzas: first what waited, then the rest. */
 export async function becomeActive(
   network: Network,
-  connection: Connection,
+  connection: ServerConnection,
   companion: Companion,
 ): Promise<void> {
   connection.send(

@@ -20,7 +20,7 @@ const mac = (key: Uint8Array, ...parts: Uint8Array[]): Buffer =>
   createHmac("sha256", key).update(Buffer.concat(parts)).digest().subarray(0, MAC);
 
 /** The files that the network holds, encrypted as they come. */
-export class MediaStore {
+export class ServerMediaStore {
   readonly #blobs = new Map<string, Buffer>();
   host = "127.0.0.1";
 

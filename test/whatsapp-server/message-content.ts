@@ -1,6 +1,6 @@
 import { proto } from "baileys";
 import { readVcard } from "../../src/network/vcard.ts";
-import type { Said, SaidMedia, SaidQuote } from "./control.ts";
+import type { SaidMedia, SaidQuote, SentContent } from "./control.ts";
 import type { StoredFile } from "./media-store.ts";
 
 const MEDIA_FIELD = {
@@ -14,7 +14,7 @@ const MEDIA_FIELD = {
 
 /** A message as it travels; a file must have been stored before. */
 export function toMessage(
-  said: Said,
+  said: SentContent,
   context: proto.IContextInfo | undefined,
   file: StoredFile | undefined,
 ): proto.IMessage {
@@ -96,7 +96,7 @@ export const textOf = (message: proto.IMessage): string | undefined => {
 };
 
 /** What a person sees of a message; `isMe` tells whether a participant is the one who looks. */
-export function fromMessage(message: proto.IMessage, isMe: (jid: string) => boolean): Said {
+export function fromMessage(message: proto.IMessage, isMe: (jid: string) => boolean): SentContent {
   const inner = unwrapped(message);
   const said = bare(inner);
   const context = contextOf(inner);
@@ -105,7 +105,7 @@ export function fromMessage(message: proto.IMessage, isMe: (jid: string) => bool
   return { ...said, ...(quoted && { quoted }), ...mentions };
 }
 
-function bare(inner: proto.IMessage): Said {
+function bare(inner: proto.IMessage): SentContent {
   const text = inner.conversation ?? inner.extendedTextMessage?.text;
   if (text !== null && text !== undefined && !filePart(inner)) return { kind: "text", text };
   const { locationMessage: place, contactMessage: card } = inner;
@@ -127,7 +127,7 @@ function bare(inner: proto.IMessage): Said {
   return bareFile(inner) ?? { kind: "raw", message: proto.Message.create(inner).toJSON() };
 }
 
-function bareFile(inner: proto.IMessage): Said | undefined {
+function bareFile(inner: proto.IMessage): SentContent | undefined {
   const file = filePart(inner);
   if (!file) return undefined;
   const { type, part } = file;

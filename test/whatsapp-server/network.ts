@@ -1,24 +1,24 @@
 import { randomInt } from "node:crypto";
-import type { Connection } from "./connection.ts";
-import type { NewPerson, Settings } from "./control.ts";
+import type { ServerConnection } from "./connection.ts";
+import type { NewServerPerson, Settings } from "./control.ts";
 import type { Address } from "./envelope.ts";
 import { Faults } from "./faults.ts";
-import { Group } from "./group.ts";
+import { ServerGroup } from "./group.ts";
 import { type Addressing, isGroup, parseJid } from "./jid.ts";
-import { Book } from "./ledger.ts";
-import type { MediaStore } from "./media-store.ts";
-import { type Device, Person } from "./person.ts";
+import { ServerLedger } from "./ledger.ts";
+import type { ServerMediaStore } from "./media-store.ts";
+import { type Device, ServerPerson } from "./person.ts";
 
 /** Everybody and everything on the network. */
 export class Network {
-  readonly book = new Book();
+  readonly book = new ServerLedger();
   readonly faults = new Faults();
-  readonly connections = new Set<Connection>();
-  readonly people = new Map<string, Person>();
-  readonly groups = new Map<string, Group>();
-  readonly media: MediaStore;
-  readonly #lids = new Map<string, Person>();
-  readonly #aliases = new Map<string, Person>();
+  readonly connections = new Set<ServerConnection>();
+  readonly people = new Map<string, ServerPerson>();
+  readonly groups = new Map<string, ServerGroup>();
+  readonly media: ServerMediaStore;
+  readonly #lids = new Map<string, ServerPerson>();
+  readonly #aliases = new Map<string, ServerPerson>();
   settings: Settings = {
     receiptDelayMs: 0,
     ackDelayMs: 0,
@@ -29,15 +29,15 @@ export class Network {
     keepLedger: true,
   };
 
-  constructor(media: MediaStore) {
+  constructor(media: ServerMediaStore) {
     this.media = media;
   }
 
-  addPerson(options: NewPerson): Person {
+  addPerson(options: NewServerPerson): ServerPerson {
     const phone = options.phone ?? this.#freePhone();
     if (this.people.has(phone)) throw new Error(`${phone} is on the network already`);
     const lid = `${randomInt(1, 9)}${String(randomInt(10 ** 12)).padStart(12, "0")}77`;
-    const person = new Person(phone, lid, {
+    const person = new ServerPerson(phone, lid, {
       name: options.name ?? `Person ${phone.slice(-4)}`,
       opaque: options.opaque ?? false,
     });
@@ -51,14 +51,14 @@ export class Network {
     return person;
   }
 
-  addGroup(subject: string, owner: Person, addressing: Addressing): Group {
-    const group = new Group(subject, owner, addressing);
+  addGroup(subject: string, owner: ServerPerson, addressing: Addressing): ServerGroup {
+    const group = new ServerGroup(subject, owner, addressing);
     this.groups.set(group.jid, group);
     return group;
   }
 
   /** By digits or jid. */
-  findPerson(who: string | undefined): Person | undefined {
+  findPerson(who: string | undefined): ServerPerson | undefined {
     if (who === undefined) return undefined;
     if (!who.includes("@")) return this.people.get(who);
     const jid = parseJid(who);
@@ -66,17 +66,17 @@ export class Network {
   }
 
   /** By a number as somebody wrote it. */
-  findByNumber(digits: string): Person | undefined {
+  findByNumber(digits: string): ServerPerson | undefined {
     return this.people.get(digits) ?? this.#aliases.get(digits);
   }
 
-  person(who: string): Person {
+  person(who: string): ServerPerson {
     const found = this.findPerson(who);
     if (!found) throw new Error(`nobody on the network is ${who}`);
     return found;
   }
 
-  group(jid: string): Group {
+  group(jid: string): ServerGroup {
     const found = this.groups.get(jid);
     if (!found) throw new Error(`no group is ${jid}`);
     return found;

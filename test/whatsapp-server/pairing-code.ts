@@ -3,12 +3,12 @@ import { Curve, derivePairingCodeKey, type KeyPair } from "baileys";
 import { describe } from "./client-message.ts";
 import type { Network } from "./network.ts";
 import { type BinaryNode, bytes, child, failure, node, result, SERVER, seconds } from "./nodes.ts";
-import type { Candidate } from "./pairing.ts";
-import type { Link } from "./passkey.ts";
-import type { Person } from "./person.ts";
+import type { PairingCandidate } from "./pairing.ts";
+import type { PasskeyLink } from "./passkey.ts";
+import type { ServerPerson } from "./person.ts";
 
 interface Attempt {
-  candidate: Candidate;
+  candidate: PairingCandidate;
   ref: string;
   /** Salt, IV and the client's ephemeral key under the code. */
   wrapped: Buffer;
@@ -18,7 +18,7 @@ interface Attempt {
 }
 
 interface Entered {
-  person: Person;
+  person: ServerPerson;
   ephemeral: KeyPair;
   theirs: Buffer;
   done: (device: Promise<number>) => void;
@@ -31,22 +31,22 @@ const BUNDLE = "link_code_pairing_key_bundle_encryption_key";
 /** Linking by a code that is typed into the phone. */
 export class CodePairings {
   readonly #network: Network;
-  readonly #consent: Link;
+  readonly #consent: PasskeyLink;
   /** By the digits of the phone that shall link. */
   readonly #attempts = new Map<string, Attempt>();
 
-  constructor(network: Network, consent: Link) {
+  constructor(network: Network, consent: PasskeyLink) {
     this.#network = network;
     this.#consent = consent;
   }
 
-  closed(candidate: Candidate): void {
+  closed(candidate: PairingCandidate): void {
     for (const [phone, attempt] of this.#attempts) {
       if (attempt.candidate === candidate) this.#attempts.delete(phone);
     }
   }
 
-  async stanza(candidate: Candidate, stanza: BinaryNode): Promise<void> {
+  async stanza(candidate: PairingCandidate, stanza: BinaryNode): Promise<void> {
     const reg = child(stanza, "link_code_companion_reg");
     const quiet = stanza.tag === "presence" || stanza.tag === "ib";
     if (quiet) return;
@@ -57,7 +57,7 @@ export class CodePairings {
   }
 
   /** Types the code; the client proves its keys by it. */
-  async enter(person: Person, code: string, otherRef?: string): Promise<number> {
+  async enter(person: ServerPerson, code: string, otherRef?: string): Promise<number> {
     const attempt = await this.#awaited(person.phone);
     const { wrapped, candidate, ref } = attempt;
     const theirs = ctr(
@@ -112,7 +112,7 @@ export class CodePairings {
     throw new Error(`nobody asks to link with ${phone}`);
   }
 
-  async #hello(candidate: Candidate, iq: BinaryNode, reg: BinaryNode): Promise<void> {
+  async #hello(candidate: PairingCandidate, iq: BinaryNode, reg: BinaryNode): Promise<void> {
     const phone = (reg.attrs.jid ?? "").split("@")[0] ?? "";
     const { faults } = this.#network;
     const refusal = faults.take("code_refused", phone) ?? refusalOf(reg);
@@ -134,7 +134,7 @@ export class CodePairings {
     else setTimeout(accept, delay);
   }
 
-  #finish(candidate: Candidate, iq: BinaryNode, reg: BinaryNode): void {
+  #finish(candidate: PairingCandidate, iq: BinaryNode, reg: BinaryNode): void {
     const ref = bytes(child(reg, "link_code_pairing_ref")).toString();
     const attempt = [...this.#attempts.values()].find((one) => one.ref === ref);
     const entered = attempt?.entered;
@@ -171,7 +171,7 @@ export class CodePairings {
 }
 
 function notify(
-  { connection }: Candidate,
+  { connection }: PairingCandidate,
   attrs: Record<string, string | undefined>,
   ref: string,
   content: BinaryNode[] = [],
@@ -198,7 +198,11 @@ function refusalOf(reg: BinaryNode): { code: number; text: string } | undefined 
 const DISPLAYS = /^(Chrome|Edge|Firefox|Opera|Safari) \((Windows|Mac OS|Linux|Android|iOS)\)$/;
 
 /** Opens what the client sealed with the keys that the code carried over; throws when the code was another. */
-function advSecretOf(candidate: Candidate, { person, ephemeral, theirs }: Entered, wrapped: Buffer): Buffer {
+function advSecretOf(
+  candidate: PairingCandidate,
+  { person, ephemeral, theirs }: Entered,
+  wrapped: Buffer,
+): Buffer {
   const shared = Curve.sharedKey(ephemeral.private, theirs);
   const bundle = openBundle(shared, wrapped);
   const identity = bundle.subarray(0, 32);

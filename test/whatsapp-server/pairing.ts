@@ -1,12 +1,12 @@
 import { createHmac, randomBytes } from "node:crypto";
 import { Curve, proto } from "baileys";
 import { Companion, type Registration } from "./companion.ts";
-import { type Connection, streamError } from "./connection.ts";
+import { type ServerConnection, streamError } from "./connection.ts";
 import { tellOfDevice } from "./device-news.ts";
 import type { Network } from "./network.ts";
 import { type BinaryNode, bytes, child, node, SERVER } from "./nodes.ts";
 import type { ClientHello } from "./noise.ts";
-import type { Person } from "./person.ts";
+import type { ServerPerson } from "./person.ts";
 import { verifySignature } from "./xeddsa.ts";
 
 const REFS = 6;
@@ -14,8 +14,8 @@ const ACCOUNT = Buffer.from([6, 0]);
 const DEVICE = Buffer.from([6, 1]);
 
 /** A client that wants to be linked. */
-export interface Candidate {
-  connection: Connection;
+export interface PairingCandidate {
+  connection: ServerConnection;
   registration: Registration;
   refs: Set<string>;
   /** Set while the pairing waits for the client's signature. */
@@ -45,7 +45,7 @@ export function registrationOf({ staticKey, payload }: ClientHello): Registratio
 }
 
 /** Shows a client what to put into its QRs. */
-export function offerRefs(candidate: Candidate): void {
+export function offerRefs(candidate: PairingCandidate): void {
   const refs = Array.from({ length: REFS }, () => `2@${randomBytes(24).toString("base64url")}`);
   for (const ref of refs) candidate.refs.add(ref);
   candidate.connection.send(
@@ -77,8 +77,8 @@ export function parseQr(qr: string): QrParts {
 /** The phone vouches for a client; resolves with the device number once the client has signed. */
 export function link(
   network: Network,
-  person: Person,
-  candidate: Candidate,
+  person: ServerPerson,
+  candidate: PairingCandidate,
   advSecret: Buffer,
   forge?: "hmac" | "signature",
 ): Promise<number> {
@@ -107,8 +107,8 @@ export function link(
 }
 
 function signedIdentity(
-  person: Person,
-  { registration }: Candidate,
+  person: ServerPerson,
+  { registration }: PairingCandidate,
   details: Uint8Array,
   advSecret: Buffer,
   forge?: "hmac" | "signature",
@@ -125,14 +125,14 @@ function signedIdentity(
 }
 
 /** A client that does not accept the pairing says so; the phone shows that it could not link. */
-export function refuseLink({ signing }: Candidate, { attrs, content }: BinaryNode): void {
+export function refuseLink({ signing }: PairingCandidate, { attrs, content }: BinaryNode): void {
   if (!signing || attrs.id !== signing.id || attrs.type !== "error") return;
   const { code, text } = child({ tag: "iq", attrs, content }, "error")?.attrs ?? {};
   signing.refused(new Error(`the client refused the pairing: ${code} ${text}`));
 }
 
 /** The client's signature came: it counts as linked, and is told to log in. */
-export function finishLink(network: Network, candidate: Candidate, reply: BinaryNode): boolean {
+export function finishLink(network: Network, candidate: PairingCandidate, reply: BinaryNode): boolean {
   const { signing, connection, registration } = candidate;
   if (!signing || reply.attrs.id !== signing.id || reply.attrs.type !== "result") return false;
   const { companion, details } = signing;

@@ -13,13 +13,13 @@ import {
   SERVER,
   seconds,
 } from "./nodes.ts";
-import type { Candidate } from "./pairing.ts";
-import type { Person } from "./person.ts";
+import type { PairingCandidate } from "./pairing.ts";
+import type { ServerPerson } from "./person.ts";
 
 /** The phone and the network in one ceremony. */
 interface Ceremony {
-  readonly person: Person;
-  readonly candidate: Candidate;
+  readonly person: ServerPerson;
+  readonly candidate: PairingCandidate;
   readonly demand: PasskeyDemand;
   readonly options: Record<string, unknown>;
   readonly handoffKey: Buffer;
@@ -39,21 +39,30 @@ const ALPHABET = "123456789ABCDEFGHJKLMNPQRSTVWXYZ";
 const CHROME = proto.DeviceProps.PlatformType.CHROME;
 
 /** Links a client with the secret that it has given to the phone. */
-export type Link = (person: Person, candidate: Candidate, advSecret: Buffer) => Promise<number>;
+export type PasskeyLink = (
+  person: ServerPerson,
+  candidate: PairingCandidate,
+  advSecret: Buffer,
+) => Promise<number>;
 
 /** Accounts that want a passkey before they link a client. */
 export class PasskeyCeremonies {
   readonly #network: Network;
-  readonly #link: Link;
-  readonly #byCandidate = new Map<Candidate, Ceremony>();
+  readonly #link: PasskeyLink;
+  readonly #byCandidate = new Map<PairingCandidate, Ceremony>();
 
-  constructor(network: Network, link: Link) {
+  constructor(network: Network, link: PasskeyLink) {
     this.#network = network;
     this.#link = link;
   }
 
   /** `advSecret`: of the QR that was scanned. Resolves with the device once the client has signed. */
-  begin(person: Person, candidate: Candidate, advSecret: Buffer, demand: PasskeyDemand): Promise<number> {
+  begin(
+    person: ServerPerson,
+    candidate: PairingCandidate,
+    advSecret: Buffer,
+    demand: PasskeyDemand,
+  ): Promise<number> {
     const options = {
       challenge: randomBytes(32).toString("base64url"),
       timeout: demand.timeout ?? 600_000,
@@ -76,7 +85,7 @@ export class PasskeyCeremonies {
   }
 
   /** The notification, which the network sends again under the same id until it is acknowledged. */
-  ask(candidate: Candidate): void {
+  ask(candidate: PairingCandidate): void {
     const ceremony = this.#byCandidate.get(candidate);
     if (!ceremony) return;
     const { demand, options } = ceremony;
@@ -86,13 +95,13 @@ export class PasskeyCeremonies {
     this.#notify(ceremony, "passkey_prologue_request", content);
   }
 
-  closed(candidate: Candidate): void {
+  closed(candidate: PairingCandidate): void {
     this.#byCandidate.get(candidate)?.refused(new Error("the client closed the connection"));
     this.#byCandidate.delete(candidate);
   }
 
   /** What the phone shows for a comparison. */
-  codeOf(person: Person): string | undefined {
+  codeOf(person: ServerPerson): string | undefined {
     const found = [...this.#byCandidate.values()].find((one) => one.person === person);
     if (!found?.nonce) return undefined;
     const digest = createHash("sha256")
@@ -108,7 +117,7 @@ export class PasskeyCeremonies {
   }
 
   /** Whether the stanza was for a ceremony. */
-  stanza(candidate: Candidate, stanza: BinaryNode): boolean {
+  stanza(candidate: PairingCandidate, stanza: BinaryNode): boolean {
     const ceremony = this.#byCandidate.get(candidate);
     if (!ceremony) return false;
     const { attrs, content } = stanza;

@@ -11,7 +11,7 @@ import { SERVER } from "./nodes.ts";
 export type Device = Handset | Companion;
 
 /** Somebody with a number on the network. */
-export class Person {
+export class ServerPerson {
   readonly phone: string;
   /** Digits of the LID; nothing in it tells the phone. */
   readonly lid: string;

@@ -1,11 +1,11 @@
 import type { Companion } from "./companion.ts";
-import type { Connection } from "./connection.ts";
+import type { ServerConnection } from "./connection.ts";
 import type { PresenceState } from "./control.ts";
 import { type Address, addressJid } from "./envelope.ts";
 import { Handset } from "./handset.ts";
 import type { Network } from "./network.ts";
 import { type BinaryNode, children, node, seconds } from "./nodes.ts";
-import type { Device, Person } from "./person.ts";
+import type { Device, ServerPerson } from "./person.ts";
 
 /** A client says that it is online, or wants to hear of somebody. */
 export function takePresence(network: Network, companion: Companion, { attrs }: BinaryNode): void {
@@ -65,7 +65,7 @@ function stateNode(by: Device, to: Address, state: PresenceState): BinaryNode {
 /** A client rejects a call, or makes one. */
 export function takeCall(
   network: Network,
-  connection: Connection,
+  connection: ServerConnection,
   companion: Companion,
   stanza: BinaryNode,
 ): void {
@@ -89,7 +89,13 @@ export function takeCall(
 }
 
 /** Rings at, or hangs up on, all linked devices of a person. */
-export function ring(by: Person, to: Person, id: string, tag: "offer" | "terminate", video: boolean): void {
+export function ring(
+  by: ServerPerson,
+  to: ServerPerson,
+  id: string,
+  tag: "offer" | "terminate",
+  video: boolean,
+): void {
   for (const companion of to.companions.values()) {
     const body = node(
       tag,

@@ -1,6 +1,6 @@
 import { describe } from "./client-message.ts";
 import type { Companion } from "./companion.ts";
-import type { Connection } from "./connection.ts";
+import type { ServerConnection } from "./connection.ts";
 import { becomeActive } from "./login.ts";
 import type { Network } from "./network.ts";
 import { type BinaryNode, children, failure, result } from "./nodes.ts";
@@ -11,7 +11,7 @@ import { usyncQuery } from "./query-usync.ts";
 
 export interface Query {
   network: Network;
-  connection: Connection;
+  connection: ServerConnection;
   companion: Companion;
   iq: BinaryNode;
   /** The only child, mostly. */
@@ -19,9 +19,9 @@ export interface Query {
 }
 
 /** Undefined: not understood. */
-export type Answer = (query: Query) => BinaryNode | undefined | Promise<BinaryNode | undefined>;
+export type QueryAnswer = (query: Query) => BinaryNode | undefined | Promise<BinaryNode | undefined>;
 
-const ANSWERS: Record<string, Answer> = {
+const ANSWERS: Record<string, QueryAnswer> = {
   encrypt: encryptQuery,
   usync: usyncQuery,
   passive: ({ iq }) => result(iq),
@@ -33,7 +33,7 @@ const ANSWERS: Record<string, Answer> = {
 /** A client asks something; what is not understood is refused and written down. */
 export async function takeQuery(
   network: Network,
-  connection: Connection,
+  connection: ServerConnection,
   companion: Companion,
   iq: BinaryNode,
 ): Promise<void> {

@@ -2,14 +2,15 @@ import { QueryIds, XWAPaths } from "baileys";
 import { appStateQuery } from "./app-state.ts";
 import type { Business } from "./control.ts";
 import { removeDevice } from "./device-news.ts";
-import { Group, mayChange } from "./group.ts";
+import { mayChange, ServerGroup } from "./group.ts";
 import { UPLOAD_AUTH } from "./media-server.ts";
 import { type BinaryNode, bytes, children, childrenNamed, failure, node, result, seconds } from "./nodes.ts";
-import type { Answer, Query } from "./queries.ts";
+import type { Query, QueryAnswer } from "./queries.ts";
 
-const props: Answer = ({ iq }) => result(iq, [node("props", { protocol: 1, hash: "test", ab_key: "test" })]);
+const props: QueryAnswer = ({ iq }) =>
+  result(iq, [node("props", { protocol: 1, hash: "test", ab_key: "test" })]);
 
-const privacy: Answer = ({ iq, first, companion }) => {
+const privacy: QueryAnswer = ({ iq, first, companion }) => {
   const { privacy: settings } = companion.person;
   if (first?.tag === "tokens") return result(iq);
   if (first?.tag !== "privacy") return undefined;
@@ -18,7 +19,7 @@ const privacy: Answer = ({ iq, first, companion }) => {
   return result(iq, [node("privacy", {}, now)]);
 };
 
-const blocklist: Answer = ({ iq, first, companion, network }) => {
+const blocklist: QueryAnswer = ({ iq, first, companion, network }) => {
   const { person } = companion;
   if (iq.attrs.type === "set") {
     const other = first?.attrs.jid?.endsWith("@lid") ? network.findPerson(first.attrs.jid) : undefined;
@@ -30,7 +31,7 @@ const blocklist: Answer = ({ iq, first, companion, network }) => {
   return result(iq, [node("list", { dhash: items.length }, items)]);
 };
 
-const picture: Answer = ({ iq, first, companion, network }) => {
+const picture: QueryAnswer = ({ iq, first, companion, network }) => {
   const target = iq.attrs.target;
   const owner = target?.endsWith("@g.us")
     ? network.groups.get(target)
@@ -38,7 +39,7 @@ const picture: Answer = ({ iq, first, companion, network }) => {
       ? network.findPerson(target)
       : companion.person;
   if (!owner) return failure(iq, 404, "item-not-found");
-  if (iq.attrs.type === "set" && owner instanceof Group && !mayChange(owner, companion.person)) {
+  if (iq.attrs.type === "set" && owner instanceof ServerGroup && !mayChange(owner, companion.person)) {
     return failure(iq, 403, "forbidden");
   }
   if (iq.attrs.type === "get") {
@@ -55,7 +56,7 @@ const picture: Answer = ({ iq, first, companion, network }) => {
   return result(iq, [node("picture", { id: owner.picture.id })]);
 };
 
-const business: Answer = ({ iq, first, network }) => {
+const business: QueryAnswer = ({ iq, first, network }) => {
   if (first?.tag !== "business_profile") return undefined;
   const profiles = childrenNamed(first, "profile").flatMap(({ attrs: { jid } }) => {
     const { business: shown } = network.findPerson(jid) ?? {};
@@ -77,24 +78,24 @@ function profileNode(jid: string | undefined, shown: Business): BinaryNode {
   ]);
 }
 
-const about: Answer = ({ iq, first, companion }) => {
+const about: QueryAnswer = ({ iq, first, companion }) => {
   companion.person.about = bytes(first).toString("utf8");
   return result(iq);
 };
 
-const disappearing: Answer = ({ iq, first, companion }) => {
+const disappearing: QueryAnswer = ({ iq, first, companion }) => {
   companion.person.disappearing = Number(first?.attrs.duration ?? 0);
   return result(iq);
 };
 
-const md: Answer = ({ iq, first, companion, connection, network }) => {
+const md: QueryAnswer = ({ iq, first, companion, connection, network }) => {
   if (first?.tag !== "remove-companion-device") return undefined;
   connection.send(result(iq));
   removeDevice(network, companion, "logged out by the client");
   return result(iq);
 };
 
-const media: Answer = ({ iq, network, companion }) => {
+const media: QueryAnswer = ({ iq, network, companion }) => {
   const ordered = network.faults.take("media_host", companion.person.phone);
   const hostname = ordered?.host ?? network.media.host;
   return result(iq, [
@@ -104,7 +105,7 @@ const media: Answer = ({ iq, network, companion }) => {
   ]);
 };
 
-const mex: Answer = ({ iq, first, companion }) => {
+const mex: QueryAnswer = ({ iq, first, companion }) => {
   const data = mexData(first?.attrs.query_id, companion);
   return data && result(iq, [node("result", {}, Buffer.from(JSON.stringify({ data })))]);
 };
@@ -128,10 +129,10 @@ function mexData(query: string | undefined, { person }: Query["companion"]): obj
   return undefined;
 }
 
-const done: Answer = ({ iq }: { iq: BinaryNode }) => result(iq);
+const done: QueryAnswer = ({ iq }: { iq: BinaryNode }) => result(iq);
 
 /** Everything around the own account. */
-export const accountQueries: Record<string, Answer> = {
+export const accountQueries: Record<string, QueryAnswer> = {
   abt: props,
   privacy,
   blocklist,

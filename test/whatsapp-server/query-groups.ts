@@ -1,5 +1,5 @@
-import type { GroupChange } from "./control.ts";
-import type { Group } from "./group.ts";
+import type { ServerGroupChange } from "./control.ts";
+import type { ServerGroup } from "./group.ts";
 import { announce, changeGroup, groupNode, memberNode } from "./group-changes.ts";
 import type { Network } from "./network.ts";
 import {
@@ -13,11 +13,11 @@ import {
   node,
   result,
 } from "./nodes.ts";
-import type { Person } from "./person.ts";
-import type { Answer, Query } from "./queries.ts";
+import type { ServerPerson } from "./person.ts";
+import type { Query, QueryAnswer } from "./queries.ts";
 
 /** Groups: those of the network (`@g.us`) and one of them. */
-export const groupQuery: Answer = (query) => {
+export const groupQuery: QueryAnswer = (query) => {
   const { iq, network, companion } = query;
   const to = iq.attrs.to ?? "";
   if (to === "@g.us" || to === "g.us") return anyGroup(query);
@@ -56,7 +56,7 @@ function anyGroup({ iq, first, network, companion }: Query): BinaryNode | undefi
   }
 }
 
-function leave(network: Network, person: Person, { attrs: { id = "" } }: BinaryNode): BinaryNode {
+function leave(network: Network, person: ServerPerson, { attrs: { id = "" } }: BinaryNode): BinaryNode {
   const group = network.groups.get(id);
   if (!group?.members.has(person)) return node("group", { id, error: 404 });
   changeGroup(network, group, person, { change: "remove", members: [person.phone] });
@@ -64,7 +64,7 @@ function leave(network: Network, person: Person, { attrs: { id = "" } }: BinaryN
 }
 
 /** Those who cannot be put into it stand in the answer too, each with the reason. */
-function create(network: Network, owner: Person, asked: BinaryNode): BinaryNode {
+function create(network: Network, owner: ServerPerson, asked: BinaryNode): BinaryNode {
   const group = network.addGroup(asked.attrs.subject ?? "", owner, "lid");
   const refused: BinaryNode[] = [];
   for (const { attrs } of childrenNamed(asked, "participant")) {
@@ -79,7 +79,7 @@ function create(network: Network, owner: Person, asked: BinaryNode): BinaryNode 
   return { ...said, content: [...children(said), ...refused] };
 }
 
-function ask({ iq, first }: Query, group: Group): BinaryNode | undefined {
+function ask({ iq, first }: Query, group: ServerGroup): BinaryNode | undefined {
   switch (first?.tag) {
     case "query":
       return result(iq, [groupNode(group)]);
@@ -92,7 +92,7 @@ function ask({ iq, first }: Query, group: Group): BinaryNode | undefined {
   }
 }
 
-function change({ iq, first, network, companion }: Query, group: Group): BinaryNode | undefined {
+function change({ iq, first, network, companion }: Query, group: ServerGroup): BinaryNode | undefined {
   const { person } = companion;
   if (!first) return undefined;
   if (!group.members.get(person) && (group.locked || isForAdmins(first.tag))) {
@@ -111,7 +111,7 @@ function change({ iq, first, network, companion }: Query, group: Group): BinaryN
 }
 
 /** The network's code against putting somebody into a group or changing what they are in it. */
-function whyNot(network: Network, group: Group, action: string, jid: string): number | undefined {
+function whyNot(network: Network, group: ServerGroup, action: string, jid: string): number | undefined {
   const person = network.findPerson(jid);
   if (!person) return 404;
   if (action !== "add") return group.members.has(person) ? undefined : 404;
@@ -122,14 +122,14 @@ function whyNot(network: Network, group: Group, action: string, jid: string): nu
 const isForAdmins = (tag: string): boolean =>
   !["subject", "description", "ephemeral", "not_ephemeral"].includes(tag);
 
-function outcomeOf(network: Network, group: Group, jid: string, error: number | undefined): BinaryNode {
+function outcomeOf(network: Network, group: ServerGroup, jid: string, error: number | undefined): BinaryNode {
   const person = network.findPerson(jid);
   if (!person) return node("participant", { jid, error });
   const said = memberNode(group, person);
   return error === undefined ? said : { ...said, attrs: { ...said.attrs, error: String(error) } };
 }
 
-function changeOf(asked: BinaryNode, members: string[]): GroupChange | undefined {
+function changeOf(asked: BinaryNode, members: string[]): ServerGroupChange | undefined {
   const { tag } = asked;
   switch (tag) {
     case "add":
@@ -151,7 +151,7 @@ function changeOf(asked: BinaryNode, members: string[]): GroupChange | undefined
   }
 }
 
-function rareChangeOf(asked: BinaryNode): GroupChange | undefined {
+function rareChangeOf(asked: BinaryNode): ServerGroupChange | undefined {
   switch (asked.tag) {
     case "ephemeral":
       return { change: "ephemeral", seconds: Number(asked.attrs.expiration ?? 0) };

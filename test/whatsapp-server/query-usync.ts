@@ -11,11 +11,11 @@ import {
   result,
   seconds,
 } from "./nodes.ts";
-import type { Person } from "./person.ts";
-import type { Answer } from "./queries.ts";
+import type { ServerPerson } from "./person.ts";
+import type { QueryAnswer } from "./queries.ts";
 
 /** Who somebody is: devices, LID, whether there is such a number, what the status says. */
-export const usyncQuery: Answer = ({ network, iq, first, companion }) => {
+export const usyncQuery: QueryAnswer = ({ network, iq, first, companion }) => {
   if (first?.tag !== "usync") return undefined;
   const asked = children(child(first, "query")).map((one) => one.tag);
   const fault = network.faults.take("usync_error", companion.person.phone, ({ part }) =>
@@ -45,7 +45,7 @@ function answerFor(network: Network, user: BinaryNode, asked: string[]): BinaryN
 const errorNode = ({ code, backoff }: { code: number; backoff?: number }): BinaryNode =>
   node("error", { code, text: code === 429 ? "rate-overlimit" : "ordered by the test", backoff });
 
-function part(tag: string, person: Person | undefined, asked: BinaryNode): BinaryNode | undefined {
+function part(tag: string, person: ServerPerson | undefined, asked: BinaryNode): BinaryNode | undefined {
   if (tag === "contact") {
     return node("contact", { type: person ? "in" : "out" }, childBytes(asked, "contact"));
   }
@@ -70,7 +70,7 @@ function part(tag: string, person: Person | undefined, asked: BinaryNode): Binar
   }
 }
 
-const devicesOf = (person: Person): BinaryNode[] =>
+const devicesOf = (person: ServerPerson): BinaryNode[] =>
   person.devices.map(({ number }) =>
     node("device", { id: number, ...(number > 0 && { "key-index": number }) }),
   );

@@ -2,12 +2,12 @@ import type { Companion } from "./companion.ts";
 import { type Address, addressJid } from "./envelope.ts";
 import { Handset } from "./handset.ts";
 import { type BinaryNode, node, seconds } from "./nodes.ts";
-import type { Device, Person } from "./person.ts";
+import type { Device, ServerPerson } from "./person.ts";
 
-export interface Receipt {
+export interface ServerReceipt {
   by: Device;
   /** Whose messages they are. */
-  of: Person;
+  of: ServerPerson;
   /** Where the messages went. */
   chat: Address;
   ids: string[];
@@ -19,7 +19,7 @@ export interface Receipt {
 }
 
 /** Tells the writer's devices how far messages came. */
-export function sendReceipt(receipt: Receipt): void {
+export function sendReceipt(receipt: ServerReceipt): void {
   const { of, device } = receipt;
   for (const one of device ? [device] : of.devices) {
     if (one instanceof Handset) noteReceipt(one, receipt);
@@ -27,7 +27,7 @@ export function sendReceipt(receipt: Receipt): void {
   }
 }
 
-function noteReceipt(handset: Handset, { by, chat, ids, type }: Receipt): void {
+function noteReceipt(handset: Handset, { by, chat, ids, type }: ServerReceipt): void {
   const seen = type === "read" || type === "played" ? type : "delivered";
   if (type === "retry" || by.person === handset.person) return;
   handset.see({
@@ -40,7 +40,7 @@ function noteReceipt(handset: Handset, { by, chat, ids, type }: Receipt): void {
   });
 }
 
-function receiptStanza({ by, chat, ids, type, content }: Receipt, to: Companion): BinaryNode {
+function receiptStanza({ by, chat, ids, type, content }: ServerReceipt, to: Companion): BinaryNode {
   const device = type === "retry" ? by.number : 0;
   const whence =
     chat.kind === "group"

@@ -14,7 +14,7 @@ export interface SocketRecord {
 }
 
 /** A message stanza that a linked device sent. */
-export interface Arrival {
+export interface MessageRecord {
   id: string;
   phone: string;
   device: number;
@@ -39,7 +39,7 @@ export interface Decryption {
 }
 
 /** A message on its way to a linked device. */
-export interface Delivery {
+export interface DeliveryRecord {
   id: string;
   phone: string;
   device: number;
@@ -64,8 +64,8 @@ export interface GivenReceipt {
 
 export interface Ledger {
   sockets: SocketRecord[];
-  arrivals: Arrival[];
+  arrivals: MessageRecord[];
   decryptions: Decryption[];
-  deliveries: Delivery[];
+  deliveries: DeliveryRecord[];
   receipts: GivenReceipt[];
 }

@@ -21,12 +21,12 @@ import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
 import { type WebSocket, WebSocketServer } from "ws";
 import { Candidates } from "./candidates.ts";
-import { Connection, type ConnectionListener, loginFailure, streamError } from "./connection.ts";
+import { type ConnectionListener, loginFailure, ServerConnection, streamError } from "./connection.ts";
 import type { Settings, WhatsAppControl } from "./control.ts";
 import { LocalControl } from "./local-control.ts";
 import { logIn } from "./login.ts";
 import { startMedia } from "./media-server.ts";
-import { MediaStore } from "./media-store.ts";
+import { ServerMediaStore } from "./media-store.ts";
 import { Network } from "./network.ts";
 import { makeNoiseRoot, type NoiseRoot } from "./noise.ts";
 import { takeStanza } from "./stanzas.ts";
@@ -46,7 +46,7 @@ export type ServerOptions = Partial<Settings> & { port?: number };
 
 export async function startWhatsAppServer(options: ServerOptions = {}): Promise<WhatsAppServer> {
   const { port = 0, ...settings } = options;
-  const network = new Network(new MediaStore());
+  const network = new Network(new ServerMediaStore());
   const candidates = new Candidates(network);
   const root = makeNoiseRoot();
   const media = await startMedia(network);
@@ -100,7 +100,7 @@ function makeHttp(network: Network, candidates: Candidates, root: NoiseRoot): { 
   const accept = (socket: WebSocket): void => {
     if (network.faults.take("no_hello", undefined)) return;
     const identity = network.faults.take("untrusted_root", undefined) ? stranger.identity : root.identity;
-    network.connections.add(new Connection(socket, identity, network.book.socket(), listener));
+    network.connections.add(new ServerConnection(socket, identity, network.book.socket(), listener));
   };
   http.on("upgrade", (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     const fault = network.faults.take("upgrade", undefined);

@@ -11,7 +11,7 @@ import {
   type SignalDataTypeMap,
   type SignalKeyStoreWithTransaction,
 } from "baileys";
-import { decryptUntouched } from "../../src/network/whatsapp/untouched-sessions.ts";
+import { decryptWithRollback } from "../../src/network/whatsapp/untouched-sessions.ts";
 import { quietLog } from "./quiet.ts";
 
 /** What a device gives away so that others can write to it. */
@@ -139,7 +139,7 @@ export class SignalEnd {
   open(address: string, { type, ciphertext }: Sealed): Promise<Uint8Array> {
     const decrypt = () => this.#repository.decryptMessage({ jid: address, type, ciphertext });
     if (type === "pkmsg") return decrypt();
-    return decryptUntouched(this.#keys, this.#repository.jidToSignalProtocolAddress(address), decrypt);
+    return decryptWithRollback(this.#keys, this.#repository.jidToSignalProtocolAddress(address), decrypt);
   }
 
   /** The text for a whole group, and the key that each member's device needs once. */

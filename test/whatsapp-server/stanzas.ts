@@ -1,7 +1,7 @@
 import { describe, takeMessage } from "./client-message.ts";
 import { takeReceipt } from "./client-receipt.ts";
 import type { Companion } from "./companion.ts";
-import type { Connection } from "./connection.ts";
+import type { ServerConnection } from "./connection.ts";
 import type { Network } from "./network.ts";
 import { type BinaryNode, children } from "./nodes.ts";
 import { takeCall, takeChatState, takePresence } from "./presence.ts";
@@ -12,7 +12,7 @@ const IB = ["unified_session", "offline_batch"];
 /** A stanza of a logged-in device. */
 export async function takeStanza(
   network: Network,
-  connection: Connection,
+  connection: ServerConnection,
   companion: Companion,
   stanza: BinaryNode,
 ): Promise<void> {

@@ -1,13 +1,13 @@
 import { randomBytes } from "node:crypto";
 import { proto } from "baileys";
-import type { PresenceState, Said, SayOptions } from "./control.ts";
+import type { PresenceState, SayOptions, SentContent } from "./control.ts";
 import { type Address, addressJid } from "./envelope.ts";
 import type { Kept } from "./handset.ts";
 import { askAgain } from "./listen.ts";
 import { filePart, toMessage } from "./message-content.ts";
 import type { Network } from "./network.ts";
 import { node, SERVER, seconds } from "./nodes.ts";
-import type { Person } from "./person.ts";
+import type { ServerPerson } from "./person.ts";
 import { ring, showChatState } from "./presence.ts";
 import { sendReceipt } from "./receipts.ts";
 import { type Spoken, speak } from "./speak.ts";
@@ -19,7 +19,7 @@ export async function say(
   network: Network,
   from: string,
   to: string,
-  said: Said,
+  said: SentContent,
   options: SayOptions,
 ): Promise<string> {
   const { handset } = network.person(from);
@@ -50,7 +50,7 @@ function contextFor(
   network: Network,
   from: string,
   to: Address,
-  { quoted, mentions }: Said,
+  { quoted, mentions }: SentContent,
 ): proto.IContextInfo | undefined {
   if (!quoted && !mentions) return undefined;
   const writer = network.person(from);
@@ -67,7 +67,7 @@ function contextFor(
 
 function quotedWriter(
   network: Network,
-  writer: Person,
+  writer: ServerPerson,
   to: Address,
   quoted: { from_me: boolean; sender?: string; id: string },
 ): string {
@@ -170,7 +170,7 @@ export async function file(network: Network, by: string, id: string): Promise<Ui
 }
 
 /** The network tells a phone's devices that they may not start new chats. */
-export function restrict(person: Person, until: number | undefined): void {
+export function restrict(person: ServerPerson, until: number | undefined): void {
   person.restrictedUntil = until;
   const data = {
     xwa2_notify_account_reachout_timelock: {

@@ -6,26 +6,26 @@ import type { AccessControl } from "./authorise.ts";
 import type { accountsContract } from "./contract.ts";
 import { managedAccountHandlers } from "./managed-accounts.ts";
 import { ownAccountHandlers } from "./own-account.ts";
-import { createPasswords } from "./passwords.ts";
+import { createPasswordHasher } from "./passwords.ts";
 import { recoverUserHandlers } from "./recover-user.ts";
 import { type RemoveAccountDeps, removeAccountHandlers } from "./remove-account.ts";
-import { createSignIn, getUser, toShownUser } from "./sign-in.ts";
-import type { Tokens } from "./tokens.ts";
+import { createSignInHandlers, getUser, toUserView } from "./sign-in.ts";
+import type { AccessTokens } from "./tokens.ts";
 import { userHandlers } from "./users.ts";
 
-export interface AccountsOptions {
+export interface AccountHandlersOptions {
   db: Db;
-  tokens: Tokens;
+  tokens: AccessTokens;
   engine: RemoveAccountDeps["engine"];
   access: Pick<AccessControl, "forgetSignIns" | "forgetApiKeys">;
   /** The gateway's secret key, and the one that takes its place or is replaced by it. */
   secrets: readonly [string, ...string[]];
 }
 
-export function accountHandlers(options: AccountsOptions): Handlers<typeof accountsContract> {
+export function accountHandlers(options: AccountHandlersOptions): Handlers<typeof accountsContract> {
   const { db, engine, tokens, access, secrets } = options;
-  const passwords = createPasswords();
-  const signIn = createSignIn({ db, tokens, passwords, secrets });
+  const passwords = createPasswordHasher();
+  const signIn = createSignInHandlers({ db, tokens, passwords, secrets });
 
   return {
     ...userHandlers({ db, access, passwords }),
@@ -52,7 +52,7 @@ export function accountHandlers(options: AccountsOptions): Handlers<typeof accou
     },
 
     async me({ caller }) {
-      return toShownUser(await getUser(db, requireUser(caller).user_id));
+      return toUserView(await getUser(db, requireUser(caller).user_id));
     },
 
     async confirmPassword(call) {

@@ -11,9 +11,9 @@ import { accountHandlers } from "./account-handlers.ts";
 import { createAuthorise } from "./authorise.ts";
 import { accountsContract } from "./contract.ts";
 import { createAccount, ensureOwner } from "./create-account.ts";
-import { createKnownDevices } from "./known-devices.ts";
-import { createSignIn } from "./sign-in.ts";
-import { createTokens } from "./tokens.ts";
+import { createTrustedDevices } from "./known-devices.ts";
+import { createSignInHandlers } from "./sign-in.ts";
+import { createAccessTokens } from "./tokens.ts";
 
 const PASSWORD = "correct horse battery staple";
 const NEW_PASSWORD = "another horse battery staple";
@@ -24,7 +24,7 @@ let served: Served;
 beforeAll(async () => {
   test = await createTestDatabase();
   const { db } = test.database;
-  const tokens = createTokens({ secretKey: "s".repeat(43), lifetimeSeconds: 43_200 });
+  const tokens = createAccessTokens({ secretKey: "s".repeat(43), lifetimeSeconds: 43_200 });
   const access = createAuthorise({ db, tokens });
   served = await serveFeature(
     accountsContract,
@@ -187,15 +187,20 @@ describe("signing in", () => {
     const { email, user_id } = await makeAccount();
     const { db } = test.database;
     const [secret, ip, request_id] = ["s".repeat(43), "192.0.2.1", "req_1"];
-    const tokens = createTokens({ secretKey: secret, lifetimeSeconds: 60 });
+    const tokens = createAccessTokens({ secretKey: secret, lifetimeSeconds: 60 });
     const full = async () => {
       throw new GatewayError("RATE_LIMITED", "Too many sign-ins at once.");
     };
-    const signIn = createSignIn({ db, tokens, passwords: { hash: full, verify: full }, secrets: [secret] });
+    const signIn = createSignInHandlers({
+      db,
+      tokens,
+      passwords: { hash: full, verify: full },
+      secrets: [secret],
+    });
     const attempt = (device_token?: string) =>
       signIn.login({ email, password: PASSWORD, device_token }, { ip, request_id });
     await expect(attempt()).rejects.toMatchObject({ code: "RATE_LIMITED" });
-    const { data } = await attempt(createKnownDevices([secret]).issue(user_id));
+    const { data } = await attempt(createTrustedDevices([secret]).issue(user_id));
     expect(data.user.id).toBe(user_id);
   });
 

@@ -1,7 +1,7 @@
 import { GatewayError } from "../../platform/errors.ts";
 import type { Caller } from "../../platform/handler.ts";
 
-export { requireInService } from "./authorise.ts";
+export { requireActiveAccount } from "./authorise.ts";
 export { hasOtherAccounts } from "./other-accounts.ts";
 
 /** The signed-in user of an `account` route. */

@@ -1,22 +1,22 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { createTestDatabase, type TestDatabase } from "../../../test/database.ts";
-import { newApiKey } from "../../platform/api-key.ts";
+import { createApiKey } from "../../platform/api-key.ts";
 import type { Credential } from "../../platform/handler.ts";
 import { createMetrics } from "../../platform/metrics.ts";
-import { type Access, route } from "../../platform/route.ts";
+import { type RouteAccess, route } from "../../platform/route.ts";
 import { Secret } from "../../platform/secret.ts";
 import { issueApiKey, rotateApiKey } from "../instances/api-keys.ts";
 import { type AccessControl, createAuthorise } from "./authorise.ts";
 import { createAccount } from "./create-account.ts";
 import { createRateLimits } from "./rate-limits.ts";
-import { createTokens } from "./tokens.ts";
+import { createAccessTokens } from "./tokens.ts";
 
 const ADMIN = "a".repeat(40);
 const METRICS = "m".repeat(40);
 let test: TestDatabase;
 let access: AccessControl;
-const tokens = createTokens({ secretKey: "s".repeat(43), lifetimeSeconds: 600 });
+const tokens = createAccessTokens({ secretKey: "s".repeat(43), lifetimeSeconds: 600 });
 
 beforeAll(async () => {
   test = await createTestDatabase();
@@ -24,10 +24,10 @@ beforeAll(async () => {
 });
 afterAll(() => test.drop());
 
-const at = (name: Access) =>
+const at = (name: RouteAccess) =>
   route({ http: "GET /x", access: name, tag: "x", summary: "x", input: z.object({}), output: z.unknown() });
 
-function ask(name: Access, credential?: Credential, instanceId?: number, control = access) {
+function ask(name: RouteAccess, credential?: Credential, instanceId?: number, control = access) {
   return control.authorise(at(name), { credential, instanceId, ip: "192.0.2.1", answerHeaders: {} });
 }
 
@@ -120,34 +120,47 @@ async function makeTenant(account_type: "owner" | "reseller" | "client" = "clien
 }
 
 /** What a credential of each kind meets on a route of each access: the kind of caller, or the code of the refusal. */
-const TABLE: Record<Access, { none: string; key: string; token: string; owner: string; admin: string }> = {
-  public: { none: "public", key: "public", token: "public", owner: "public", admin: "public" },
-  account: {
-    none: "AUTH_REQUIRED",
-    key: "AUTH_REQUIRED",
-    token: "user",
-    owner: "user",
-    admin: "AUTH_REQUIRED",
-  },
-  instance: { none: "AUTH_REQUIRED", key: "key", token: "user", owner: "NOT_FOUND", admin: "AUTH_REQUIRED" },
-  key: { none: "AUTH_REQUIRED", key: "key", token: "user", owner: "user", admin: "AUTH_REQUIRED" },
-  key_or_admin: {
-    none: "AUTH_REQUIRED",
-    key: "key",
-    token: "AUTH_REQUIRED",
-    owner: "AUTH_REQUIRED",
-    admin: "admin",
-  },
-  admin: {
-    none: "AUTH_REQUIRED",
-    key: "AUTH_REQUIRED",
-    token: "AUTH_REQUIRED",
-    owner: "AUTH_REQUIRED",
-    admin: "admin",
-  },
-  owner: { none: "AUTH_REQUIRED", key: "AUTH_REQUIRED", token: "FORBIDDEN", owner: "user", admin: "admin" },
-  manager: { none: "AUTH_REQUIRED", key: "AUTH_REQUIRED", token: "FORBIDDEN", owner: "user", admin: "admin" },
-};
+const TABLE: Record<RouteAccess, { none: string; key: string; token: string; owner: string; admin: string }> =
+  {
+    public: { none: "public", key: "public", token: "public", owner: "public", admin: "public" },
+    account: {
+      none: "AUTH_REQUIRED",
+      key: "AUTH_REQUIRED",
+      token: "user",
+      owner: "user",
+      admin: "AUTH_REQUIRED",
+    },
+    instance: {
+      none: "AUTH_REQUIRED",
+      key: "key",
+      token: "user",
+      owner: "NOT_FOUND",
+      admin: "AUTH_REQUIRED",
+    },
+    key: { none: "AUTH_REQUIRED", key: "key", token: "user", owner: "user", admin: "AUTH_REQUIRED" },
+    key_or_admin: {
+      none: "AUTH_REQUIRED",
+      key: "key",
+      token: "AUTH_REQUIRED",
+      owner: "AUTH_REQUIRED",
+      admin: "admin",
+    },
+    admin: {
+      none: "AUTH_REQUIRED",
+      key: "AUTH_REQUIRED",
+      token: "AUTH_REQUIRED",
+      owner: "AUTH_REQUIRED",
+      admin: "admin",
+    },
+    owner: { none: "AUTH_REQUIRED", key: "AUTH_REQUIRED", token: "FORBIDDEN", owner: "user", admin: "admin" },
+    manager: {
+      none: "AUTH_REQUIRED",
+      key: "AUTH_REQUIRED",
+      token: "FORBIDDEN",
+      owner: "user",
+      admin: "admin",
+    },
+  };
 
 const outcome = (asking: Promise<{ kind: string }>): Promise<string> =>
   asking.then(
@@ -159,11 +172,11 @@ describe("who may call what", () => {
   it.each(Object.entries(TABLE))("on a route with access %s is what the table says", async (name, row) => {
     const [tenant, owner] = [await makeTenant(), await makeTenant("owner")];
     const met = {
-      none: await outcome(ask(name as Access, undefined, tenant.id)),
-      key: await outcome(ask(name as Access, tenant.key, tenant.id)),
-      token: await outcome(ask(name as Access, tenant.token, tenant.id)),
-      owner: await outcome(ask(name as Access, owner.token, tenant.id)),
-      admin: await outcome(ask(name as Access, admin(ADMIN), tenant.id)),
+      none: await outcome(ask(name as RouteAccess, undefined, tenant.id)),
+      key: await outcome(ask(name as RouteAccess, tenant.key, tenant.id)),
+      token: await outcome(ask(name as RouteAccess, tenant.token, tenant.id)),
+      owner: await outcome(ask(name as RouteAccess, owner.token, tenant.id)),
+      admin: await outcome(ask(name as RouteAccess, admin(ADMIN), tenant.id)),
     };
     expect(met).toEqual(row);
   });
@@ -298,7 +311,7 @@ describe("an API key", () => {
       await expect(ask("instance", key(wrong), id)).rejects.toMatchObject({ code: "INVALID_API_KEY" });
     }
     expect(questions).toBe(0);
-    await expect(ask("instance", key(newApiKey()), id)).rejects.toMatchObject({ code: "INVALID_API_KEY" });
+    await expect(ask("instance", key(createApiKey()), id)).rejects.toMatchObject({ code: "INVALID_API_KEY" });
     expect(questions).toBe(1);
   });
 

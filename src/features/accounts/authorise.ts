@@ -4,16 +4,16 @@ import { digestApiKey, isApiKey } from "../../platform/api-key.ts";
 import type { Db } from "../../platform/db.ts";
 import { GatewayError, invalidField } from "../../platform/errors.ts";
 import type { Authorise, AuthoriseRequest, Caller, Credential } from "../../platform/handler.ts";
-import { type Cidr, inCidr, parseCidr, parseIp, reachedIps } from "../../platform/ip-address.ts";
-import type { Access, Route } from "../../platform/route.ts";
+import { type Cidr, effectiveIps, inCidr, parseCidr, parseIp } from "../../platform/ip-address.ts";
+import type { Route, RouteAccess } from "../../platform/route.ts";
 import type { Secret } from "../../platform/secret.ts";
-import { type Credentials, createCredentials } from "./credentials.ts";
+import { type CredentialCache, createCredentialCache } from "./credentials.ts";
 import { type PlanRates, type RateLimits, withInstanceRate } from "./rate-limits.ts";
-import { invalidToken, type Tokens } from "./tokens.ts";
+import { type AccessTokens, invalidToken } from "./tokens.ts";
 
 export interface AuthoriseOptions {
   db: Db;
-  tokens: Tokens;
+  tokens: AccessTokens;
   /** Those that are right, two while one takes the place of the other. None: nobody has administrative access by token. */
   adminTokens?: readonly Secret[];
   /** Addresses and CIDRs from where those are taken; none: from everywhere. */
@@ -21,7 +21,7 @@ export interface AuthoriseOptions {
   /** Carries `forget` to the other nodes. */
   engine?: Pick<Engine, "tell" | "hear">;
   /** Tokens in paths; unset: none is right. */
-  pathTokens?: PathTokens;
+  pathTokens?: PathTokenVerifier;
   /** Unset: nobody is held up. */
   limits?: RateLimits;
   /** Compares in constant time. Unset: there is no metrics token. */
@@ -29,17 +29,17 @@ export interface AuthoriseOptions {
 }
 
 /** Tokens that open a route by its path, by the instance that the path names. */
-export interface PathTokens {
+export interface PathTokenVerifier {
   /** Whether `isRight` answers for this instance without asking the database. */
   isKnown(instanceId: number): boolean;
   isRight(instanceId: number, token: string): Promise<boolean>;
 }
 
 type User = Extract<Caller, { kind: "user" }>;
-type Check = (route: Route, value: string, ip: string) => Promise<Known>;
+type Check = (route: Route, value: string, ip: string) => Promise<CachedCredential>;
 
 /** Who calls, and what the plan of the account allows. */
-interface Known {
+interface CachedCredential {
   caller: Caller;
   rates: PlanRates;
 }
@@ -57,7 +57,7 @@ export interface AccessControl {
 export function createAuthorise(options: AuthoriseOptions): AccessControl {
   const { adminTokens = [], adminFrom = [], limits } = options;
   const admittedFrom = adminFrom.map(parseCidr).filter((cidr) => cidr !== undefined);
-  const known = createCredentials(options.db, options.engine);
+  const known = createCredentialCache(options.db, options.engine);
   const checks: Record<Credential["kind"], Check> = {
     key: (route, value) => checkKey(known, route, value),
     bearer: (route, value) => checkToken(known, options.tokens, route, value),
@@ -91,9 +91,9 @@ export function createAuthorise(options: AuthoriseOptions): AccessControl {
 
   async function identify(
     route: Route,
-    access: Exclude<Access, "public">,
+    access: Exclude<RouteAccess, "public">,
     { credential, ip }: AuthoriseRequest,
-  ): Promise<Known> {
+  ): Promise<CachedCredential> {
     if (!credential || !ACCEPTS[access].includes(credential.kind)) throw authRequired(access);
     return checks[credential.kind](route, credential.value, ip);
   }
@@ -122,7 +122,7 @@ const UNLIMITED: PlanRates = {
   message_rate_limit_per_minute: null,
 };
 
-const ACCEPTS: Record<Exclude<Access, "public">, readonly Credential["kind"][]> = {
+const ACCEPTS: Record<Exclude<RouteAccess, "public">, readonly Credential["kind"][]> = {
   account: ["bearer"],
   instance: ["key", "bearer"],
   key: ["key", "bearer"],
@@ -138,15 +138,15 @@ const NEEDED: Record<Credential["kind"], string> = {
   admin: "the administrative token (admintoken)",
 };
 
-function authRequired(access: Exclude<Access, "public">): GatewayError {
+function authRequired(access: Exclude<RouteAccess, "public">): GatewayError {
   const needed = ACCEPTS[access].map((kind) => NEEDED[kind]).join(" or ");
   return new GatewayError("AUTH_REQUIRED", `This route needs ${needed}.`);
 }
 
-async function checkKey(known: Credentials, route: Route, value: string): Promise<Known> {
+async function checkKey(known: CredentialCache, route: Route, value: string): Promise<CachedCredential> {
   const key = isApiKey(value) ? await known.findApiKey(digestApiKey(value)) : undefined;
   if (!key) throw new GatewayError("INVALID_API_KEY", "The API key is not valid.");
-  requireInService(key.account_status);
+  requireActiveAccount(key.account_status);
   requireFeature(route, key.features);
   if (route.access === "key_or_admin" && !key.may_manage) throw managesNothing();
   const { account_id, instance_id, id: key_id, scope, rates } = key;
@@ -158,12 +158,17 @@ function managesNothing(): GatewayError {
   return new GatewayError("FORBIDDEN", words, { details: { setting: "keys_manage_instances" } });
 }
 
-async function checkToken(known: Credentials, tokens: Tokens, route: Route, value: string): Promise<Known> {
+async function checkToken(
+  known: CredentialCache,
+  tokens: AccessTokens,
+  route: Route,
+  value: string,
+): Promise<CachedCredential> {
   const claims = await tokens.verify(value);
   const signIn = await known.findSignIn(claims.sign_in);
   if (!signIn || signIn.user_id !== claims.user_id) throw invalidToken();
   const { account_status, features, rates, is_fresh, ...user } = signIn;
-  requireInService(account_status);
+  requireActiveAccount(account_status);
   requireFeature(route, features);
   if (route.needsPassword && !is_fresh) throw passwordRequired();
   return { caller: { kind: "user", ...user, sign_in: claims.sign_in }, rates };
@@ -177,12 +182,12 @@ function passwordRequired(): GatewayError {
 /** Whatever the token is: from elsewhere nobody learns whether it is right. */
 function requireAdmitted(from: readonly Cidr[], ip: string): void {
   const caller = parseIp(ip);
-  const forms = caller ? reachedIps(caller) : [];
+  const forms = caller ? effectiveIps(caller) : [];
   if (from.length === 0 || forms.some((form) => from.some((cidr) => inCidr(form, cidr)))) return;
   throw new GatewayError("FORBIDDEN", "Administrative tokens are not taken from this address.");
 }
 
-async function checkAdmin(adminTokens: readonly Secret[], value: string): Promise<Known> {
+async function checkAdmin(adminTokens: readonly Secret[], value: string): Promise<CachedCredential> {
   const given = sha256(value);
   // All of them are compared, so that the time does not tell which one was nearly right.
   const right = adminTokens.filter((token) => timingSafeEqual(given, sha256(token.reveal())));
@@ -201,7 +206,7 @@ function sha256(text: string): Buffer {
 }
 
 /** An account that is not in service may neither sign in nor use its keys. */
-export function requireInService(status: string): void {
+export function requireActiveAccount(status: string): void {
   if (status === "active" || status === "trial") return;
   throw new GatewayError("ACCOUNT_RESTRICTED", `The account is ${status}.`, { details: { status } });
 }
@@ -217,7 +222,7 @@ function requireFeature({ feature }: Route, features: Readonly<Record<string, un
  * The rate that the settings of the instance add to those of the caller; a key has it already. A key learns nothing about
  * other instances, not even whether they exist; a user nothing about other accounts.
  */
-async function findRate(known: Credentials, caller: Caller, instanceId: number): Promise<number | null> {
+async function findRate(known: CredentialCache, caller: Caller, instanceId: number): Promise<number | null> {
   if (instanceId === 0)
     throw invalidField("id", "must be the number of an instance in the path, such as /api/v1/instances/1");
   if (caller.kind === "key" && caller.instance_id !== instanceId) {

@@ -2,7 +2,7 @@
  * Words that common passwords are made of, longest first, so that a long word is taken out before the short one in it.
  * A list of words stands for far more passwords than a list of passwords of the same length.
  */
-export const COMMON_WORDS: readonly string[] = `
+export const COMMON_PASSWORD_WORDS: readonly string[] = `
 administrador administrator contrasenha corinthians deutschland jesuschrist starwarsfan basketball
 bestfriend bienvenido california contrasena dragonball manchester motdepasse realmadrid university
 volleyball wachtwoord willkommen argentina barcelona butterfly chevrolet chocolate christmas

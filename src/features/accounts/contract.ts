@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { boundedText, trimmedText } from "../../platform/bounded-text.ts";
-import { page, pagination, route, rowId, time } from "../../platform/route.ts";
+import { isoTime, pageInput, pagination, route, rowId } from "../../platform/route.ts";
 import { features, planLimits, retentionDays } from "../plans/contract.ts";
 
 const account = z.object({
@@ -67,11 +67,11 @@ const ownAccount = account.extend({
         "Stored files, also those that wait for a send; the plan allows `max_storage_mb` times 1,048,576.",
       ),
   }),
-  trial_ends_at: time.nullable(),
-  created_at: time,
+  trial_ends_at: isoTime.nullable(),
+  created_at: isoTime,
 });
 
-const userRow = user.extend({ created_at: time });
+const userRow = user.extend({ created_at: isoTime });
 
 const userName = trimmedText(100).min(1);
 const email = trimmedText(320).min(3);
@@ -99,13 +99,13 @@ const count = z.number().int();
 const accountRow = account.extend({
   parent_id: z.number().nullable().describe("The reseller whose customer it is."),
   plan: z.object({ id: z.number(), name: z.string() }),
-  trial_ends_at: time.nullable(),
+  trial_ends_at: isoTime.nullable(),
   users: count,
   instances: count,
   connected_instances: count,
   messages_month: count,
   storage_bytes: count.describe("Stored files."),
-  created_at: time,
+  created_at: isoTime,
 });
 
 const trialEnd = boundedText(64)
@@ -228,7 +228,7 @@ export const accountsContract = {
     tag,
     summary: "List the users of the account, newest first",
     message: "Users",
-    input: z.object(page),
+    input: z.object(pageInput),
     output: z.array(userRow),
     beside: z.object({ pagination }),
   }),
@@ -293,7 +293,7 @@ export const accountsContract = {
     summary: "List accounts, newest first; a reseller sees its own customers",
     message: "Accounts",
     input: z.object({
-      ...page,
+      ...pageInput,
       status: account.shape.status.optional(),
       account_type: account.shape.account_type.optional(),
       parent_id: rowId.optional().describe("Customers of this reseller."),

@@ -3,7 +3,7 @@ import { sql } from "kysely";
 import { type Db, isUniqueViolation, type Trx } from "../../platform/db.ts";
 import { GatewayError, invalidField } from "../../platform/errors.ts";
 import type { Secret } from "../../platform/secret.ts";
-import { findPasswordFault } from "./password-rules.ts";
+import { findPasswordProblem } from "./password-rules.ts";
 import { hashPassword } from "./passwords.ts";
 
 export const OWNER_EMAIL = "owner@localhost";
@@ -29,20 +29,20 @@ export async function createAccount(
   db: Db,
   given: NewAccount,
 ): Promise<{ account_id: number; user_id: number }> {
-  requireSignIn(given);
+  validateSignInDetails(given);
   const password_hash = await hashPassword(given.password);
   return db.transaction().execute((trx) => insertAccount(trx, given, password_hash));
 }
 
 /** Throws VALIDATION_ERROR unless e-mail and password can be those of a new account. */
-export function requireSignIn({ email, password, name }: NewAccount): void {
+export function validateSignInDetails({ email, password, name }: NewAccount): void {
   requireEmail(email);
-  const fault = findPasswordFault(password, [email, name]);
+  const fault = findPasswordProblem(password, [email, name]);
   if (fault) throw invalidField("password", fault);
 }
 
 /** A password that nobody can guess, to be told once. */
-export function makePassword(): string {
+export function generatePassword(): string {
   return randomBytes(18).toString("base64url");
 }
 
@@ -56,9 +56,9 @@ export async function ensureOwner(
 ): Promise<{ email: string; password?: string } | undefined> {
   if (await hasOwner(db)) return undefined;
   const email = ownerEmail ?? OWNER_EMAIL;
-  const made = ownerPassword ? undefined : makePassword();
+  const made = ownerPassword ? undefined : generatePassword();
   const password = ownerPassword?.reveal() ?? made ?? "";
-  const fault = made ? undefined : findPasswordFault(password, [email]);
+  const fault = made ? undefined : findPasswordProblem(password, [email]);
   if (fault) throw invalidField("WAYGATE_OWNER_PASSWORD", fault);
   const password_hash = await hashPassword(password);
   const isMade = await db.transaction().execute(async (trx) => {
@@ -109,7 +109,7 @@ export async function insertAccount(trx: Trx, given: NewAccount, password_hash: 
     })
     .returning("id")
     .executeTakeFirstOrThrow()
-    .catch(refuseTakenEmail);
+    .catch(throwEmailConflict);
   return { account_id, user_id };
 }
 
@@ -123,7 +123,7 @@ export function requireEmail(email: string): void {
 }
 
 /** Passes on an error of writing a user; a taken e-mail is CONFLICT. */
-export function refuseTakenEmail(error: unknown): never {
+export function throwEmailConflict(error: unknown): never {
   if (isUniqueViolation(error)) {
     throw new GatewayError("CONFLICT", "The e-mail is already in use.", { cause: error });
   }

@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startTestGateway, type TestGateway, waitUntil } from "../../../test/gateway.ts";
 import { digestApiKey } from "../../platform/api-key.ts";
-import { createCredentials } from "./credentials.ts";
+import { createCredentialCache } from "./credentials.ts";
 
 let gateway: TestGateway;
 
@@ -17,7 +17,7 @@ test("a key that ends is refused from its end on, although it was asked for a mo
   const { id, api_key } = await gateway.createInstance();
   await gateway.owner.regenerateApiKey({ id, grace_seconds: 2 });
   const digest = digestApiKey(api_key);
-  const credentials = createCredentials(db);
+  const credentials = createCredentialCache(db);
   expect(await credentials.findApiKey(digest)).toMatchObject({ instance_id: id });
   await waitUntil(async () => {
     const { rows } = await sql`select from api_key where digest = ${digest} and expires_at > now()`.execute(

@@ -2,9 +2,9 @@ import { timingSafeEqual } from "node:crypto";
 import { sql } from "kysely";
 import type { Engine } from "../../engine/engine.ts";
 import type { Db } from "../../platform/db.ts";
-import { createShortCache } from "../../platform/short-cache.ts";
+import { createTtlCache } from "../../platform/short-cache.ts";
 import type { AccountTable, AccountUserTable } from "../../tables.ts";
-import { accountState } from "./account-state.ts";
+import { accountStateSql } from "./account-state.ts";
 import { type PlanRates, withInstanceRate } from "./rate-limits.ts";
 
 const TTL_MS = 5_000;
@@ -12,7 +12,7 @@ const MOST_KEYS = 20_000;
 const MOST_SIGN_INS = 5_000;
 const MOST_INSTANCES = 5_000;
 
-export interface KnownApiKey {
+export interface CachedApiKey {
   id: number;
   account_id: number;
   instance_id: number;
@@ -25,11 +25,11 @@ export interface KnownApiKey {
 }
 
 /** `good_until`: when it ends, on this process's monotonic clock; never too late. */
-interface LoadedApiKey extends KnownApiKey {
+interface LoadedApiKey extends CachedApiKey {
   good_until: number;
 }
 
-export interface KnownSignIn {
+export interface CachedSignIn {
   user_id: number;
   account_id: number;
   account_type: AccountTable["account_type"];
@@ -41,17 +41,17 @@ export interface KnownSignIn {
   rates: PlanRates;
 }
 
-export interface KnownInstance {
+export interface CachedInstance {
   account_id: number;
   /** What its settings say. */
   messages_per_minute: number | null;
 }
 
 /** Keys, sign-ins and instances as the database has them, at most 5 s ago; a key with an end is taken until then. */
-export interface Credentials {
-  findApiKey(digest: Buffer): Promise<KnownApiKey | undefined>;
-  findSignIn(id: string): Promise<KnownSignIn | undefined>;
-  findInstance(id: number): Promise<KnownInstance | undefined>;
+export interface CredentialCache {
+  findApiKey(digest: Buffer): Promise<CachedApiKey | undefined>;
+  findSignIn(id: string): Promise<CachedSignIn | undefined>;
+  findInstance(id: number): Promise<CachedInstance | undefined>;
   forgetApiKeys(digests: readonly Buffer[]): void;
   forgetSignIns(ids: readonly string[]): void;
 }
@@ -59,10 +59,10 @@ export interface Credentials {
 const TOPIC = "credential";
 type Kind = "key" | "sign_in";
 
-export function createCredentials(db: Db, engine?: Pick<Engine, "tell" | "hear">): Credentials {
-  const keys = createShortCache({ max: MOST_KEYS, ttlMs: TTL_MS, load: (hex) => loadApiKey(db, hex) });
-  const signIns = createShortCache({ max: MOST_SIGN_INS, ttlMs: TTL_MS, load: (id) => loadSignIn(db, id) });
-  const instances = createShortCache({
+export function createCredentialCache(db: Db, engine?: Pick<Engine, "tell" | "hear">): CredentialCache {
+  const keys = createTtlCache({ max: MOST_KEYS, ttlMs: TTL_MS, load: (hex) => loadApiKey(db, hex) });
+  const signIns = createTtlCache({ max: MOST_SIGN_INS, ttlMs: TTL_MS, load: (id) => loadSignIn(db, id) });
+  const instances = createTtlCache({
     max: MOST_INSTANCES,
     ttlMs: TTL_MS,
     load: (id) => loadInstance(db, id),
@@ -109,7 +109,7 @@ async function loadApiKey(db: Db, hex: string): Promise<LoadedApiKey | undefined
     .innerJoin("plan", "plan.id", "account.plan_id")
     .select(["api_key.id", "api_key.account_id", "api_key.instance_id", "api_key.scope"])
     .select(mayManage.as("may_manage"))
-    .select([accountState.as("account_status"), "plan.features", ratesOfPlan.as("plan_rates")])
+    .select([accountStateSql.as("account_status"), "plan.features", ratesOfPlan.as("plan_rates")])
     .select([messagesPerMinute.as("messages_per_minute")])
     .select(["api_key.digest", isUseStale.as("is_use_stale"), msLeft.as("ms_left")])
     .where("api_key.digest", "=", digest)
@@ -145,21 +145,21 @@ async function noteUse(db: Db, id: number): Promise<void> {
     .catch(() => {});
 }
 
-async function loadSignIn(db: Db, id: string): Promise<KnownSignIn | undefined> {
+async function loadSignIn(db: Db, id: string): Promise<CachedSignIn | undefined> {
   return db
     .selectFrom("sign_in")
     .innerJoin("account_user", "account_user.id", "sign_in.user_id")
     .innerJoin("account", "account.id", "account_user.account_id")
     .innerJoin("plan", "plan.id", "account.plan_id")
     .select(["account_user.id as user_id", "account_user.account_id", "account_user.role"])
-    .select(["account.account_type", accountState.as("account_status"), "plan.features"])
+    .select(["account.account_type", accountStateSql.as("account_status"), "plan.features"])
     .select([ratesOfPlan.as("rates"), isFresh.as("is_fresh")])
     .where("sign_in.id", "=", id)
     .where("sign_in.expires_at", ">", now)
     .executeTakeFirst();
 }
 
-async function loadInstance(db: Db, id: string): Promise<KnownInstance | undefined> {
+async function loadInstance(db: Db, id: string): Promise<CachedInstance | undefined> {
   return db
     .selectFrom("instance")
     .select(["account_id", messagesPerMinute.as("messages_per_minute")])

@@ -4,7 +4,7 @@ import type { Db, Trx } from "../../platform/db.ts";
 import { faultPoint } from "../../platform/fault-point.ts";
 import { recordAudit } from "../audit/audit.ts";
 
-export interface FinishRemovalsDeps {
+export interface FinishAccountRemovalsDeps {
   db: Db;
   engine: Pick<Engine, "wake">;
   /** Drops what the sandbox network keeps of an account. */
@@ -19,7 +19,7 @@ const BY_SYSTEM = { caller: { kind: "system" } } as const;
  * the account. Each step can be done again, so that a crash in the middle is finished by the next run. The audit log and
  * the log of erasures keep their entries, without addresses of callers.
  */
-export async function finishAccountRemovals(deps: FinishRemovalsDeps): Promise<void> {
+export async function finishAccountRemovals(deps: FinishAccountRemovalsDeps): Promise<void> {
   const { rows } = await sql<{ id: number }>`
     select a.id from account a
     where a.removed_at is not null
@@ -29,7 +29,10 @@ export async function finishAccountRemovals(deps: FinishRemovalsDeps): Promise<v
   for (const { id } of rows) await finishRemoval(deps, Number(id));
 }
 
-async function finishRemoval({ db, engine, forgetOnSandbox }: FinishRemovalsDeps, id: number): Promise<void> {
+async function finishRemoval(
+  { db, engine, forgetOnSandbox }: FinishAccountRemovalsDeps,
+  id: number,
+): Promise<void> {
   engine.wake(await db.transaction().execute((trx) => removeCampaignLanes(trx, id)), { changed: true });
   await forgetOnSandbox(id);
   for (const table of ACCOUNT_TABLES)

@@ -1,14 +1,14 @@
 import type { Trx } from "../../platform/db.ts";
 import { GatewayError, invalidField } from "../../platform/errors.ts";
 import type { Caller } from "../../platform/handler.ts";
-import { isWithin } from "../plans/plans.ts";
+import { isPlanWithin } from "../plans/plans.ts";
 import { resellerOf } from "./accounts.ts";
 
-export interface Grant {
+export interface GrantContext {
   caller: Caller;
 }
 
-interface Wanted {
+interface RequestedAccount {
   /** The account itself, when it is there already. */
   id?: number;
   account_type: "owner" | "reseller" | "client";
@@ -20,7 +20,11 @@ interface Wanted {
  * Whether the caller may give an account this kind, plan and place. A reseller gives its own customers what its own plan
  * allows; only a client has a reseller above it. Throws FORBIDDEN and VALIDATION_ERROR.
  */
-export async function requireGrantable(trx: Trx, { caller }: Grant, wanted: Wanted): Promise<void> {
+export async function requireGrantable(
+  trx: Trx,
+  { caller }: GrantContext,
+  wanted: RequestedAccount,
+): Promise<void> {
   const reseller = resellerOf(caller);
   if (reseller !== undefined && wanted.account_type !== "client") {
     throw new GatewayError("FORBIDDEN", "A reseller's customers are clients.");
@@ -32,7 +36,7 @@ export async function requireGrantable(trx: Trx, { caller }: Grant, wanted: Want
   if (wanted.plan_id !== undefined) await requirePlan(trx, wanted.plan_id, reseller);
 }
 
-async function requireReseller(trx: Trx, parent_id: number, wanted: Wanted): Promise<void> {
+async function requireReseller(trx: Trx, parent_id: number, wanted: RequestedAccount): Promise<void> {
   if (wanted.account_type !== "client" || parent_id === wanted.id) {
     throw invalidField("parent_id", "is for clients only");
   }
@@ -49,12 +53,12 @@ async function requireReseller(trx: Trx, parent_id: number, wanted: Wanted): Pro
 async function requirePlan(trx: Trx, plan_id: number, reseller: number | undefined): Promise<void> {
   const plan = await trx.selectFrom("plan").selectAll().where("id", "=", plan_id).executeTakeFirst();
   // Plans that a reseller is not shown do not exist for it.
-  const isThere = plan && (reseller === undefined || isWithin(plan, await planOf(trx, reseller)));
+  const isThere = plan && (reseller === undefined || isPlanWithin(plan, await planOf(trx, reseller)));
   if (!isThere) throw invalidField("plan_id", "is not a plan");
 }
 
 /** What a customer gets whose plan nobody names: of a reseller whose own plan allows less than the standard, that one. */
-export async function findDefaultPlan(trx: Trx, { caller }: Grant): Promise<number | undefined> {
+export async function findDefaultPlan(trx: Trx, { caller }: GrantContext): Promise<number | undefined> {
   const reseller = resellerOf(caller);
   if (reseller === undefined) return undefined;
   const own = await planOf(trx, reseller);
@@ -63,7 +67,7 @@ export async function findDefaultPlan(trx: Trx, { caller }: Grant): Promise<numb
     .selectAll()
     .where("name", "=", "standard")
     .executeTakeFirstOrThrow();
-  return isWithin(standard, own) ? standard.id : own.id;
+  return isPlanWithin(standard, own) ? standard.id : own.id;
 }
 
 function planOf(trx: Trx, account_id: number) {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { createKnownDevices } from "./known-devices.ts";
+import { createTrustedDevices } from "./known-devices.ts";
 
 const SECRET = "s".repeat(43);
-const devices = createKnownDevices([SECRET]);
+const devices = createTrustedDevices([SECRET]);
 
 describe("the token of a known device", () => {
   it("names the user who signed in there, and the device", () => {
@@ -13,15 +13,18 @@ describe("the token of a known device", () => {
   });
 
   it("is still known while the secret key is being changed", () => {
-    const changed = createKnownDevices(["n".repeat(43), SECRET]);
+    const changed = createTrustedDevices(["n".repeat(43), SECRET]);
     expect(changed.find(devices.issue(17))).toMatchObject({ user_id: 17 });
   });
 
   it.each([
     ["names another user than it was given to", () => devices.issue(17).replace(/^17/, "18")],
-    ["was signed with another key", () => createKnownDevices(["t".repeat(43)]).issue(17)],
-    ["is half a year old", () => createKnownDevices([SECRET], () => Date.now() - 181 * 86_400_000).issue(17)],
-    ["is of tomorrow", () => createKnownDevices([SECRET], () => Date.now() + 86_400_000).issue(17)],
+    ["was signed with another key", () => createTrustedDevices(["t".repeat(43)]).issue(17)],
+    [
+      "is half a year old",
+      () => createTrustedDevices([SECRET], () => Date.now() - 181 * 86_400_000).issue(17),
+    ],
+    ["is of tomorrow", () => createTrustedDevices([SECRET], () => Date.now() + 86_400_000).issue(17)],
     ["is nonsense", () => "x".repeat(100_000)],
     ["is empty", () => ""],
   ])("is nothing when it %s", (_, make) => {

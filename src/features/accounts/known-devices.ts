@@ -5,21 +5,21 @@ const LIFETIME_MS = 180 * 86_400_000;
 const TOKEN = /^(\d{1,15})\.([0-9a-z]{1,11})\.([\w-]{22})\.([\w-]{43})$/;
 const MOST_LENGTH = 100;
 
-export interface KnownDevice {
+export interface TrustedDevice {
   id: string;
   /** Who signed in there. Others may have the same e-mail address in accounts of theirs. */
   user_id: number;
 }
 
 /** Tokens that a device keeps from a right sign-in, each for one user and half a year. */
-export interface KnownDevices {
+export interface TrustedDevices {
   issue(user_id: number): string;
   /** Undefined for no token, and for a forged or an old one. */
-  find(token: string | undefined): KnownDevice | undefined;
+  find(token: string | undefined): TrustedDevice | undefined;
 }
 
 /** `secrets`: the first one signs; all of them are honoured, while one takes the place of another. */
-export function createKnownDevices(secrets: readonly string[], now = () => Date.now()): KnownDevices {
+export function createTrustedDevices(secrets: readonly string[], now = () => Date.now()): TrustedDevices {
   const keys = secrets.map((secret) =>
     Buffer.from(hkdfSync("sha256", secret, "", "waygate known devices", 32)),
   );

@@ -1,28 +1,28 @@
 import { sql } from "kysely";
 import type { Db, Trx } from "../../platform/db.ts";
 import { GatewayError } from "../../platform/errors.ts";
-import { type Handlers, Reply } from "../../platform/handler.ts";
+import { type Handlers, OkResponse } from "../../platform/handler.ts";
 import { readCursor, toPage } from "../../platform/paging.ts";
 import type { InputOf } from "../../platform/route.ts";
-import { type AuditActor, namesOf, recordAudit } from "../audit/audit.ts";
-import { requireRoom } from "../plans/plans.ts";
-import { accountState, storageOf } from "./account-state.ts";
+import { type AuditActor, fieldNamesOf, recordAudit } from "../audit/audit.ts";
+import { requirePlanQuota } from "../plans/plans.ts";
+import { accountStateSql, storageBytesSql } from "./account-state.ts";
 import { resellerOf } from "./accounts.ts";
 import type { accountsContract } from "./contract.ts";
-import { insertAccount, makePassword, requireSignIn } from "./create-account.ts";
-import { findDefaultPlan, type Grant, requireGrantable } from "./grants.ts";
-import type { Passwords } from "./passwords.ts";
+import { generatePassword, insertAccount, validateSignInDetails } from "./create-account.ts";
+import { findDefaultPlan, type GrantContext, requireGrantable } from "./grants.ts";
+import type { PasswordHasher } from "./passwords.ts";
 
 export interface ManagedAccountsDeps {
   db: Db;
-  passwords: Passwords;
+  passwords: PasswordHasher;
 }
 
 type ManagedHandlers = Pick<
   Handlers<typeof accountsContract>,
   "listAccounts" | "createAccount" | "changeAccount"
 >;
-type By = Required<Pick<AuditActor, "ip" | "request_id">> & Grant;
+type ActorInput = Required<Pick<AuditActor, "ip" | "request_id">> & GrantContext;
 
 /** Accounts as the owner and the resellers see and change them: a reseller its own customers, and no others. */
 export function managedAccountHandlers(deps: ManagedAccountsDeps): ManagedHandlers {
@@ -30,7 +30,7 @@ export function managedAccountHandlers(deps: ManagedAccountsDeps): ManagedHandle
   return {
     async listAccounts({ input, caller }) {
       const { rows, pagination } = await listAccounts(db, resellerOf(caller), input);
-      return new Reply(rows, { beside: { pagination } });
+      return new OkResponse(rows, { beside: { pagination } });
     },
     createAccount: ({ input, ...by }) => createCustomer(deps, input, by),
     changeAccount: ({ input, ...by }) => db.transaction().execute((trx) => changeAccount(trx, input, by)),
@@ -47,7 +47,7 @@ async function listAccounts(
     .orderBy("account.id", "desc")
     .limit(input.limit + 1);
   if (before !== undefined) query = query.where("account.id", "<", before);
-  if (input.status) query = query.where(accountState, "=", input.status);
+  if (input.status) query = query.where(accountStateSql, "=", input.status);
   if (input.account_type) query = query.where("account.account_type", "=", input.account_type);
   if (input.parent_id) query = query.where("account.parent_id", "=", input.parent_id);
   if (input.search) query = query.where(sql<boolean>`${matches(input.search)}`);
@@ -57,17 +57,17 @@ async function listAccounts(
 async function createCustomer(
   { db, passwords }: ManagedAccountsDeps,
   { password, ...input }: InputOf<typeof accountsContract.createAccount>,
-  by: By,
+  by: ActorInput,
 ) {
   const reseller = resellerOf(by.caller);
-  const made = password === undefined ? makePassword() : undefined;
+  const made = password === undefined ? generatePassword() : undefined;
   const given = {
     ...input,
     password: password ?? made ?? "",
     parent_id: input.parent_id ?? reseller ?? null,
     status: input.status ?? (input.trial_ends_at ? ("trial" as const) : undefined),
   };
-  requireSignIn(given);
+  validateSignInDetails(given);
   const password_hash = await passwords.hash(given.password);
   return db.transaction().execute(async (trx) => {
     await requireGrantable(trx, by, given);
@@ -75,14 +75,18 @@ async function createCustomer(
     const plan_id = given.plan_id ?? (await findDefaultPlan(trx, by));
     const { account_id, user_id } = await insertAccount(trx, { ...given, plan_id }, password_hash);
     const target = { type: "account", id: account_id };
-    await recordAudit(trx, { by, action: "account.create", target, account_id, fields: namesOf(input) });
+    await recordAudit(trx, { by, action: "account.create", target, account_id, fields: fieldNamesOf(input) });
     const row = await getAccount(trx, reseller, account_id);
     const user = { id: user_id, name: given.user_name ?? given.name, email: given.email };
     return { ...row, user: { ...user, role: "admin" as const }, ...(made && { password: made }) };
   });
 }
 
-async function changeAccount(trx: Trx, input: InputOf<typeof accountsContract.changeAccount>, by: By) {
+async function changeAccount(
+  trx: Trx,
+  input: InputOf<typeof accountsContract.changeAccount>,
+  by: ActorInput,
+) {
   const { id, ...change } = input;
   const reseller = resellerOf(by.caller);
   const before = await lockAccount(trx, reseller, id);
@@ -102,7 +106,7 @@ async function changeAccount(trx: Trx, input: InputOf<typeof accountsContract.ch
     .set({ ...change, ...(change.status && { held_by_owner }), updated_at: sql<Date>`now()` })
     .where("id", "=", id)
     .execute();
-  const fields = namesOf(input, "id");
+  const fields = fieldNamesOf(input, "id");
   await recordAudit(trx, {
     ...{ by, action: "account.change", target: { type: "account", id }, account_id: id, fields },
   });
@@ -111,7 +115,7 @@ async function changeAccount(trx: Trx, input: InputOf<typeof accountsContract.ch
 
 /** Customers that are out of service count too: only the owner of the gateway can take them away from a reseller. */
 function requireRoomForCustomer(trx: Trx, reseller: number): Promise<void> {
-  return requireRoom(trx, {
+  return requirePlanQuota(trx, {
     account_id: reseller,
     limit: "max_accounts",
     async count() {
@@ -159,7 +163,7 @@ function selectAccounts(db: Db | Trx, reseller: number | undefined) {
     .select(["account.id", "account.name", "account.account_type", "account.parent_id"])
     .select(["account.trial_ends_at", "account.created_at", "account.plan_id", "plan.name as plan_name"])
     .select([
-      accountState.as("status"),
+      accountStateSql.as("status"),
       sql<number>`(select count(*) from account_user u where u.account_id = account.id)`.as("users"),
       sql<number>`(select count(*) from instance i where i.account_id = account.id and i.removed_at is null)`.as(
         "instances",
@@ -170,7 +174,7 @@ function selectAccounts(db: Db | Trx, reseller: number | undefined) {
       ),
       sql<number>`coalesce((select sent from message_tally m where m.account_id = account.id
         and m.month = date_trunc('month', now() at time zone 'utc')::date), 0)`.as("messages_month"),
-      storageOf.as("storage_bytes"),
+      storageBytesSql.as("storage_bytes"),
     ]);
   return reseller === undefined ? query : query.where("account.parent_id", "=", reseller);
 }

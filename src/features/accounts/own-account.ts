@@ -3,8 +3,8 @@ import type { Db } from "../../platform/db.ts";
 import { GatewayError } from "../../platform/errors.ts";
 import type { Handlers } from "../../platform/handler.ts";
 import type { OutputOf } from "../../platform/route.ts";
-import { namesOf, recordAudit } from "../audit/audit.ts";
-import { accountState, storageOf } from "./account-state.ts";
+import { fieldNamesOf, recordAudit } from "../audit/audit.ts";
+import { accountStateSql, storageBytesSql } from "./account-state.ts";
 import { requireUser } from "./accounts.ts";
 import { type accountsContract, DEFAULT_ACCOUNT_SETTINGS } from "./contract.ts";
 
@@ -27,7 +27,10 @@ export function ownAccountHandlers(
           })
           .where("id", "=", account_id)
           .execute();
-        const fields = [...namesOf({ name }), ...namesOf(settings ?? {}).map((field) => `settings.${field}`)];
+        const fields = [
+          ...fieldNamesOf({ name }),
+          ...fieldNamesOf(settings ?? {}).map((field) => `settings.${field}`),
+        ];
         const target = { type: "account", id: account_id };
         await recordAudit(trx, { by, action: "account.update", target, account_id, fields });
       });
@@ -43,13 +46,13 @@ async function getOwnAccount(db: Db, id: number): Promise<OutputOf<typeof accoun
     .selectAll("plan")
     .select(["account.id as account_id", "account.name as account_name", "account.account_type"])
     .select(["account.settings", "account.trial_ends_at", "account.created_at"])
-    .select(accountState.as("status"))
+    .select(accountStateSql.as("status"))
     .select([
       sql<number>`(select count(*) from instance i where i.account_id = account.id and i.removed_at is null)`.as(
         "instances",
       ),
       sql<number>`(select count(*) from account_user u where u.account_id = account.id)`.as("users"),
-      storageOf.as("storage_bytes"),
+      storageBytesSql.as("storage_bytes"),
     ])
     .where("account.id", "=", id)
     .executeTakeFirst();

@@ -2,8 +2,8 @@ import { sql } from "kysely";
 import type { Db } from "../../platform/db.ts";
 import type { Secret } from "../../platform/secret.ts";
 import { isEmail, OWNER_EMAIL } from "./create-account.ts";
-import { findPasswordFault } from "./password-rules.ts";
-import { createPasswords } from "./passwords.ts";
+import { findPasswordProblem } from "./password-rules.ts";
+import { createPasswordHasher } from "./passwords.ts";
 
 interface OwnerSettings {
   ownerEmail?: string | undefined;
@@ -11,18 +11,18 @@ interface OwnerSettings {
 }
 
 /** What is wrong with the settings of the owner, one line each. */
-export function findOwnerProblems({ ownerEmail, ownerPassword }: OwnerSettings): string[] {
+export function findOwnerSettingProblems({ ownerEmail, ownerPassword }: OwnerSettings): string[] {
   const problems: string[] = [];
   if (ownerEmail !== undefined && !isEmail(ownerEmail)) {
     problems.push("WAYGATE_OWNER_EMAIL must be an e-mail address");
   }
-  const fault = ownerPassword && findPasswordFault(ownerPassword.reveal(), [ownerEmail ?? OWNER_EMAIL]);
+  const fault = ownerPassword && findPasswordProblem(ownerPassword.reveal(), [ownerEmail ?? OWNER_EMAIL]);
   if (fault) problems.push(`WAYGATE_OWNER_PASSWORD ${fault}`);
   return problems;
 }
 
 /** A sentence where the settings name another sign-in than an owner has who exists already: they are not read any more. */
-export async function findIgnoredSetting(
+export async function describeIgnoredOwnerSetting(
   db: Db,
   { ownerEmail, ownerPassword }: OwnerSettings,
 ): Promise<string | undefined> {
@@ -38,7 +38,7 @@ export async function findIgnoredSetting(
   const once = "It counts at the first start only";
   if (users.length === 0) return `WAYGATE_OWNER_EMAIL is not the e-mail of a user of the owner. ${once}.`;
   if (ownerPassword === undefined) return undefined;
-  const passwords = createPasswords();
+  const passwords = createPasswordHasher();
   const fits = await Promise.all(
     users.map(({ password_hash }) => passwords.verify(password_hash, ownerPassword.reveal())),
   );

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { findPasswordFault } from "./password-rules.ts";
+import { findPasswordProblem } from "./password-rules.ts";
 
 describe("a new password", () => {
   it.each([
@@ -11,7 +11,7 @@ describe("a new password", () => {
     "blue summer chocolate monkey",
     "N0b0dy expects an inquisition",
   ])("may be %j", (password) => {
-    expect(findPasswordFault(password)).toBeUndefined();
+    expect(findPasswordProblem(password)).toBeUndefined();
   });
 
   it.each([
@@ -36,16 +36,16 @@ describe("a new password", () => {
     ["admin-admin-admin", /common/],
     ["WaygateAdmin2026", /common/],
   ])("may not be %j", (password, fault) => {
-    expect(findPasswordFault(password)).toMatch(fault);
+    expect(findPasswordProblem(password)).toMatch(fault);
   });
 
   it("may not be made of the name or the e-mail of its user", () => {
-    expect(findPasswordFault("fulano.silva99", ["fulano.silva@example.com"])).toMatch(/e-mail/);
-    expect(findPasswordFault("fulano likes red tractors", ["fulano@example.com"])).toBeUndefined();
+    expect(findPasswordProblem("fulano.silva99", ["fulano.silva@example.com"])).toMatch(/e-mail/);
+    expect(findPasswordProblem("fulano likes red tractors", ["fulano@example.com"])).toBeUndefined();
   });
 
   it("counts characters, not code units", () => {
-    expect(findPasswordFault("🦊🐻🐼🐨🐯🦁🐮🐷🐸🐵🐔🐧")).toBeUndefined();
-    expect(findPasswordFault("🦊🐻🐼🐨🐯🦁")).toMatch(/at least 12/);
+    expect(findPasswordProblem("🦊🐻🐼🐨🐯🦁🐮🐷🐸🐵🐔🐧")).toBeUndefined();
+    expect(findPasswordProblem("🦊🐻🐼🐨🐯🦁")).toMatch(/at least 12/);
   });
 });

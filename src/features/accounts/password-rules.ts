@@ -1,4 +1,4 @@
-import { COMMON_WORDS } from "./common-words.ts";
+import { COMMON_PASSWORD_WORDS } from "./common-words.ts";
 
 const MIN_LENGTH = 12;
 const MAX_LENGTH = 1024;
@@ -8,7 +8,7 @@ const MOST_WORDS = 3;
 const TOO_COMMON = "is too common; take several words, or let a password manager choose";
 
 /** What is wrong with a new password, or undefined. `own` are words that it must not be made of: e-mail, name. */
-export function findPasswordFault(password: string, own: readonly string[] = []): string | undefined {
+export function findPasswordProblem(password: string, own: readonly string[] = []): string | undefined {
   const length = [...password].length;
   if (length < MIN_LENGTH) return `must have at least ${MIN_LENGTH} characters`;
   if (length > MAX_LENGTH) return `must have at most ${MAX_LENGTH} characters`;
@@ -20,7 +20,7 @@ export function findPasswordFault(password: string, own: readonly string[] = [])
 
 function isCommon(plain: string): boolean {
   if (isWalk(plain)) return true;
-  return [plain, undoLeet(plain)].some((text) => isMadeOf(text, COMMON_WORDS));
+  return [plain, undoLeet(plain)].some((text) => isMadeOf(text, COMMON_PASSWORD_WORDS));
 }
 
 const ROWS = [

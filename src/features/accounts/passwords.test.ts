@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { createPasswords } from "./passwords.ts";
+import { createPasswordHasher } from "./passwords.ts";
 
 describe("passwords", () => {
   it("are kept as argon2id with 19 MiB, two passes, one lane", async () => {
-    const passwords = createPasswords();
+    const passwords = createPasswordHasher();
     const stored = await passwords.hash("correct horse battery staple");
     expect(stored).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
     expect(await passwords.verify(stored, "correct horse battery staple")).toBe(true);
@@ -11,13 +11,13 @@ describe("passwords", () => {
   });
 
   it("are the same however the keyboard composed their letters", async () => {
-    const passwords = createPasswords();
+    const passwords = createPasswordHasher();
     const stored = await passwords.hash("cora\u00e7\u00e3o de melancia");
     expect(await passwords.verify(stored, "corac\u0327a\u0303o de melancia")).toBe(true);
   });
 
   it("of nobody are never right, and cost as much to check", async () => {
-    const passwords = createPasswords();
+    const passwords = createPasswordHasher();
     const stored = await passwords.hash("correct horse battery staple");
     await passwords.verify(undefined, "warm up");
     const time = async (hash: string | undefined) => {
@@ -33,7 +33,7 @@ describe("passwords", () => {
   });
 
   it("are refused beyond two at work and twenty waiting, with the time to wait", async () => {
-    const passwords = createPasswords();
+    const passwords = createPasswordHasher();
     const stored = await passwords.hash("correct horse battery staple");
     await passwords.verify(undefined, "warm up");
     const tries = await Promise.allSettled(

@@ -8,13 +8,13 @@ const HASHES_AT_ONCE = 2;
 const MOST_WAITING = 20;
 
 /** Hashes and checks passwords, two at once; refuses with RATE_LIMITED when twenty already wait. */
-export interface Passwords {
+export interface PasswordHasher {
   hash(password: string): Promise<string>;
   /** Takes the same time for a user who does not exist (`undefined`). */
   verify(stored: string | undefined, password: string): Promise<boolean>;
 }
 
-export function createPasswords(): Passwords {
+export function createPasswordHasher(): PasswordHasher {
   const gate = createGate(HASHES_AT_ONCE, MOST_WAITING);
   let nobody: Promise<string> | undefined;
 
@@ -35,7 +35,7 @@ export function hashPassword(password: string): Promise<string> {
 }
 
 /** Whether a stored hash was made at another cost than today's. */
-export function isOutdated(stored: string): boolean {
+export function needsRehash(stored: string): boolean {
   const { memoryCost, timeCost, parallelism } = COST;
   return !stored.startsWith(`$argon2id$v=19$m=${memoryCost},t=${timeCost},p=${parallelism}$`);
 }

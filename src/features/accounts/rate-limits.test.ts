@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ADMIN_TOKEN, startTestGateway, type TestGateway, waitUntil } from "../../../test/gateway.ts";
-import { createRawCall, type RawAnswer, type RawCall } from "../../../test/raw-call.ts";
+import { createRawCall, type RawCall, type RawHttpResponse } from "../../../test/raw-call.ts";
 import { createAccount } from "./create-account.ts";
 import type { PlanRates } from "./rate-limits.ts";
 
@@ -46,7 +46,7 @@ async function openShop(rates: Partial<PlanRates>): Promise<Shop> {
   return { user, plan, id: created.body.data.id, key: { "x-api-key": created.body.token } };
 }
 
-const statuses = (answers: RawAnswer[]) => answers.map(({ status }) => status);
+const statuses = (answers: RawHttpResponse[]) => answers.map(({ status }) => status);
 async function times<T>(n: number, ask: () => Promise<T>): Promise<T[]> {
   const answers: T[] = [];
   for (let i = 0; i < n; i++) answers.push(await ask());
@@ -178,7 +178,7 @@ test("a plan without limits costs no header", async () => {
 test("an address without a valid credential is held up, but neither for health nor with a credential", async () => {
   const shop = await openShop({});
   const wrong = { "x-api-key": "wg_wrong" };
-  const guesses: RawAnswer[] = [];
+  const guesses: RawHttpResponse[] = [];
   // While they are asked, some of the allowance comes back.
   while (guesses.length < 10 * UNKNOWN_RATE && guesses.at(-1)?.status !== 429)
     guesses.push(await call("GET /instance/all", undefined, wrong));

@@ -1,7 +1,7 @@
 import { type Clock, systemClock } from "../../platform/clock.ts";
 import { GatewayError } from "../../platform/errors.ts";
 import type { AuthoriseRequest, Caller } from "../../platform/handler.ts";
-import { createRateLimiter, type RateClaim, type RateStanding } from "../../platform/rate-limiter.ts";
+import { createRateLimiter, type RateLimitCost, type RateLimitState } from "../../platform/rate-limiter.ts";
 import type { Route } from "../../platform/route.ts";
 import { networkOf } from "./sign-in-throttle.ts";
 
@@ -24,12 +24,12 @@ export interface RateLimits {
   /** Throws RATE_LIMITED; puts the headers that tell how the allowances stand. */
   admit(route: Route, request: AuthoriseRequest, caller: Caller, rates: PlanRates): void;
   /** The same for somebody whom nobody knows, by address. */
-  admitUnknown(route: Pick<Route, "cost" | "neverHeldUp">, request: Stranger): void;
+  admitUnknown(route: Pick<Route, "cost" | "neverHeldUp">, request: UnauthenticatedRequest): void;
   /** Throws RATE_LIMITED where that would, but takes nothing. */
-  requireUnknownLeft(request: Stranger): void;
+  requireUnknownLeft(request: UnauthenticatedRequest): void;
 }
 
-type Stranger = Pick<AuthoriseRequest, "ip" | "answerHeaders" | "isRecheck">;
+type UnauthenticatedRequest = Pick<AuthoriseRequest, "ip" | "answerHeaders" | "isRecheck">;
 
 export interface RateLimitsOptions {
   /** Requests a minute of one address without a valid credential; 0: no limit. */
@@ -52,7 +52,7 @@ export function createRateLimits({
   // Apart, so that strangers cannot push customers out of memory.
   const unknown = createRateLimiter({ clock, shares, max: MOST_ADDRESSES });
 
-  const claimOf = (ip: string, cost: number): RateClaim[] => [
+  const claimOf = (ip: string, cost: number): RateLimitCost[] => [
     { key: networkOf(ip), policy: "address", perMinute: unknownPerMinute, cost },
   ];
 
@@ -80,7 +80,7 @@ function claimsOf(
   { instanceId }: AuthoriseRequest,
   caller: Caller,
   rates: PlanRates,
-): RateClaim[] {
+): RateLimitCost[] {
   if (caller.kind !== "user" && caller.kind !== "key") return [];
   const account = `account ${caller.account_id}`;
   const instance = caller.kind === "key" ? caller.instance_id : instanceId;
@@ -97,13 +97,18 @@ function claimsOf(
   ];
 }
 
-function claim(key: string | undefined, policy: string, perMinute: number | null, cost: number): RateClaim[] {
+function claim(
+  key: string | undefined,
+  policy: string,
+  perMinute: number | null,
+  cost: number,
+): RateLimitCost[] {
   return key === undefined || perMinute === null ? [] : [{ key, policy, perMinute, cost }];
 }
 
 function answer(
-  { isGranted, standings }: { isGranted: boolean; standings: RateStanding[] },
-  { answerHeaders }: Stranger,
+  { isGranted, standings }: { isGranted: boolean; standings: RateLimitState[] },
+  { answerHeaders }: UnauthenticatedRequest,
 ): void {
   Object.assign(answerHeaders, headersOf(standings));
   if (isGranted) return;
@@ -116,7 +121,7 @@ function answer(
 }
 
 /** All of them for today's clients, and the one that is used up first for those of yesterday. */
-function headersOf(standings: readonly RateStanding[]): Record<string, string> {
+function headersOf(standings: readonly RateLimitState[]): Record<string, string> {
   const [least] = standings.toSorted((a, b) => a.remaining - b.remaining || b.resetMs - a.resetMs);
   if (!least) return {};
   return {

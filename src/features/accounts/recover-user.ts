@@ -5,13 +5,13 @@ import type { Caller, Handlers } from "../../platform/handler.ts";
 import { type AuditActor, recordAudit } from "../audit/audit.ts";
 import type { AccessControl } from "./authorise.ts";
 import type { accountsContract } from "./contract.ts";
-import { makePassword } from "./create-account.ts";
-import type { Passwords } from "./passwords.ts";
-import { requireGrant } from "./users.ts";
+import { generatePassword } from "./create-account.ts";
+import type { PasswordHasher } from "./passwords.ts";
+import { requireRank } from "./users.ts";
 
 interface RecoverDeps {
   db: Db;
-  passwords: Passwords;
+  passwords: PasswordHasher;
   access: Pick<AccessControl, "forgetSignIns">;
 }
 
@@ -23,7 +23,7 @@ export function recoverUserHandlers({
 }: RecoverDeps): Pick<Handlers<typeof accountsContract>, "recoverUser"> {
   return {
     async recoverUser({ input: { id }, ...by }) {
-      const password = makePassword();
+      const password = generatePassword();
       const password_hash = await passwords.hash(password);
       const { user, ended } = await db.transaction().execute(async (trx) => {
         await requireRankOver(trx, by.caller, id);
@@ -44,7 +44,7 @@ async function requireRankOver(trx: Trx, caller: Caller, id: number): Promise<vo
     .where("id", "=", id)
     .forUpdate()
     .executeTakeFirst();
-  requireGrant(caller, user?.role);
+  requireRank(caller, user?.role);
 }
 
 /** Ends the user's sign-ins too. Throws NOT_FOUND. */

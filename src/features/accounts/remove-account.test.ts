@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ADMIN_TOKEN, startTestGateway, type TestGateway, waitUntil } from "../../../test/gateway.ts";
 import { type Client, createClient } from "../../client.ts";
 import { ACCOUNT_TABLES } from "./finish-account-removals.ts";
-import { repeatRemoval } from "./remove-account.ts";
+import { repeatAccountRemoval } from "./remove-account.ts";
 
 const PASSWORD = "correct horse battery staple";
 const CUSTOMER = "5521966661234";
@@ -136,8 +136,8 @@ describe("removing an account", () => {
 
   it("is done again when a restore has brought the account back", async () => {
     const { id } = await makeAccount("back@example.com");
-    await repeatRemoval({ db: gateway.database.db, engine: gateway.gateway.engine }, id);
-    await repeatRemoval({ db: gateway.database.db, engine: gateway.gateway.engine }, id);
+    await repeatAccountRemoval({ db: gateway.database.db, engine: gateway.gateway.engine }, id);
+    await repeatAccountRemoval({ db: gateway.database.db, engine: gateway.gateway.engine }, id);
     await waitUntil(async () => (await findAccounts(id)) === 0);
   });
 

@@ -15,7 +15,7 @@ export interface RemoveAccountDeps {
 }
 
 /** Under which the erasure log knows the removal of an account. */
-export const REMOVAL = "removal";
+export const ACCOUNT_REMOVAL_SCOPE = "removal";
 
 export function removeAccountHandlers(
   deps: RemoveAccountDeps,
@@ -26,7 +26,7 @@ export function removeAccountHandlers(
         await requireRemovable(trx, id);
         await trx
           .insertInto("erasure_log")
-          .values({ account_id: id, scope: REMOVAL, subject: "{}" })
+          .values({ account_id: id, scope: ACCOUNT_REMOVAL_SCOPE, subject: "{}" })
           .execute();
         return hideAccount(trx, id, by);
       });
@@ -37,7 +37,7 @@ export function removeAccountHandlers(
 }
 
 /** Removes again an account that a restore has brought back. */
-export async function repeatRemoval(
+export async function repeatAccountRemoval(
   { db, engine }: Pick<RemoveAccountDeps, "db" | "engine">,
   id: number,
 ): Promise<void> {

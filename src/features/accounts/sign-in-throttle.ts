@@ -2,14 +2,14 @@ import { createHmac } from "node:crypto";
 import { sql } from "kysely";
 import type { Db, Trx } from "../../platform/db.ts";
 import { GatewayError } from "../../platform/errors.ts";
-import { parseIp, unmapped } from "../../platform/ip-address.ts";
+import { parseIp, withoutIpv4Mapping } from "../../platform/ip-address.ts";
 
 /** One attempt to sign in that was let through; its end is reported once. `cancelled`: neither right nor wrong. */
-export interface Attempt {
+export interface SignInAttempt {
   end(how: "right" | "wrong" | "cancelled"): Promise<void>;
 }
 
-export interface AttemptFrom {
+export interface SignInSource {
   ip: string;
   /** A known device of the one user whose password is judged. */
   device?: string;
@@ -22,7 +22,7 @@ export interface AttemptFrom {
  */
 export interface SignInThrottle {
   /** Throws RATE_LIMITED with the seconds to wait. Attempts at one pair on one node wait for each other. */
-  begin(email: string, from: AttemptFrom): Promise<Attempt>;
+  begin(email: string, from: SignInSource): Promise<SignInAttempt>;
 }
 
 type Kind = "network" | "pair" | "account" | "device";
@@ -51,7 +51,7 @@ export function createSignInThrottle({ db, digestKey }: SignInThrottleOptions): 
     key: createHmac("sha256", digestKey).update(`${kind}|${text}`).digest(),
   });
 
-  function countersOf(email: string, { ip, device }: AttemptFrom): Counter[] {
+  function countersOf(email: string, { ip, device }: SignInSource): Counter[] {
     if (device !== undefined) return [counter("device", device)];
     const network = networkOf(ip);
     return [counter("network", network), counter("pair", `${email}|${network}`), counter("account", email)];
@@ -159,7 +159,7 @@ async function forgetOld(trx: Trx): Promise<void> {
 export function networkOf(text: string): string {
   const parsed = parseIp(text);
   if (!parsed) return text;
-  const ip = unmapped(parsed);
+  const ip = withoutIpv4Mapping(parsed);
   return ip.kind() === "ipv6" ? ip.toByteArray().slice(0, 8).join(".") : ip.toString();
 }
 

@@ -1,41 +1,41 @@
 import { sql } from "kysely";
 import type { Db, Trx } from "../../platform/db.ts";
 import { GatewayError, invalidField } from "../../platform/errors.ts";
-import { type Caller, Reply } from "../../platform/handler.ts";
+import { type Caller, OkResponse } from "../../platform/handler.ts";
 import type { InputOf, OutputOf } from "../../platform/route.ts";
 import { ulid } from "../../platform/ulid.ts";
 import { recordAudit } from "../audit/audit.ts";
-import { accountState } from "./account-state.ts";
-import { requireInService } from "./authorise.ts";
+import { accountStateSql } from "./account-state.ts";
+import { requireActiveAccount } from "./authorise.ts";
 import type { accountsContract } from "./contract.ts";
-import { createKnownDevices, type KnownDevices } from "./known-devices.ts";
-import { findPasswordFault } from "./password-rules.ts";
-import { createPasswords, isOutdated, type Passwords } from "./passwords.ts";
-import { type AttemptFrom, createSignInThrottle, type SignInThrottle } from "./sign-in-throttle.ts";
-import type { Tokens } from "./tokens.ts";
+import { createTrustedDevices, type TrustedDevices } from "./known-devices.ts";
+import { findPasswordProblem } from "./password-rules.ts";
+import { createPasswordHasher, needsRehash, type PasswordHasher } from "./passwords.ts";
+import { createSignInThrottle, type SignInSource, type SignInThrottle } from "./sign-in-throttle.ts";
+import type { AccessTokens } from "./tokens.ts";
 
-type SignedIn = Reply<OutputOf<typeof accountsContract.login>>;
+type SignedIn = OkResponse<OutputOf<typeof accountsContract.login>>;
 
 export interface SignInOptions {
   db: Db;
-  tokens: Tokens;
-  passwords: Passwords;
+  tokens: AccessTokens;
+  passwords: PasswordHasher;
   /** The gateway's secret key, and the one that takes its place or is replaced by it. */
   secrets: readonly [string, ...string[]];
 }
 
-interface Parts {
+interface SignInDeps {
   db: Db;
-  tokens: Tokens;
-  passwords: Passwords;
+  tokens: AccessTokens;
+  passwords: PasswordHasher;
   /** A line of their own for known devices: strangers who sign in from everywhere fill the other one. */
-  devicePasswords: Passwords;
-  devices: KnownDevices;
+  devicePasswords: PasswordHasher;
+  devices: TrustedDevices;
   throttle: SignInThrottle;
 }
 
 /** Where a request comes from. */
-interface From {
+interface SignInContext {
   ip: string;
   request_id: string;
   /** What an earlier sign-in gave to this device. */
@@ -45,28 +45,30 @@ interface From {
 type SignedInUser = Extract<Caller, { kind: "user" }>;
 
 /** Signing in, confirming and changing the password: all of them judge one, so all share the throttle. */
-export function createSignIn({ db, tokens, passwords, secrets }: SignInOptions) {
-  const devices = createKnownDevices(secrets);
+export function createSignInHandlers({ db, tokens, passwords, secrets }: SignInOptions) {
+  const devices = createTrustedDevices(secrets);
   const throttle = createSignInThrottle({ db, digestKey: secrets[0] });
-  const parts = { db, tokens, passwords, devicePasswords: createPasswords(), devices, throttle };
+  const parts = { db, tokens, passwords, devicePasswords: createPasswordHasher(), devices, throttle };
   return {
-    login: (input: InputOf<typeof accountsContract.login>, from: From) => login(parts, input, from),
+    login: (input: InputOf<typeof accountsContract.login>, from: SignInContext) => login(parts, input, from),
     /** Says once more who is there: sensitive routes ask for it. */
-    confirm: (input: InputOf<typeof accountsContract.confirmPassword>, by: From & { caller: SignedInUser }) =>
-      confirm(parts, input, by),
+    confirm: (
+      input: InputOf<typeof accountsContract.confirmPassword>,
+      by: SignInContext & { caller: SignedInUser },
+    ) => confirm(parts, input, by),
     /** `ended`: the sign-ins that the change has ended. */
     changePassword: (
       input: InputOf<typeof accountsContract.changePassword>,
-      by: From & { caller: SignedInUser },
+      by: SignInContext & { caller: SignedInUser },
     ) => changePassword(parts, input, by),
   };
 }
 
-async function login(parts: Parts, input: InputOf<typeof accountsContract.login>, from: From) {
+async function login(parts: SignInDeps, input: InputOf<typeof accountsContract.login>, from: SignInContext) {
   const { email, password, account_id, device_token } = input;
   const find = (preferred?: number) => findUsersByEmail(parts.db, { email, account_id, preferred });
   const user = await judge(parts, email, { ...from, device_token }, password, find);
-  requireInService(user.status);
+  requireActiveAccount(user.status);
   const password_hash = await refreshHash(parts, user, password);
   const sign_in = await parts.db.transaction().execute(async (trx) => {
     const id = await insertSignIn(trx, parts.tokens, { ...user, password_hash });
@@ -77,9 +79,9 @@ async function login(parts: Parts, input: InputOf<typeof accountsContract.login>
 }
 
 async function confirm(
-  parts: Parts,
+  parts: SignInDeps,
   { password, device_token }: InputOf<typeof accountsContract.confirmPassword>,
-  by: From & { caller: SignedInUser },
+  by: SignInContext & { caller: SignedInUser },
 ): Promise<void> {
   const user = await judgeOwn(parts, { ...by, device_token }, password);
   await parts.db.transaction().execute(async (trx) => {
@@ -93,21 +95,25 @@ async function confirm(
 }
 
 /** The signed-in user, whose password has proved right. */
-async function judgeOwn(parts: Parts, by: From & { caller: SignedInUser }, password: string): Promise<User> {
+async function judgeOwn(
+  parts: SignInDeps,
+  by: SignInContext & { caller: SignedInUser },
+  password: string,
+): Promise<User> {
   const known = await findUser(parts.db, by.caller.user_id);
   return judge(parts, known?.email ?? "", by, password, async () => (known ? [known] : []));
 }
 
 async function changePassword(
-  parts: Parts,
+  parts: SignInDeps,
   { current_password, new_password, device_token }: InputOf<typeof accountsContract.changePassword>,
-  by: From & { caller: SignedInUser },
+  by: SignInContext & { caller: SignedInUser },
 ): Promise<{ answer: SignedIn; ended: string[] }> {
   const user = await judgeOwn(parts, { ...by, device_token }, current_password);
   const fault =
     new_password === current_password
       ? "is the current one"
-      : findPasswordFault(new_password, [user.email, user.name, user.account_name]);
+      : findPasswordProblem(new_password, [user.email, user.name, user.account_name]);
   if (fault) throw invalidField("new_password", fault);
   const password_hash = await parts.passwords.hash(new_password);
   const { ended, sign_in } = await parts.db.transaction().execute(async (trx) => {
@@ -119,7 +125,7 @@ async function changePassword(
   return { answer: await signedIn(parts, user, sign_in), ended: ended.map(({ id }) => id) };
 }
 
-function entryOf(user: User, { ip, request_id }: From, sign_in: string) {
+function entryOf(user: User, { ip, request_id }: SignInContext, sign_in: string) {
   const { id: user_id, account_id, account_type, role } = user;
   const caller = { kind: "user", user_id, account_id, account_type, role, sign_in } as const;
   return { by: { caller, ip, request_id }, target: { type: "user", id: user_id }, account_id };
@@ -127,9 +133,9 @@ function entryOf(user: User, { ip, request_id }: From, sign_in: string) {
 
 /** The user, once the password has proved right; the refusal takes the same time and says the same for everybody. */
 async function judge(
-  parts: Parts,
+  parts: SignInDeps,
   email: string,
-  { ip, request_id, device_token }: From,
+  { ip, request_id, device_token }: SignInContext,
   password: string,
   find: (preferred?: number) => Promise<User[]>,
 ): Promise<User> {
@@ -150,9 +156,9 @@ async function judge(
 
 /** Who of these users has the password. Throws RATE_LIMITED. */
 async function attempt(
-  { throttle, passwords, devicePasswords }: Parts,
+  { throttle, passwords, devicePasswords }: SignInDeps,
   email: string,
-  from: AttemptFrom,
+  from: SignInSource,
   users: User[],
   password: string,
 ): Promise<User | undefined> {
@@ -173,7 +179,7 @@ const MOST_USERS = 2;
 
 /** Always the same number of hashes, so that the time does not tell in how many accounts an address is known. */
 async function findByPassword(
-  passwords: Passwords,
+  passwords: PasswordHasher,
   users: User[],
   password: string,
 ): Promise<User | undefined> {
@@ -183,7 +189,11 @@ async function findByPassword(
 }
 
 /** Not awaited: the answer must take the same time for a user who does not exist. */
-async function noteRefusal(db: Db, { id, account_id }: User, { ip, request_id }: From): Promise<void> {
+async function noteRefusal(
+  db: Db,
+  { id, account_id }: User,
+  { ip, request_id }: SignInContext,
+): Promise<void> {
   const by = { caller: { kind: "public" }, ip, request_id } as const;
   await db
     .transaction()
@@ -206,10 +216,10 @@ function selectUser(db: Db) {
     .select(["account_user.id", "account_user.account_id", "account_user.name", "account_user.email"])
     .select(["account_user.role", "account_user.password_hash"])
     .select(["account.name as account_name", "account.account_type"])
-    .select(accountState.as("status"));
+    .select(accountStateSql.as("status"));
 }
 
-interface Wanted {
+interface UserSelector {
   email: string;
   account_id: number | undefined;
   /** Comes first, if it is one of them. */
@@ -217,7 +227,7 @@ interface Wanted {
 }
 
 /** The oldest first; of one account where it is named. */
-function findUsersByEmail(db: Db, { email, account_id, preferred = 0 }: Wanted): Promise<User[]> {
+function findUsersByEmail(db: Db, { email, account_id, preferred = 0 }: UserSelector): Promise<User[]> {
   let query = selectUser(db)
     .where(sql<string>`lower(account_user.email)`, "=", sql<string>`lower(${email})`)
     .orderBy(sql`account_user.id = ${preferred}`, "desc")
@@ -231,8 +241,8 @@ function findUser(db: Db, user_id: number) {
   return selectUser(db).where("account_user.id", "=", user_id).executeTakeFirst();
 }
 
-async function refreshHash({ db, passwords }: Parts, user: User, password: string): Promise<string> {
-  if (!isOutdated(user.password_hash)) return user.password_hash;
+async function refreshHash({ db, passwords }: SignInDeps, user: User, password: string): Promise<string> {
+  if (!needsRehash(user.password_hash)) return user.password_hash;
   const password_hash = await passwords.hash(password);
   await db
     .updateTable("account_user")
@@ -246,7 +256,7 @@ async function refreshHash({ db, passwords }: Parts, user: User, password: strin
 /** Only while the password is still the one that was judged: a change at the same moment ends every sign-in. */
 async function insertSignIn(
   trx: Trx,
-  tokens: Tokens,
+  tokens: AccessTokens,
   user: { id: number; password_hash: string },
 ): Promise<string> {
   await trx
@@ -263,18 +273,18 @@ async function insertSignIn(
   return rows[0].id;
 }
 
-async function signedIn({ tokens, devices }: Parts, user: User, sign_in: string): Promise<SignedIn> {
+async function signedIn({ tokens, devices }: SignInDeps, user: User, sign_in: string): Promise<SignedIn> {
   const token = await tokens.sign({ user_id: user.id, sign_in });
   const device_token = devices.issue(user.id);
-  const shown = toShownUser(user);
-  return new Reply(
+  const shown = toUserView(user);
+  return new OkResponse(
     { token, token_type: "Bearer" as const, expires_in: tokens.lifetimeSeconds, device_token, ...shown },
     { beside: { token, accountId: user.account_id } },
   );
 }
 
 /** Account and user as the API shows them. */
-export function toShownUser(user: Omit<User, "password_hash">) {
+export function toUserView(user: Omit<User, "password_hash">) {
   return {
     account: {
       id: user.account_id,

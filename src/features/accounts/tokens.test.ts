@@ -1,8 +1,8 @@
 import { SignJWT, UnsecuredJWT } from "jose";
 import { describe, expect, it } from "vitest";
-import { createTokens } from "./tokens.ts";
+import { createAccessTokens } from "./tokens.ts";
 
-const tokens = createTokens({ secretKey: "a".repeat(43), lifetimeSeconds: 600 });
+const tokens = createAccessTokens({ secretKey: "a".repeat(43), lifetimeSeconds: 600 });
 const claims = { user_id: 7, sign_in: "01J00000000000000000000000" };
 
 const part = (token: string, at: number) =>
@@ -24,7 +24,7 @@ describe("a sign-in token", () => {
   });
 
   it("of the key before is good while both keys are known, and new ones are of the new key", async () => {
-    const changing = createTokens({
+    const changing = createAccessTokens({
       secretKey: "b".repeat(43),
       secondKey: "a".repeat(43),
       lifetimeSeconds: 600,
@@ -34,7 +34,7 @@ describe("a sign-in token", () => {
   });
 
   it("of one gateway is not one of another", async () => {
-    const other = createTokens({ secretKey: "b".repeat(43), lifetimeSeconds: 600 });
+    const other = createAccessTokens({ secretKey: "b".repeat(43), lifetimeSeconds: 600 });
     await expect(tokens.verify(await other.sign(claims))).rejects.toMatchObject({ code: "INVALID_TOKEN" });
   });
 

@@ -8,24 +8,28 @@ const ALGORITHM = "HS256";
 const CLOCK_SKEW_SECONDS = 30;
 
 /** What a token says: the user, and the sign-in that it belongs to. */
-export interface TokenClaims {
+export interface AccessTokenClaims {
   user_id: number;
   sign_in: string;
 }
 
-export interface Tokens {
+export interface AccessTokens {
   /** Seconds that a token lives. */
   readonly lifetimeSeconds: number;
-  sign(claims: TokenClaims): Promise<string>;
+  sign(claims: AccessTokenClaims): Promise<string>;
   /** Throws INVALID_TOKEN, the same for every reason. */
-  verify(token: string): Promise<TokenClaims>;
+  verify(token: string): Promise<AccessTokenClaims>;
 }
 
 /**
  * JWTs with HS256 under a key derived from the gateway's secret key, so that no further secret is to be kept. While that
  * key is being changed, tokens of the second one are good too.
  */
-export function createTokens({ secretKey, secondKey, lifetimeSeconds }: TokenOptions): Tokens {
+export function createAccessTokens({
+  secretKey,
+  secondKey,
+  lifetimeSeconds,
+}: AccessTokenOptions): AccessTokens {
   const own = toKey(secretKey);
   const keys = secondKey === undefined ? [own] : [own, toKey(secondKey)];
 
@@ -55,7 +59,7 @@ export function createTokens({ secretKey, secondKey, lifetimeSeconds }: TokenOpt
   };
 }
 
-export interface TokenOptions {
+export interface AccessTokenOptions {
   secretKey: string;
   secondKey?: string;
   lifetimeSeconds: number;
@@ -87,7 +91,7 @@ function refuse(error: unknown): never {
   throw error;
 }
 
-function readClaims({ sub, sid }: JWTPayload): TokenClaims {
+function readClaims({ sub, sid }: JWTPayload): AccessTokenClaims {
   const user_id = Number(sub);
   if (!Number.isSafeInteger(user_id) || typeof sid !== "string") throw invalidToken();
   return { user_id, sign_in: sid };

@@ -1,20 +1,20 @@
 import type { Db, Trx } from "../../platform/db.ts";
 import { GatewayError, invalidField } from "../../platform/errors.ts";
-import { type Caller, type Handlers, Reply } from "../../platform/handler.ts";
+import { type Caller, type Handlers, OkResponse } from "../../platform/handler.ts";
 import { readCursor, toPage } from "../../platform/paging.ts";
 import type { InputOf } from "../../platform/route.ts";
-import { namesOf, recordAudit } from "../audit/audit.ts";
-import { requireRoom } from "../plans/plans.ts";
+import { fieldNamesOf, recordAudit } from "../audit/audit.ts";
+import { requirePlanQuota } from "../plans/plans.ts";
 import { requireUser } from "./accounts.ts";
 import type { AccessControl } from "./authorise.ts";
 import type { accountsContract } from "./contract.ts";
-import { refuseTakenEmail, requireEmail } from "./create-account.ts";
-import { findPasswordFault } from "./password-rules.ts";
-import type { Passwords } from "./passwords.ts";
+import { requireEmail, throwEmailConflict } from "./create-account.ts";
+import { findPasswordProblem } from "./password-rules.ts";
+import type { PasswordHasher } from "./passwords.ts";
 
-export interface UsersDeps {
+export interface UserHandlersDeps {
   db: Db;
-  passwords: Passwords;
+  passwords: PasswordHasher;
   access: Pick<AccessControl, "forgetSignIns">;
 }
 
@@ -26,7 +26,7 @@ type User = Extract<Caller, { kind: "user" }>;
 type Role = User["role"];
 
 /** The users of the caller's account, and no others. */
-export function userHandlers(deps: UsersDeps): UserHandlers {
+export function userHandlers(deps: UserHandlersDeps): UserHandlers {
   const { db, access } = deps;
   return {
     async listUsers({ input: { limit, cursor }, caller }) {
@@ -36,7 +36,7 @@ export function userHandlers(deps: UsersDeps): UserHandlers {
         .limit(limit + 1);
       if (before !== undefined) query = query.where("id", "<", before);
       const { rows, pagination } = toPage(await query.execute(), limit, ({ id }) => id);
-      return new Reply(rows, { beside: { pagination } });
+      return new OkResponse(rows, { beside: { pagination } });
     },
 
     createUser: (call) => createUser(deps, { ...call, caller: requireUser(call.caller) }),
@@ -55,7 +55,7 @@ export function userHandlers(deps: UsersDeps): UserHandlers {
   };
 }
 
-interface UserCall<Input> {
+interface UserRequest<Input> {
   input: Input;
   caller: User;
   ip: string;
@@ -63,39 +63,39 @@ interface UserCall<Input> {
 }
 
 async function createUser(
-  { db, passwords }: UsersDeps,
-  by: UserCall<InputOf<typeof accountsContract.createUser>>,
+  { db, passwords }: UserHandlersDeps,
+  by: UserRequest<InputOf<typeof accountsContract.createUser>>,
 ) {
   const { input, caller } = by;
   const { account_id } = caller;
   requireEmail(input.email);
-  requireGrant(caller, input.role);
+  requireRank(caller, input.role);
   const password_hash = await hashNew(passwords, input.password, [input.email, input.name]);
   return db.transaction().execute(async (trx) => {
-    await requireRoom(trx, { account_id, limit: "max_users", count: () => countUsers(trx, account_id) });
+    await requirePlanQuota(trx, { account_id, limit: "max_users", count: () => countUsers(trx, account_id) });
     const { name, email, role } = input;
     const { id } = await trx
       .insertInto("account_user")
       .values({ account_id, name, email, role, password_hash })
       .returning("id")
       .executeTakeFirstOrThrow()
-      .catch(refuseTakenEmail);
+      .catch(throwEmailConflict);
     const target = { type: "user", id };
-    await recordAudit(trx, { by, action: "user.create", target, account_id, fields: namesOf(input) });
+    await recordAudit(trx, { by, action: "user.create", target, account_id, fields: fieldNamesOf(input) });
     return getUser(trx, account_id, id);
   });
 }
 
 async function updateUser(
-  { db, passwords }: UsersDeps,
-  by: UserCall<InputOf<typeof accountsContract.updateUser>>,
+  { db, passwords }: UserHandlersDeps,
+  by: UserRequest<InputOf<typeof accountsContract.updateUser>>,
 ) {
   const { input, caller } = by;
   const { id, password, ...columns } = input;
   const { account_id } = caller;
   const before = await getUser(db, account_id, id);
   requireOther(caller, id, input);
-  requireGrant(caller, before.role, input.role);
+  requireRank(caller, before.role, input.role);
   if (input.email !== undefined) requireEmail(input.email);
   const words = [input.email ?? before.email, input.name ?? before.name];
   const password_hash = password === undefined ? undefined : await hashNew(passwords, password, words);
@@ -107,17 +107,23 @@ async function updateUser(
       .where("id", "=", id)
       .where("account_id", "=", account_id)
       .execute()
-      .catch(refuseTakenEmail);
+      .catch(throwEmailConflict);
     await requireAdministrator(trx, account_id);
     const isEnd = password !== undefined || (input.role !== undefined && input.role !== before.role);
     const ended = isEnd ? await endSignIns(trx, id) : [];
     const target = { type: "user", id };
-    await recordAudit(trx, { by, action: "user.update", target, account_id, fields: namesOf(input, "id") });
+    await recordAudit(trx, {
+      by,
+      action: "user.update",
+      target,
+      account_id,
+      fields: fieldNamesOf(input, "id"),
+    });
     return { user: await getUser(trx, account_id, id), ended };
   });
 }
 
-async function deleteUser(db: Db, by: UserCall<{ id: number }>): Promise<string[]> {
+async function deleteUser(db: Db, by: UserRequest<{ id: number }>): Promise<string[]> {
   const { input, caller } = by;
   const { account_id } = caller;
   return db.transaction().execute(async (trx) => {
@@ -125,7 +131,7 @@ async function deleteUser(db: Db, by: UserCall<{ id: number }>): Promise<string[
     const { id, role } = await getUser(trx, account_id, input.id);
     if (id === caller.user_id)
       throw new GatewayError("CONFLICT", "You cannot remove the user that you are signed in as.");
-    requireGrant(caller, role);
+    requireRank(caller, role);
     const ended = await endSignIns(trx, id);
     await trx.deleteFrom("account_user").where("id", "=", id).execute();
     await requireAdministrator(trx, account_id);
@@ -147,7 +153,7 @@ function requireOther(
 }
 
 /** Nobody makes, changes or removes somebody above himself. Throws FORBIDDEN. */
-export function requireGrant(caller: User, ...roles: (Role | undefined)[]): void {
+export function requireRank(caller: User, ...roles: (Role | undefined)[]): void {
   if (caller.role === "super_admin" || !roles.includes("super_admin")) return;
   throw new GatewayError("FORBIDDEN", "Only a super_admin may do this.", {
     details: { needs: "super_admin" },
@@ -175,8 +181,8 @@ async function requireAdministrator(trx: Trx, account_id: number): Promise<void>
   if (left.length === 0) throw new GatewayError("CONFLICT", "The account needs an administrator.");
 }
 
-async function hashNew(passwords: Passwords, password: string, words: string[]): Promise<string> {
-  const fault = findPasswordFault(password, words);
+async function hashNew(passwords: PasswordHasher, password: string, words: string[]): Promise<string> {
+  const fault = findPasswordProblem(password, words);
   if (fault) throw invalidField("password", fault);
   return passwords.hash(password);
 }

@@ -8,8 +8,8 @@ import {
   waitUntil,
 } from "../../../test/gateway.ts";
 import { type Client, createClient } from "../../client.ts";
-import { recommend } from "./recommend.ts";
-import { tallyMessages } from "./tally-messages.ts";
+import { recommendAction } from "./recommend.ts";
+import { countSentMessages } from "./tally-messages.ts";
 
 const PASSWORD = "correct horse battery staple";
 let test: TestGateway;
@@ -58,7 +58,7 @@ describe("the overview", () => {
   it("counts what was sent, once, and not what is a minute old or less", async () => {
     const { db } = test.database;
     const count = async () => {
-      await Promise.all([tallyMessages(db), tallyMessages(db)]);
+      await Promise.all([countSentMessages(db), countSentMessages(db)]);
       return (await test.owner.adminOverview()).data.messages_month;
     };
     expect(await count()).toBe(0);
@@ -77,7 +77,7 @@ describe("the overview", () => {
   it("counts no message that failed, and one without an outcome once it was sent", async () => {
     const { db } = test.database;
     const count = async () => {
-      await tallyMessages(db);
+      await countSentMessages(db);
       return (await test.owner.adminOverview()).data.messages_month;
     };
     const before = await count();
@@ -245,7 +245,7 @@ describe("the monitor", () => {
       failures_24h: 0,
       seconds_since_last_inbound: null,
     } as const;
-    const advice = recommend({ ...quiet, ...state });
+    const advice = recommendAction({ ...quiet, ...state });
     if (words === null) expect(advice).toBeNull();
     else expect(advice).toContain(words);
   });

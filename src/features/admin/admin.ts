@@ -1,4 +1,4 @@
-import { type Caller, type Handlers, Reply } from "../../platform/handler.ts";
+import { type Caller, type Handlers, OkResponse } from "../../platform/handler.ts";
 import type { InputOf } from "../../platform/route.ts";
 import { resellerOf } from "../accounts/accounts.ts";
 import type { adminContract } from "./contract.ts";
@@ -6,16 +6,16 @@ import { listLogs } from "./logs.ts";
 import { type MonitorDeps, readMonitor } from "./monitor.ts";
 import { readOverview } from "./overview.ts";
 
-interface MonitorCall {
+interface MonitorRequest {
   input: InputOf<typeof adminContract.adminMonitor>;
   caller: Caller;
 }
 
 /** What owner and operator watch; a reseller sees itself and its customers. */
 export function adminHandlers(deps: MonitorDeps): Handlers<typeof adminContract> {
-  const monitor = async ({ input, caller }: MonitorCall) => {
+  const monitor = async ({ input, caller }: MonitorRequest) => {
     const { report, pagination } = await readMonitor(deps, resellerOf(caller), input);
-    return new Reply(report, { beside: { pagination } });
+    return new OkResponse(report, { beside: { pagination } });
   };
   return {
     adminOverview: ({ caller }) => readOverview(deps.db, resellerOf(caller)),
@@ -23,7 +23,7 @@ export function adminHandlers(deps: MonitorDeps): Handlers<typeof adminContract>
     adminMonitorAsPublished: monitor,
     async listLogs({ input, caller }) {
       const { rows, pagination } = await listLogs(deps.db, resellerOf(caller), input);
-      return new Reply(rows, { beside: { pagination } });
+      return new OkResponse(rows, { beside: { pagination } });
     },
   };
 }

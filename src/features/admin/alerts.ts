@@ -1,11 +1,11 @@
 import { sql } from "kysely";
 import type { Db } from "../../platform/db.ts";
 import type { InstanceStatus } from "../../tables.ts";
-import { readHeldWork } from "../backups/backups.ts";
+import { readHeldJobs } from "../backups/backups.ts";
 import { failureAdvice } from "../webhooks/webhooks.ts";
-import type { Queue } from "./queues.ts";
-import { recommend } from "./recommend.ts";
-import { isSeen, type Scope } from "./scope.ts";
+import type { QueueDepth } from "./queues.ts";
+import { recommendAction } from "./recommend.ts";
+import { type AccountScope, isInScope } from "./scope.ts";
 
 export interface Alert {
   key: string;
@@ -22,7 +22,7 @@ const MOST_OF_A_KIND = 100;
 const LAG_SECONDS = { warning: 60, critical: 600 };
 const NOTHING = { account_id: null, instance_id: null, webhook_id: null, since: null };
 
-interface LostInstance {
+interface DisconnectedInstance {
   id: number;
   account_id: number;
   name: string;
@@ -31,10 +31,10 @@ interface LostInstance {
 }
 
 /** Instances that should be connected and are not, for longer than a reconnection takes. */
-export async function findLostInstances(db: Db, scope: Scope): Promise<Alert[]> {
-  const { rows } = await sql<LostInstance>`
+export async function findDisconnectedInstances(db: Db, scope: AccountScope): Promise<Alert[]> {
+  const { rows } = await sql<DisconnectedInstance>`
     select id, account_id, name, status, disconnected_at as since from instance
-    where removed_at is null and ${isSeen(scope, sql`account_id`)} and (
+    where removed_at is null and ${isInScope(scope, sql`account_id`)} and (
       status in ('logged_out', 'banned', 'error') or (wanted = 'connected' and jid is not null
         and status <> 'connected' and disconnected_at < now() - interval '5 minutes'))
     order by id desc limit ${MOST_OF_A_KIND}`.execute(db);
@@ -42,7 +42,7 @@ export async function findLostInstances(db: Db, scope: Scope): Promise<Alert[]> 
     ...{ key: "instance_lost", account_id, instance_id: id, webhook_id: null, since },
     severity: status === "banned" || status === "logged_out" ? "critical" : "warning",
     message: `Instance ${id} (${name}) is ${status}.`,
-    recommended_action: recommend({ ...UNCOUNTED, status, wanted: "connected" }) ?? "Reconnect it.",
+    recommended_action: recommendAction({ ...UNCOUNTED, status, wanted: "connected" }) ?? "Reconnect it.",
   }));
 }
 
@@ -63,13 +63,13 @@ export interface FailingWebhook {
 }
 
 /** Webhooks that fail, or were switched off because they did; the longest first. */
-export async function findFailingWebhooks(db: Db, scope: Scope): Promise<FailingWebhook[]> {
+export async function findFailingWebhooks(db: Db, scope: AccountScope): Promise<FailingWebhook[]> {
   const { rows } = await sql<Omit<FailingWebhook, "recommended_action">>`
     select id, account_id, instance_id, name, is_active, failing_since, failed_events, last_status, disabled_reason,
       disabled_at
     from webhook
     where removed_at is null and (failing_since is not null or disabled_at is not null)
-      and ${isSeen(scope, sql`account_id`)}
+      and ${isInScope(scope, sql`account_id`)}
     order by coalesce(disabled_at, failing_since) limit ${MOST_OF_A_KIND}`.execute(db);
   return rows.map((row) => ({ ...row, recommended_action: actionFor(row) }));
 }
@@ -97,13 +97,13 @@ function stateOf({ disabled_at, last_status }: Pick<FailingWebhook, "disabled_at
 }
 
 /** Accounts that have used nine tenths of their storage or more; then files that come in are soon not kept. */
-export async function findFullStorage(db: Db, scope: Scope): Promise<Alert[]> {
+export async function findNearlyFullStorage(db: Db, scope: AccountScope): Promise<Alert[]> {
   const { rows } = await sql<{ account_id: number; name: string; percent: number; limit: number }>`
     select a.id as account_id, a.name, floor(u.bytes * 100.0 / greatest(p.max_storage_mb * 1048576.0, 1))::int as percent,
       p.max_storage_mb as limit
     from account a join plan p on p.id = a.plan_id and p.max_storage_mb is not null
     cross join lateral (select storage_of(a.id) as bytes) u
-    where u.bytes >= p.max_storage_mb * 1048576::bigint * 0.9 and ${isSeen(scope, sql`a.id`)}
+    where u.bytes >= p.max_storage_mb * 1048576::bigint * 0.9 and ${isInScope(scope, sql`a.id`)}
     order by u.bytes desc limit ${MOST_OF_A_KIND}`.execute(db);
   return rows.map(({ account_id, name, percent, limit }) => ({
     ...{ ...NOTHING, key: "storage_nearly_full", account_id },
@@ -114,7 +114,7 @@ export async function findFullStorage(db: Db, scope: Scope): Promise<Alert[]> {
 }
 
 /** Queues in which something is due for longer than it should be. */
-export function alertsOfQueues(queues: readonly Queue[]): Alert[] {
+export function alertsOfQueues(queues: readonly QueueDepth[]): Alert[] {
   return queues.flatMap(({ name, due, oldest_due_seconds }) => {
     const lag = oldest_due_seconds ?? 0;
     if (lag < LAG_SECONDS.warning) return [];
@@ -132,8 +132,8 @@ export function alertsOfQueues(queues: readonly Queue[]): Alert[] {
 }
 
 /** What a restored gateway holds back until an operator has decided. */
-export async function alertOfHeldWork(db: Db): Promise<Alert[]> {
-  const held = await readHeldWork(db);
+export async function alertsOfHeldJobs(db: Db): Promise<Alert[]> {
+  const held = await readHeldJobs(db);
   if (!held || held.sends + held.deliveries + held.others === 0) return [];
   const { sends, deliveries, others, action } = held;
   return [

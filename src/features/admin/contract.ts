@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { boundedText } from "../../platform/bounded-text.ts";
-import { page, pagination, route, rowId, time } from "../../platform/route.ts";
+import { isoTime, pageInput, pagination, route, rowId } from "../../platform/route.ts";
 
 const tag = "Administration";
 const count = z.number().int();
@@ -15,7 +15,7 @@ const alert = z.object({
   account_id: z.number().nullable(),
   instance_id: z.number().nullable(),
   webhook_id: z.number().nullable(),
-  since: time.nullable(),
+  since: isoTime.nullable(),
 });
 
 const watchedInstance = z.object({
@@ -26,8 +26,8 @@ const watchedInstance = z.object({
   network: z.string(),
   status: z.string(),
   phone: text,
-  connected_at: time.nullable(),
-  last_seen_at: time.nullable(),
+  connected_at: isoTime.nullable(),
+  last_seen_at: isoTime.nullable(),
   last_disconnect_reason: text,
   messages_24h: count.describe("At most 10,000 are counted."),
   failures_24h: count,
@@ -44,7 +44,7 @@ const watchedInstance = z.object({
 });
 
 const monitor = z.object({
-  generated_at: time,
+  generated_at: isoTime,
   noc: z.object({
     severity,
     headline: z.string(),
@@ -76,7 +76,7 @@ const monitor = z.object({
       instance_id: z.number().nullable(),
       name: z.string(),
       is_active: z.boolean(),
-      failing_since: time.nullable(),
+      failing_since: isoTime.nullable(),
       failed_events: count,
       last_status: z.number().nullable(),
       disabled_reason: text,
@@ -87,7 +87,7 @@ const monitor = z.object({
 });
 
 const monitorInput = z.object({
-  ...page,
+  ...pageInput,
   status: boundedText(30).optional().describe("Only the instances in this status."),
   account_id: rowId.optional(),
 });
@@ -108,7 +108,7 @@ const logRow = z.discriminatedUnion("type", [
     fields: z.array(z.string()),
     ip: text,
     request_id: text,
-    created_at: time,
+    created_at: isoTime,
   }),
   z.object({
     type: z.literal("api"),
@@ -124,7 +124,7 @@ const logRow = z.discriminatedUnion("type", [
     duration_ms: z.number(),
     ip: text,
     request_id: z.string(),
-    created_at: time,
+    created_at: isoTime,
   }),
   z.object({
     type: z.literal("connections"),
@@ -132,7 +132,7 @@ const logRow = z.discriminatedUnion("type", [
     ...scope,
     status: z.string(),
     reason: text,
-    created_at: time,
+    created_at: isoTime,
   }),
   z.object({
     type: z.literal("messages"),
@@ -144,8 +144,8 @@ const logRow = z.discriminatedUnion("type", [
     message_type: z.string(),
     status: z.string(),
     error_code: text,
-    sent_at: time,
-    created_at: time,
+    sent_at: isoTime,
+    created_at: isoTime,
   }),
   z.object({
     type: z.literal("webhooks"),
@@ -163,7 +163,7 @@ const logRow = z.discriminatedUnion("type", [
     error: text,
     error_class: text,
     duration_ms: z.number(),
-    created_at: time,
+    created_at: isoTime,
   }),
 ]);
 
@@ -212,7 +212,7 @@ export const adminContract = {
     summary: "Read one of the logs, newest first; never what a message said",
     message: "Logs",
     input: z.object({
-      ...page,
+      ...pageInput,
       type: z.enum(["audit", "api", "connections", "messages", "webhooks"]).default("audit"),
       account_id: rowId.optional(),
       instance_id: rowId.optional().describe("Not for `audit`."),

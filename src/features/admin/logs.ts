@@ -4,13 +4,13 @@ import { maskUrl } from "../../platform/mask-url.ts";
 import { type ListOrder, microsecondsOf, newestById, newestByTime, toPage } from "../../platform/paging.ts";
 import type { InputOf, OutputOf } from "../../platform/route.ts";
 import type { adminContract } from "./contract.ts";
-import { isSeen, type Scope } from "./scope.ts";
+import { type AccountScope, isInScope } from "./scope.ts";
 
 type Input = InputOf<typeof adminContract.listLogs>;
 type LogRow = OutputOf<typeof adminContract.listLogs>[number] & { at: number };
 
 /** A page of one of the logs, newest first. */
-export async function listLogs(db: Db, scope: Scope, input: Input) {
+export async function listLogs(db: Db, scope: AccountScope, input: Input) {
   const order = orderOf(scope, input);
   const query =
     input.type === "audit"
@@ -22,24 +22,28 @@ export async function listLogs(db: Db, scope: Scope, input: Input) {
 }
 
 /** All logs go by number; the messages of some accounts go by time, which their index has. */
-function orderOf(scope: Scope, { type, account_id, instance_id }: Input): ListOrder {
+function orderOf(scope: AccountScope, { type, account_id, instance_id }: Input): ListOrder {
   const isAll = scope === undefined && account_id === undefined && instance_id === undefined;
   return type === "messages" && !isAll ? newestByTime(sql`l.sent_at`, sql`l.id`) : newestById(sql`l.id`);
 }
 
-function auditPage(scope: Scope, { account_id, action, cursor, limit }: Input, { by, after }: ListOrder) {
+function auditPage(
+  scope: AccountScope,
+  { account_id, action, cursor, limit }: Input,
+  { by, after }: ListOrder,
+) {
   const all = action?.endsWith(".*");
   const named = all ? sql`starts_with(action, ${action?.slice(0, -1)})` : sql`action = ${action}`;
   return sql<LogRow>`
     select 'audit' as type, l.* from audit l
-    where ${isSeen(scope, sql`account_id`)}
+    where ${isInScope(scope, sql`account_id`)}
       and ${account_id === undefined ? sql`true` : sql`account_id = ${account_id}`}
       and ${action === undefined ? sql`true` : named}
       and ${after(cursor)}
     order by ${by} limit ${limit + 1}`;
 }
 
-interface ThingLog {
+interface ResourceLog {
   table: RawBuilder<unknown>;
   columns: RawBuilder<unknown>;
   /** What a filter of the request adds. */
@@ -48,7 +52,7 @@ interface ThingLog {
 
 const anything = sql`true`;
 
-const LOGS: Record<Exclude<Input["type"], "audit">, ThingLog> = {
+const LOGS: Record<Exclude<Input["type"], "audit">, ResourceLog> = {
   api: {
     table: sql`api_log`,
     columns: sql`'api' as type, l.*`,
@@ -79,9 +83,9 @@ const LOGS: Record<Exclude<Input["type"], "audit">, ThingLog> = {
 
 /** Everything by its number; of some accounts from the end of each of their things, so that quiet ones are quick. */
 function pageOf(
-  scope: Scope,
+  scope: AccountScope,
   input: Input,
-  { table, columns, only, order }: ThingLog & { order: ListOrder },
+  { table, columns, only, order }: ResourceLog & { order: ListOrder },
 ) {
   const { limit, cursor, type, account_id, instance_id } = input;
   const { by, after } = order;
@@ -93,7 +97,7 @@ function pageOf(
   return sql<LogRow>`
     select l.* from ${isOfAccounts ? sql`account` : sql`instance`} x
     cross join lateral (${rows(isOfAccounts ? sql`l.account_id = x.id` : sql`l.instance_id = x.id`)}) l
-    where ${isSeen(scope, account)}
+    where ${isInScope(scope, account)}
       and ${account_id === undefined ? anything : sql`${account} = ${account_id}`}
       and ${instance_id === undefined ? anything : sql`x.id = ${instance_id}`}
     order by ${by} limit ${limit + 1}`;

@@ -3,17 +3,17 @@ import type { Engine } from "../../engine/engine.ts";
 import type { Db } from "../../platform/db.ts";
 import {
   type Alert,
-  alertOfHeldWork,
+  alertsOfHeldJobs,
   alertsOfNodes,
   alertsOfQueues,
   alertsOfWebhooks,
+  findDisconnectedInstances,
   findFailingWebhooks,
-  findFullStorage,
-  findLostInstances,
+  findNearlyFullStorage,
 } from "./alerts.ts";
-import { type Queue, readQueues } from "./queues.ts";
-import { isSeen, type Scope } from "./scope.ts";
-import { listWatched, type WatchOptions } from "./watched-instances.ts";
+import { type QueueDepth, readQueues } from "./queues.ts";
+import { type AccountScope, isInScope } from "./scope.ts";
+import { type ListMonitoredInstancesOptions, listMonitoredInstances } from "./watched-instances.ts";
 
 export interface MonitorDeps {
   db: Db;
@@ -21,18 +21,22 @@ export interface MonitorDeps {
 }
 
 /** How everything is that the caller may see, and what to do; each part is bounded, whatever there is of it. */
-export async function readMonitor({ db, engine }: MonitorDeps, scope: Scope, options: WatchOptions) {
-  const { rows: instances, pagination } = await listWatched(db, scope, options);
+export async function readMonitor(
+  { db, engine }: MonitorDeps,
+  scope: AccountScope,
+  options: ListMonitoredInstancesOptions,
+) {
+  const { rows: instances, pagination } = await listMonitoredInstances(db, scope, options);
   const queues = await readQueues(db, scope);
   const webhooks = await findFailingWebhooks(db, scope);
   const alerts = [
     ...(scope === undefined
-      ? [...alertsOfNodes(await findLive(engine)), ...(await alertOfHeldWork(db))]
+      ? [...alertsOfNodes(await findLive(engine)), ...(await alertsOfHeldJobs(db))]
       : []),
     ...alertsOfWebhooks(webhooks),
-    ...(await findLostInstances(db, scope)),
+    ...(await findDisconnectedInstances(db, scope)),
     ...alertsOfQueues(queues),
-    ...(await findFullStorage(db, scope)),
+    ...(await findNearlyFullStorage(db, scope)),
   ].sort((a, b) => Number(b.severity === "critical") - Number(a.severity === "critical"));
   const metrics = await readMetrics(db, scope, queues);
   return {
@@ -60,14 +64,14 @@ function summarise(alerts: readonly Alert[]) {
   };
 }
 
-async function readMetrics(db: Db, scope: Scope, queues: readonly Queue[]) {
-  const seen = isSeen(scope, sql`account_id`);
+async function readMetrics(db: Db, scope: AccountScope, queues: readonly QueueDepth[]) {
+  const seen = isInScope(scope, sql`account_id`);
   const { rows: statuses } = await sql<{ status: string; count: number }>`
     select status, count(*) as count from instance where removed_at is null and ${seen} group by status`.execute(
     db,
   );
   const { rows } = await sql<{ accounts: number; webhooks: number; failing_webhooks: number }>`
-    select (select count(*) from account where ${isSeen(scope, sql`id`)}) as accounts, count(*) as webhooks,
+    select (select count(*) from account where ${isInScope(scope, sql`id`)}) as accounts, count(*) as webhooks,
       count(*) filter (where failing_since is not null or disabled_at is not null) as failing_webhooks
     from webhook where removed_at is null and ${seen}`.execute(db);
   const instances_by_status = Object.fromEntries(statuses.map(({ status, count }) => [status, count]));

@@ -1,8 +1,8 @@
 import { sql } from "kysely";
 import type { Db } from "../../platform/db.ts";
-import { readHeldWork } from "../backups/backups.ts";
+import { readHeldJobs } from "../backups/backups.ts";
 import { readQueues } from "./queues.ts";
-import { isSeen, type Scope } from "./scope.ts";
+import { type AccountScope, isInScope } from "./scope.ts";
 
 interface Counts {
   accounts: number;
@@ -17,8 +17,8 @@ interface Counts {
 }
 
 /** Numbers for the first page of the administration. */
-export async function readOverview(db: Db, scope: Scope) {
-  const seen = isSeen(scope, sql`account_id`);
+export async function readOverview(db: Db, scope: AccountScope) {
+  const seen = isInScope(scope, sql`account_id`);
   const { rows } = await sql<Counts>`
     select a.*, i.*,
       (select count(*) from account_user where ${seen}) as users,
@@ -30,14 +30,14 @@ export async function readOverview(db: Db, scope: Scope) {
       select count(*) as accounts, count(*) filter (where account_type = 'reseller') as resellers,
         count(*) filter (where account_type = 'client') as customers,
         count(*) filter (where account_state(account) in ('active', 'trial')) as active_accounts
-      from account where ${isSeen(scope, sql`id`)}
+      from account where ${isInScope(scope, sql`id`)}
     ) a, (
       select count(*) as instances, count(*) filter (where status = 'connected') as connected_instances
       from instance where removed_at is null and ${seen}
     ) i`.execute(db);
   const [counts] = rows;
   if (!counts) throw new Error("A count answers one row.");
-  const held = scope === undefined ? await readHeldWork(db) : undefined;
+  const held = scope === undefined ? await readHeldJobs(db) : undefined;
   const { sends = 0, deliveries = 0, others = 0 } = held ?? {};
   return { ...counts, queue: sum(await readQueues(db, scope)), held_back: { sends, deliveries, others } };
 }

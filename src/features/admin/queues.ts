@@ -1,8 +1,8 @@
 import { sql } from "kysely";
 import type { Db } from "../../platform/db.ts";
-import { isSeen, type Scope } from "./scope.ts";
+import { type AccountScope, isInScope } from "./scope.ts";
 
-export interface Queue {
+export interface QueueDepth {
   name: string;
   waiting: number;
   due: number;
@@ -15,12 +15,12 @@ const MOST_LOOKED_AT = 200_000;
  * What waits, by the kind of its lane; of a reseller only what belongs to its own instances. What waits for a receiver
  * that fails is not due: its webhook is paused, and no node is late with it.
  */
-export async function readQueues(db: Db, scope: Scope): Promise<Queue[]> {
+export async function readQueues(db: Db, scope: AccountScope): Promise<QueueDepth[]> {
   const theirs = sql`where lane in (
-    select lane from instance where ${isSeen(scope, sql`account_id`)}
-    union select global_lane from instance where ${isSeen(scope, sql`account_id`)}
-    union select lane from webhook where ${isSeen(scope, sql`account_id`)})`;
-  const { rows } = await sql<Queue>`
+    select lane from instance where ${isInScope(scope, sql`account_id`)}
+    union select global_lane from instance where ${isInScope(scope, sql`account_id`)}
+    union select lane from webhook where ${isInScope(scope, sql`account_id`)})`;
+  const { rows } = await sql<QueueDepth>`
     with waiting as (
       select lane, run_at from job ${scope === undefined ? sql`` : theirs} limit ${MOST_LOOKED_AT}
     ), paused as (

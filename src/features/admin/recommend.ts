@@ -1,6 +1,6 @@
 import type { InstanceStatus } from "../../tables.ts";
 
-export interface InstanceState {
+export interface MonitoredInstance {
   status: InstanceStatus;
   wanted: "stopped" | "connected";
   messages_24h: number;
@@ -23,7 +23,7 @@ const BY_STATUS: Partial<Record<InstanceStatus, string>> = {
 };
 
 /** What to do about an instance; null: nothing. */
-export function recommend(state: InstanceState): string | null {
+export function recommendAction(state: MonitoredInstance): string | null {
   const { status, wanted, messages_24h, failures_24h, seconds_since_last_inbound: silence } = state;
   if (status === "disconnected") return wanted === "connected" ? "Reconnect it." : null;
   if (status !== "connected") return BY_STATUS[status] ?? null;

@@ -1,10 +1,10 @@
 import { type RawBuilder, sql } from "kysely";
 
 /** Of whom a caller may see something: a reseller of itself and its customers, everybody else of all. */
-export type Scope = number | undefined;
+export type AccountScope = number | undefined;
 
 /** A condition on the column that holds an account. */
-export function isSeen(scope: Scope, account: RawBuilder<unknown>): RawBuilder<boolean> {
+export function isInScope(scope: AccountScope, account: RawBuilder<unknown>): RawBuilder<boolean> {
   if (scope === undefined) return sql<boolean>`true`;
   return sql<boolean>`${account} in (select id from account where id = ${scope} or parent_id = ${scope})`;
 }

@@ -7,7 +7,7 @@ const MOST_AT_ONCE = 1_000_000;
  * Counts what was sent since the last run, so that no request counts a whole month. Messages younger than a minute are
  * left: one with a lower number may still be committed. What has no outcome yet is counted once it has one.
  */
-export async function tallyMessages(db: Db): Promise<void> {
+export async function countSentMessages(db: Db): Promise<void> {
   await db.transaction().execute(async (trx) => {
     // One node at a time: the mark is locked until the commit.
     await sql`select from tally_mark for update`.execute(trx);

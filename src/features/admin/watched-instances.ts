@@ -2,11 +2,11 @@ import { type Selectable, sql } from "kysely";
 import type { Db } from "../../platform/db.ts";
 import { readCursor, toPage } from "../../platform/paging.ts";
 import type { InstanceTable } from "../../tables.ts";
-import { LIVE } from "../instances/instances.ts";
-import { recommend } from "./recommend.ts";
-import { isSeen, type Scope } from "./scope.ts";
+import { LIVE_STATUSES } from "../instances/instances.ts";
+import { recommendAction } from "./recommend.ts";
+import { type AccountScope, isInScope } from "./scope.ts";
 
-export interface WatchOptions {
+export interface ListMonitoredInstancesOptions {
   limit: number;
   cursor?: string;
   status?: string;
@@ -38,13 +38,17 @@ type Row = Pick<
 const MOST_COUNTED = 10_000;
 
 /** A page of instances, newest first, with what they have done lately; only those of the page are counted. */
-export async function listWatched(db: Db, scope: Scope, options: WatchOptions) {
+export async function listMonitoredInstances(
+  db: Db,
+  scope: AccountScope,
+  options: ListMonitoredInstancesOptions,
+) {
   const { limit, cursor, status, account_id } = options;
   const before = readCursor(cursor);
   const { rows } = await sql<Row>`
     with shown as (
       select * from instance
-      where removed_at is null and ${isSeen(scope, sql`account_id`)}
+      where removed_at is null and ${isInScope(scope, sql`account_id`)}
         and ${status === undefined ? sql`true` : sql`status = ${status}`}
         and ${account_id === undefined ? sql`true` : sql`account_id = ${account_id}`}
         and ${before === undefined ? sql`true` : sql`id < ${before}`}
@@ -52,7 +56,7 @@ export async function listWatched(db: Db, scope: Scope, options: WatchOptions) {
     ), hosts as (
       select n.id, round(greatest(n.memory - n.memory_at_start, 0) / 1048576.0 / count(*), 1)::float8 as memory_mb
       from node n join lane l on l.owner = n.id join instance i on i.lane = l.id
-      where not n.dead and i.removed_at is null and i.status = any(${LIVE}::text[])
+      where not n.dead and i.removed_at is null and i.status = any(${LIVE_STATUSES}::text[])
       group by n.id
     )
     select i.id, i.account_id, a.name as account_name, i.name, i.network, i.status, i.wanted, i.phone,
@@ -61,7 +65,7 @@ export async function listWatched(db: Db, scope: Scope, options: WatchOptions) {
       floor(extract(epoch from now() - (select created_at from message
         where instance_id = i.id and direction = 'inbound' order by id desc limit 1)))::bigint
         as seconds_since_last_inbound,
-      i.reconnect_attempts as attempts, case when i.status = any(${LIVE}::text[]) then host.memory_mb end as memory_mb
+      i.reconnect_attempts as attempts, case when i.status = any(${LIVE_STATUSES}::text[]) then host.memory_mb end as memory_mb
     from shown i join account a on a.id = i.account_id
     left join lane l on l.id = i.lane
     left join hosts host on host.id = l.owner
@@ -76,5 +80,5 @@ export async function listWatched(db: Db, scope: Scope, options: WatchOptions) {
     ) waiting
     order by i.id desc`.execute(db);
   const page = toPage(rows, limit, ({ id }) => id);
-  return { ...page, rows: page.rows.map((row) => ({ ...row, recommended_action: recommend(row) })) };
+  return { ...page, rows: page.rows.map((row) => ({ ...row, recommended_action: recommendAction(row) })) };
 }

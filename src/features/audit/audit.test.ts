@@ -2,8 +2,8 @@ import { sql } from "kysely";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../../../test/database.ts";
 import { createSecretBox } from "../../platform/secret-box.ts";
-import { type AuditEntry, namesOf, recordAudit } from "./audit.ts";
-import { sealAudit } from "./seal-audit.ts";
+import { type AuditEntry, fieldNamesOf, recordAudit } from "./audit.ts";
+import { appendAuditChain } from "./seal-audit.ts";
 import { verifyAudit } from "./verify-audit.ts";
 
 const box = createSecretBox("8fJ2mQ7vXc4RtY9wLp3ZsB6nHd1KgA5e");
@@ -66,7 +66,7 @@ describe("the audit log", () => {
       throw new Error("no");
     });
     await expect(work).rejects.toThrow("no");
-    await sealAudit(test.database.db, box);
+    await appendAuditChain(test.database.db, box);
     expect(await verify()).toMatchObject({ links: 0, pending: 0, broken: undefined });
   });
 
@@ -79,14 +79,14 @@ describe("the audit log", () => {
     "truncate audit_seal",
   ])("refuses: %s", async (statement) => {
     await record(1);
-    await sealAudit(test.database.db, box);
+    await appendAuditChain(test.database.db, box);
     await expect(test.database.pool.query(statement)).rejects.toThrow("append-only");
   });
 
   it("lets nothing but an address be erased, and only by whoever says that it erases", async () => {
     const { db } = test.database;
     await record(1);
-    await sealAudit(db, box);
+    await appendAuditChain(db, box);
     const erase = (change: string) =>
       db.transaction().execute(async (trx) => {
         await sql`set local waygate.erasing = 'on'`.execute(trx);
@@ -99,7 +99,7 @@ describe("the audit log", () => {
   });
 
   it("names the fields of a request that are given, but for its ids", () => {
-    expect(namesOf({ id: 1, name: "x", url: undefined, events: [] }, "id")).toEqual(["name", "events"]);
+    expect(fieldNamesOf({ id: 1, name: "x", url: undefined, events: [] }, "id")).toEqual(["name", "events"]);
   });
 });
 
@@ -122,12 +122,12 @@ describe("the chain of the audit log", () => {
     });
     await has_begun;
     await record(3);
-    await Promise.all([sealAudit(db, box), sealAudit(db, box), sealAudit(db, box)]);
+    await Promise.all([appendAuditChain(db, box), appendAuditChain(db, box), appendAuditChain(db, box)]);
     expect(await verify()).toMatchObject({ links: 5, pending: 0, broken: undefined });
     finish();
     await late;
     expect(await verify()).toMatchObject({ links: 5, pending: 1, broken: undefined });
-    await sealAudit(db, box);
+    await appendAuditChain(db, box);
     expect(await verify()).toMatchObject({ links: 6, pending: 0, broken: undefined });
   });
 
@@ -144,7 +144,7 @@ describe("the chain of the audit log", () => {
     ],
   ])("names the first broken entry after: %s", async (statement, { reason, ...where }) => {
     await record(4);
-    await sealAudit(test.database.db, box);
+    await appendAuditChain(test.database.db, box);
     await tamper(statement);
     const { broken } = await verify();
     expect(broken).toMatchObject({ ...where, reason: expect.stringContaining(reason) });
@@ -152,10 +152,10 @@ describe("the chain of the audit log", () => {
 
   it("shows by a head that was kept elsewhere that its end was cut off", async () => {
     await record(3);
-    await sealAudit(test.database.db, box);
+    await appendAuditChain(test.database.db, box);
     const { head } = await verify();
     await record(1);
-    await sealAudit(test.database.db, box);
+    await appendAuditChain(test.database.db, box);
     expect((await verify(head)).broken).toBeUndefined();
     await tamper("delete from audit where id >= 3; delete from audit_seal where audit_id >= 3");
     expect((await verify()).broken).toBeUndefined();

@@ -38,7 +38,7 @@ export async function recordAudit(trx: Trx | Db, entry: AuditEntry): Promise<voi
 }
 
 /** The names of the fields that a request gives, for `fields`; `except` are those that only say which row. */
-export function namesOf(input: Readonly<Record<string, unknown>>, ...except: string[]): string[] {
+export function fieldNamesOf(input: Readonly<Record<string, unknown>>, ...except: string[]): string[] {
   return Object.keys(input).filter((name) => input[name] !== undefined && !except.includes(name));
 }
 

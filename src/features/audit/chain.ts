@@ -1,16 +1,16 @@
 import { createHmac } from "node:crypto";
 import type { Selectable } from "kysely";
 import type { Db, Trx } from "../../platform/db.ts";
-import { readKeptKey } from "../../platform/kept-key.ts";
+import { loadSealedKey } from "../../platform/kept-key.ts";
 import type { SecretBox } from "../../platform/secret-box.ts";
 import type { AuditTable } from "../../tables.ts";
 
 export type AuditRow = Selectable<AuditTable>;
 
-export const FIRST_LINK = Buffer.alloc(32);
+export const GENESIS_HASH = Buffer.alloc(32);
 
 /** The link over an entry and the link before it; whoever has the database but not the key cannot make one. */
-export function linkOver(key: Buffer, before: Buffer, row: AuditRow): Buffer {
+export function hashEntry(key: Buffer, before: Buffer, row: AuditRow): Buffer {
   const sealed = [row.id, row.account_id, row.actor, row.actor_id, row.credential_id, row.action];
   const rest = [row.target_type, row.target_id, row.fields, row.request_id, row.created_at.toISOString()];
   return createHmac("sha256", key)
@@ -20,6 +20,6 @@ export function linkOver(key: Buffer, before: Buffer, row: AuditRow): Buffer {
 }
 
 /** The key of this database's chain. */
-export function readChainKey(db: Db | Trx, box: SecretBox): Promise<Buffer> {
-  return readKeptKey(db, box, "audit chain");
+export function loadAuditChainKey(db: Db | Trx, box: SecretBox): Promise<Buffer> {
+  return loadSealedKey(db, box, "audit chain");
 }

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { Db, Trx } from "../../platform/db.ts";
 import type { SecretBox } from "../../platform/secret-box.ts";
-import { type AuditRow, FIRST_LINK, linkOver, readChainKey } from "./chain.ts";
+import { type AuditRow, GENESIS_HASH, hashEntry, loadAuditChainKey } from "./chain.ts";
 
 const AT_ONCE = 1_000;
 
@@ -9,8 +9,8 @@ const AT_ONCE = 1_000;
  * Takes the entries that have been committed into the chain. Writers never wait for it: an entry is linked in when it
  * is seen, so neither gaps in the ids nor commits out of order matter.
  */
-export async function sealAudit(db: Db, box: SecretBox): Promise<void> {
-  const key = await readChainKey(db, box);
+export async function appendAuditChain(db: Db, box: SecretBox): Promise<void> {
+  const key = await loadAuditChainKey(db, box);
   for (let taken = AT_ONCE; taken === AT_ONCE; ) {
     taken = await db.transaction().execute((trx) => sealBatch(trx, key));
   }
@@ -27,10 +27,10 @@ async function sealBatch(trx: Trx, key: Buffer): Promise<number> {
     .execute();
   if (rows.length === 0) return 0;
   const head = await findHead(trx);
-  let hash = head?.hash ?? FIRST_LINK;
+  let hash = head?.hash ?? GENESIS_HASH;
   let position = head?.position ?? 0;
   const links = rows.map((row) => {
-    hash = linkOver(key, hash, row);
+    hash = hashEntry(key, hash, row);
     position += 1;
     return { position, audit_id: row.id, hash };
   });

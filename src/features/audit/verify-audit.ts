@@ -1,8 +1,8 @@
 import type { Db } from "../../platform/db.ts";
 import type { SecretBox } from "../../platform/secret-box.ts";
-import { type AuditRow, FIRST_LINK, linkOver, readChainKey } from "./chain.ts";
+import { type AuditRow, GENESIS_HASH, hashEntry, loadAuditChainKey } from "./chain.ts";
 
-export interface AuditVerdict {
+export interface AuditVerification {
   /** Links that hold. */
   links: number;
   /** Hex of the last of them; who keeps it elsewhere can tell later whether the end of the log was cut off. */
@@ -27,12 +27,12 @@ export async function verifyAudit(
   db: Db,
   box: SecretBox,
   { head, tell = () => {} }: VerifyAuditOptions = {},
-): Promise<AuditVerdict> {
+): Promise<AuditVerification> {
   const { count: pending } = await db
     .selectFrom("audit_pending")
     .select(({ fn }) => fn.countAll<number>().as("count"))
     .executeTakeFirstOrThrow();
-  const walked = await walk(db, await readChainKey(db, box), head, tell);
+  const walked = await walk(db, await loadAuditChainKey(db, box), head, tell);
   const { links, link, has_head } = walked;
   const cut =
     head === undefined || has_head ? undefined : { ...NOWHERE, reason: "the given head is not in the chain" };
@@ -40,14 +40,14 @@ export async function verifyAudit(
   return { links, head: link.toString("hex"), pending, broken };
 }
 
-interface Walk {
+interface ChainWalk {
   links: number;
   link: Buffer;
   has_head: boolean;
-  broken: AuditVerdict["broken"];
+  broken: AuditVerification["broken"];
 }
 
-const START: Walk = { links: 0, link: FIRST_LINK, has_head: false, broken: undefined };
+const START: ChainWalk = { links: 0, link: GENESIS_HASH, has_head: false, broken: undefined };
 const NOWHERE = { position: null, audit_id: 0 };
 
 async function walk(
@@ -55,7 +55,7 @@ async function walk(
   key: Buffer,
   head: string | undefined,
   tell: (links: number) => void,
-): Promise<Walk> {
+): Promise<ChainWalk> {
   let at = START;
   for (;;) {
     const rows = await readLinks(db, at.links);
@@ -75,12 +75,12 @@ interface LinkRow {
   entry: AuditRow | undefined;
 }
 
-function step(at: Walk, key: Buffer, row: LinkRow, head: string | undefined): Walk {
+function step(at: ChainWalk, key: Buffer, row: LinkRow, head: string | undefined): ChainWalk {
   const { position, audit_id, hash, entry } = row;
-  const refuse = (reason: string): Walk => ({ ...at, broken: { position, audit_id, reason } });
+  const refuse = (reason: string): ChainWalk => ({ ...at, broken: { position, audit_id, reason } });
   if (position !== at.links + 1) return refuse(`link ${at.links + 1} is missing`);
   if (!entry) return refuse("the entry was removed");
-  const link = linkOver(key, at.link, entry);
+  const link = hashEntry(key, at.link, entry);
   if (!link.equals(hash)) return refuse("the entry or its link was changed");
   return { links: position, link, has_head: at.has_head || link.toString("hex") === head, broken: undefined };
 }
@@ -100,7 +100,7 @@ async function readLinks(db: Db, after: number): Promise<LinkRow[]> {
   return links.map((link) => ({ ...link, entry: byId.get(link.audit_id) }));
 }
 
-async function findUnlinked(db: Db): Promise<AuditVerdict["broken"]> {
+async function findUnlinked(db: Db): Promise<AuditVerification["broken"]> {
   const found = await db
     .selectFrom("audit")
     .leftJoin("audit_seal", "audit_seal.audit_id", "audit.id")

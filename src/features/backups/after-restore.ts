@@ -1,8 +1,8 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Db } from "../../platform/db.ts";
 import { recordAudit } from "../audit/audit.ts";
-import type { BackupHead } from "./backup-text.ts";
-import { addErasures, type Erasure } from "./erasures.ts";
+import type { BackupHeader } from "./backup-text.ts";
+import { addErasures, type LoggedErasure } from "./erasures.ts";
 
 /** Lanes whose jobs tell nobody outside anything, so that they go on. */
 const INWARD = ["upkeep", "campaign", "privacy"];
@@ -15,7 +15,11 @@ const OF_A_CONNECTION = ["connect", "reconnect", "refuse_call"];
  * Makes a loaded backup a gateway that keeps still: nobody is signed in, no instance wants to connect, and what was
  * about to go out waits until an operator has decided.
  */
-export async function settleRestored(db: Db, head: BackupHead, erasures: readonly Erasure[]): Promise<void> {
+export async function finishRestore(
+  db: Db,
+  head: BackupHeader,
+  erasures: readonly LoggedErasure[],
+): Promise<void> {
   await run(db, sql`update lane set owner = null`);
   // A sign-in that was ended after the backup would be good again.
   await run(db, sql`delete from sign_in`);

@@ -1,10 +1,10 @@
-import type { Job, JobEnd, LaneKind } from "../../engine/engine.ts";
+import type { Job, JobResult, LaneKind } from "../../engine/engine.ts";
 import type { Schedule } from "../../engine/schedule.ts";
 import { GatewayError } from "../../platform/errors.ts";
-import { type Erasure, keepErasures, repeatErasures } from "./erasures.ts";
-import { carryOutDecision, type HeldWorkDeps } from "./held-work.ts";
+import { copyErasureLog, type LoggedErasure, repeatErasures } from "./erasures.ts";
+import { applyHeldJobsDecision, type HeldJobsDeps } from "./held-work.ts";
 import { BACKUP_LANE, isBackupDue, requestBackup } from "./request-backup.ts";
-import { type BackupDeps, runBackup, sweepBackups } from "./run-backup.ts";
+import { type BackupDeps, failInterruptedBackups, runBackup } from "./run-backup.ts";
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
@@ -14,7 +14,7 @@ export function backupLane(deps: BackupDeps): LaneKind {
   let underWay = new AbortController();
   return {
     ...{ kind: BACKUP_LANE, role: "worker", width: 1 },
-    async run(job: Job): Promise<JobEnd> {
+    async run(job: Job): Promise<JobResult> {
       underWay = new AbortController();
       const { signal } = underWay;
       const { backup } = job.ref as { backup: string };
@@ -28,10 +28,10 @@ export function backupLane(deps: BackupDeps): LaneKind {
   };
 }
 
-export interface BackupScheduleDeps extends BackupDeps, HeldWorkDeps {
+export interface BackupScheduleDeps extends BackupDeps, HeldJobsDeps {
   /** Milliseconds after midnight, UTC; undefined: backups are made only when somebody asks. */
   quietHourMs: number | undefined;
-  repeatErasure(entry: Erasure): Promise<void>;
+  repeatErasure(entry: LoggedErasure): Promise<void>;
 }
 
 /** What time brings: the backup of the day, and what a restore has left to do. */
@@ -39,14 +39,14 @@ export function backupSchedules(deps: BackupScheduleDeps): Schedule[] {
   let keptUntil = 0;
   return [
     { name: "backup-of-the-day", everyMs: MINUTE, run: () => makeBackupOfTheDay(deps) },
-    { name: "interrupted-backups", everyMs: MINUTE, run: () => sweepBackups(deps) },
-    { name: "held-work", everyMs: 2 * SECOND, run: () => carryOutDecision(deps) },
+    { name: "interrupted-backups", everyMs: MINUTE, run: () => failInterruptedBackups(deps) },
+    { name: "held-work", everyMs: 2 * SECOND, run: () => applyHeldJobsDecision(deps) },
     {
       name: "erasure-log",
       everyMs: MINUTE,
       async run() {
         await repeatErasures(deps.db, deps.repeatErasure);
-        keptUntil = await keepErasures(deps.db, deps.directory, keptUntil);
+        keptUntil = await copyErasureLog(deps.db, deps.directory, keptUntil);
       },
     },
   ];

@@ -3,11 +3,11 @@ import { pipeline } from "node:stream";
 import { createGunzip } from "node:zlib";
 import { z } from "zod";
 import { RowDigest } from "./row-digest.ts";
-import { BackupFileError, unseal } from "./sealed-stream.ts";
+import { BackupFileError, decryptStream } from "./sealed-stream.ts";
 
 const LINE_END = 10;
 /** How COPY ends its rows; in a row a backslash is never alone. */
-export const ROWS_END = "\\.";
+export const COPY_END_MARKER = "\\.";
 
 const counts = z.object({ rows: z.number(), digest: z.string() });
 const table = z.object({ table: z.string(), columns: z.array(z.string()) });
@@ -27,9 +27,9 @@ const head = z.object({
   settings: z.record(z.string(), z.unknown()),
 });
 
-export type BackupHead = z.output<typeof head>;
+export type BackupHeader = z.output<typeof head>;
 /** Rows and digest by table. */
-export type Tally = Record<string, { rows: number; digest: string }>;
+export type TableDigests = Record<string, { rows: number; digest: string }>;
 
 /** The rows of one table in the text form of COPY, line ends included; to be read before the next table. */
 export interface TableRows {
@@ -39,7 +39,7 @@ export interface TableRows {
 }
 
 /** Opens a backup file; every row is checked against its table's digest while it is read. */
-export async function* readBackup(path: string, backupKey: string): AsyncGenerator<BackupHead | TableRows> {
+export async function* readBackup(path: string, backupKey: string): AsyncGenerator<BackupHeader | TableRows> {
   const lines = new Lines(openPlain(path, backupKey));
   const found = head.safeParse(await lines.json());
   if (!found.success) {
@@ -57,7 +57,7 @@ async function* readRows(lines: Lines, name: string): AsyncGenerator<Buffer[]> {
   const digest = new RowDigest();
   for (let isOver = false; !isOver; ) {
     const batch = await lines.batch();
-    const end = batch.findIndex((line) => line.length === 3 && line.toString() === `${ROWS_END}\n`);
+    const end = batch.findIndex((line) => line.length === 3 && line.toString() === `${COPY_END_MARKER}\n`);
     isOver = end !== -1;
     const rows = isOver ? batch.slice(0, end) : batch;
     if (isOver) lines.putBack(batch.slice(end + 1));
@@ -71,7 +71,7 @@ async function* readRows(lines: Lines, name: string): AsyncGenerator<Buffer[]> {
 }
 
 function openPlain(path: string, backupKey: string): AsyncIterable<Buffer> {
-  const unsealed = (sealed: AsyncIterable<Buffer>) => unseal(sealed, backupKey);
+  const unsealed = (sealed: AsyncIterable<Buffer>) => decryptStream(sealed, backupKey);
   // Whoever reads the last stream is told what went wrong in any of them.
   return pipeline(createReadStream(path), unsealed, createGunzip(), () => {});
 }

@@ -14,7 +14,7 @@ import {
 import { type Receiver, startReceiver } from "../../../test/receiver.ts";
 import { createClient } from "../../client.ts";
 import type { Database } from "../../platform/db.ts";
-import { backupByCommand, decideByCommand, restoreByCommand } from "../../processes/backup-commands.ts";
+import { runBackupCommand, runHeldJobsCommand, runRestoreCommand } from "../../processes/backup-commands.ts";
 
 const SECRET_KEY = "8fJ2mQ7vXc4RtY9wLp3ZsB6nHd1KgA5e";
 const BACKUP_KEY = "Zp4Rk8Tn1Vx6Bq3Mw7Gj2Fd9Lc5Hs0Ye";
@@ -109,7 +109,7 @@ async function quietly(command: () => Promise<void>): Promise<string> {
 }
 
 const restore = (path: string, target: TestDatabase, changed: Record<string, string | undefined> = {}) =>
-  quietly(() => restoreByCommand({ ...env, ...changed }, path, { databaseUrl: target.url }));
+  quietly(() => runRestoreCommand({ ...env, ...changed }, path, { databaseUrl: target.url }));
 
 async function count(database: Database, query: string): Promise<number> {
   const { rows } = await database.pool.query<{ count: number }>(`select count(*) from ${query}`);
@@ -168,9 +168,9 @@ describe("a backup", () => {
       .updateTable("credential")
       .set({ registration: Buffer.of(0) })
       .execute();
-    expect(await quietly(() => backupByCommand(env, output))).toContain("every table is as it was written");
-    await expect(backupByCommand(env, output)).rejects.toThrow("exists already");
-    expect(await quietly(() => backupByCommand(env, undefined))).toContain(join(dataDir, "backups"));
+    expect(await quietly(() => runBackupCommand(env, output))).toContain("every table is as it was written");
+    await expect(runBackupCommand(env, output)).rejects.toThrow("exists already");
+    expect(await quietly(() => runBackupCommand(env, undefined))).toContain(join(dataDir, "backups"));
     expect((await readdir(join(dataDir, "backups"))).filter((name) => name.endsWith(".part"))).toEqual([]);
     const { data } = await gateway.owner.listBackups({});
     expect(data[0]).toMatchObject({ trigger: "command", status: "verified" });
@@ -252,13 +252,13 @@ describe("a restore", () => {
     const entry = { id: 40, account_id: 1, scope: "leads", subject, created_at: new Date() };
     await writeFile(erasures, `${JSON.stringify(entry)}\n`);
     const options = { databaseUrl: target.url, erasures };
-    await quietly(() => restoreByCommand(env, file, options));
+    await quietly(() => runRestoreCommand(env, file, options));
     expect((await db.selectFrom("erasure_log").selectAll().execute())[0]).toMatchObject({
       id: 40,
       is_due: true,
     });
-    await quietly(() => decideByCommand({ ...env, DATABASE_URL: target.url }, "discard"));
-    await expect(decideByCommand({ ...env, DATABASE_URL: target.url }, "release")).rejects.toThrow(
+    await quietly(() => runHeldJobsCommand({ ...env, DATABASE_URL: target.url }, "discard"));
+    await expect(runHeldJobsCommand({ ...env, DATABASE_URL: target.url }, "release")).rejects.toThrow(
       "decided to discard",
     );
     await sql`update job set run_at = now()`.execute(db);

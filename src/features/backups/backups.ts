@@ -7,15 +7,15 @@ import type { Selectable } from "kysely";
 import type { Engine } from "../../engine/engine.ts";
 import type { Db } from "../../platform/db.ts";
 import { GatewayError, invalidField } from "../../platform/errors.ts";
-import { type Handlers, RawAnswer, Reply } from "../../platform/handler.ts";
+import { type Handlers, OkResponse, RawResponse } from "../../platform/handler.ts";
 import { toPage } from "../../platform/paging.ts";
 import type { BackupTable } from "../../tables.ts";
 import { type AuditActor, recordAudit } from "../audit/audit.ts";
 import type { backupsContract } from "./contract.ts";
-import { decideHeldWork, readHeldWork } from "./held-work.ts";
+import { decideHeldJobs, readHeldJobs } from "./held-work.ts";
 import { requestBackup } from "./request-backup.ts";
 
-export { type HeldWork, readHeldWork } from "./held-work.ts";
+export { type HeldJobs, readHeldJobs } from "./held-work.ts";
 
 const ANSWER_AFTER_MS = 30_000;
 const LOOK_EVERY_MS = 200;
@@ -35,7 +35,7 @@ export function backupHandlers(deps: BackupHandlerDeps): Handlers<typeof backups
   return {
     async listBackups({ input }) {
       const { rows, pagination } = await listBackups(db, input.limit, input.cursor);
-      return new Reply(rows, { beside: { pagination } });
+      return new OkResponse(rows, { beside: { pagination } });
     },
 
     async createBackup({ signal, caller, ip, request_id }) {
@@ -50,7 +50,7 @@ export function backupHandlers(deps: BackupHandlerDeps): Handlers<typeof backups
     getHeldWork: () => heldWork(db),
 
     async decideHeldWork({ input, caller, ip, request_id }) {
-      await decideHeldWork(db, { caller, ip, request_id }, input.action);
+      await decideHeldJobs(db, { caller, ip, request_id }, input.action);
       return heldWork(db);
     },
   };
@@ -103,13 +103,13 @@ function toBackup(row: Selectable<BackupTable>) {
 }
 
 /** The path comes from the row, never from the request. */
-async function download(deps: BackupHandlerDeps, id: string, by: AuditActor): Promise<RawAnswer> {
+async function download(deps: BackupHandlerDeps, id: string, by: AuditActor): Promise<RawResponse> {
   const { db } = deps;
   const row = await findBackup(db, id);
   if (!row?.file) throw new GatewayError("NOT_FOUND", "There is no such backup.");
   const stream = await openFile(deps, row.file, row.node);
   await recordAudit(db, { by, action: "backup.download", target: { type: "backup", id }, account_id: null });
-  return new RawAnswer("application/octet-stream", stream, 200, {
+  return new RawResponse("application/octet-stream", stream, 200, {
     ...(row.size !== null && { "content-length": String(row.size) }),
     "content-disposition": contentDisposition(row.file),
     "cache-control": "no-store",
@@ -135,5 +135,5 @@ const NOTHING_HELD = {
 };
 
 async function heldWork(db: Db) {
-  return (await readHeldWork(db)) ?? NOTHING_HELD;
+  return (await readHeldJobs(db)) ?? NOTHING_HELD;
 }

@@ -1,12 +1,12 @@
 import { z } from "zod";
 import { boundedText } from "../../platform/bounded-text.ts";
-import { page, pagination, route, time } from "../../platform/route.ts";
+import { isoTime, pageInput, pagination, route } from "../../platform/route.ts";
 
 const tag = "Administration";
 
 const backup = z.object({
   id: z.string(),
-  created_at: time,
+  created_at: isoTime,
   status: z
     .enum(["running", "verified", "unverified", "failed"])
     .describe(
@@ -22,18 +22,18 @@ const backup = z.object({
   key_id: z.string().nullable().describe("Names the backup key without giving it away."),
   app_version: z.string().nullable(),
   schema_version: z.string().nullable(),
-  started_at: time.nullable(),
-  finished_at: time.nullable(),
-  verified_at: time.nullable(),
+  started_at: isoTime.nullable(),
+  finished_at: isoTime.nullable(),
+  verified_at: isoTime.nullable(),
   rows: z.record(z.string(), z.number().int()).describe("Rows by table."),
 });
 
 const held = z.object({
   backup: z.string().nullable().describe("Null: this database was not restored from a backup."),
-  backup_at: time.nullable(),
-  restored_at: time.nullable(),
+  backup_at: isoTime.nullable(),
+  restored_at: isoTime.nullable(),
   action: z.enum(["release", "discard"]).nullable(),
-  decided_at: time.nullable(),
+  decided_at: isoTime.nullable(),
   sends: z.number().int().describe("Held back, not yet decided or not yet done."),
   deliveries: z.number().int(),
   others: z.number().int().describe("Such as edits and reactions."),
@@ -47,7 +47,7 @@ export const backupsContract = {
     ...shared,
     summary: "List the backups, newest first",
     message: "Backups",
-    input: z.object(page),
+    input: z.object(pageInput),
     output: z.array(backup),
     beside: z.object({ pagination }),
   }),

@@ -1,6 +1,6 @@
 import type pg from "pg";
 import { copyOut } from "../../platform/pg-copy.ts";
-import type { Tally } from "./backup-text.ts";
+import type { TableDigests } from "./backup-text.ts";
 import { RowDigest } from "./row-digest.ts";
 
 /**
@@ -9,16 +9,16 @@ import { RowDigest } from "./row-digest.ts";
  */
 const NOT_COPIED = ["node", "backup", "surrogate", "kysely_migration", "kysely_migration_lock"];
 
-export interface CopiedTable {
+export interface DumpedTable {
   /** As a statement names it from inside the gateway's own schema. */
   name: string;
   columns: string[];
 }
 
 /** What of a database goes into a backup. */
-export interface Inventory {
+export interface DatabaseInventory {
   /** Those that others point at come first. */
-  tables: CopiedTable[];
+  tables: DumpedTable[];
   partitions: string[];
   /** The last number that each has given out. */
   sequences: Record<string, number>;
@@ -26,7 +26,7 @@ export interface Inventory {
 }
 
 /** Values as text that every PostgreSQL reads back exactly, and no limit on how long it takes. */
-export const EXACT_SESSION = `
+export const DUMP_SESSION_SETTINGS = `
   set datestyle = 'ISO, YMD'; set timezone = 'UTC'; set intervalstyle = 'postgres'; set extra_float_digits = 1;
   set bytea_output = 'hex'; set statement_timeout = 0; set lock_timeout = 0;
   set idle_in_transaction_session_timeout = 0`;
@@ -34,7 +34,7 @@ export const EXACT_SESSION = `
 const OURS = "n.nspname in (current_schema(), 'sandbox')";
 const NAME = "case when n.nspname = current_schema() then '' else n.nspname || '.' end || c.relname";
 
-export async function readInventory(client: pg.ClientBase): Promise<Inventory> {
+export async function readInventory(client: pg.ClientBase): Promise<DatabaseInventory> {
   const { rows: migrations } = await client.query<{ name: string }>(
     "select name from kysely_migration order by name",
   );
@@ -50,8 +50,8 @@ export async function readInventory(client: pg.ClientBase): Promise<Inventory> {
   };
 }
 
-async function readTables(client: pg.ClientBase): Promise<CopiedTable[]> {
-  const { rows } = await client.query<CopiedTable & { needs: string[] }>(
+async function readTables(client: pg.ClientBase): Promise<DumpedTable[]> {
+  const { rows } = await client.query<DumpedTable & { needs: string[] }>(
     `select ${NAME} as name,
        (select array_agg(attname::text order by attnum) from pg_attribute
         where attrelid = c.oid and attnum > 0 and not attisdropped and attgenerated = '') as columns,
@@ -103,17 +103,17 @@ export function quoteColumns(columns: readonly string[]): string {
 }
 
 /** The rows of a table as COPY writes them. */
-export function dumpRows(client: pg.ClientBase, { name, columns }: CopiedTable): AsyncGenerator<Buffer[]> {
+export function dumpRows(client: pg.ClientBase, { name, columns }: DumpedTable): AsyncGenerator<Buffer[]> {
   return copyOut(client, `copy (select ${quoteColumns(columns)} from ${quoteName(name)}) to stdout`);
 }
 
 /** Counts and hashes every row. */
-export async function tallyTables(
+export async function digestTables(
   client: pg.ClientBase,
-  tables: readonly CopiedTable[],
+  tables: readonly DumpedTable[],
   tell?: (rows: number, words: string) => void,
-): Promise<Tally> {
-  const tally: Tally = {};
+): Promise<TableDigests> {
+  const tally: TableDigests = {};
   for (const table of tables) {
     const digest = new RowDigest();
     for await (const rows of dumpRows(client, table)) {

@@ -14,7 +14,7 @@ const erasure = z.object({
 });
 
 /** Something that was erased, by ids only. */
-export type Erasure = z.output<typeof erasure>;
+export type LoggedErasure = z.output<typeof erasure>;
 
 /** Lies beside the backups, so that it survives the database. */
 const ERASURES_FILE = "erasures.jsonl";
@@ -22,7 +22,7 @@ const AT_ONCE = 100;
 const NO_SUCH_TABLE = "42P01";
 
 /** Keeps a copy of the erasure log in the directory of the backups; `keptUntil` is the last id that it holds. */
-export async function keepErasures(db: Db, directory: string, keptUntil: number): Promise<number> {
+export async function copyErasureLog(db: Db, directory: string, keptUntil: number): Promise<number> {
   const { last } = await db
     .selectFrom("erasure_log")
     .select(({ fn }) => fn.max("id").as("last"))
@@ -36,22 +36,22 @@ export async function keepErasures(db: Db, directory: string, keptUntil: number)
   return last;
 }
 
-function readLog(db: Db): Promise<Erasure[]> {
+function readLog(db: Db): Promise<LoggedErasure[]> {
   return db
     .selectFrom("erasure_log")
     .select(["id", "account_id", "scope", "subject", "created_at"])
     .orderBy("id")
-    .$castTo<Erasure>()
+    .$castTo<LoggedErasure>()
     .execute();
 }
 
 /** The erasures in a file, or in the database that was before, given as its URL. Throws BackupFileError. */
-export async function readErasures(from: string): Promise<Erasure[]> {
+export async function readErasures(from: string): Promise<LoggedErasure[]> {
   return /^postgres(ql)?:\/\//.test(from) ? readFromDatabase(from) : parse(await readText(from), from);
 }
 
 /** Those in the file beside a backup; none where there is no such file. */
-export async function readErasuresIn(directory: string): Promise<Erasure[]> {
+export async function readErasureCopy(directory: string): Promise<LoggedErasure[]> {
   const path = join(directory, ERASURES_FILE);
   const text = await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") return "";
@@ -60,7 +60,7 @@ export async function readErasuresIn(directory: string): Promise<Erasure[]> {
   return parse(text, path);
 }
 
-async function readFromDatabase(url: string): Promise<Erasure[]> {
+async function readFromDatabase(url: string): Promise<LoggedErasure[]> {
   const database = openDatabase(url, { max: 1, application_name: "waygate restore" });
   try {
     return await readLog(database.db);
@@ -79,7 +79,7 @@ async function readText(path: string): Promise<string> {
   });
 }
 
-function parse(text: string, path: string): Erasure[] {
+function parse(text: string, path: string): LoggedErasure[] {
   const lines = text.split("\n").filter((line) => line.trim() !== "");
   try {
     return lines.map((line) => erasure.parse(JSON.parse(line)));
@@ -93,7 +93,7 @@ function unreadable(what: string, cause: Error): BackupFileError {
 }
 
 /** Takes over those that the restored database does not know; they are done again by `repeatErasures`. */
-export async function addErasures(db: Db, erasures: readonly Erasure[]): Promise<void> {
+export async function addErasures(db: Db, erasures: readonly LoggedErasure[]): Promise<void> {
   await sql`
     insert into erasure_log (id, account_id, scope, subject, created_at, is_due)
     select id, account_id, scope, subject, created_at, true
@@ -103,14 +103,14 @@ export async function addErasures(db: Db, erasures: readonly Erasure[]): Promise
 }
 
 /** Does the erasures again that a restore has brought back; safe to repeat after a crash. */
-export async function repeatErasures(db: Db, repeat: (entry: Erasure) => Promise<void>): Promise<void> {
+export async function repeatErasures(db: Db, repeat: (entry: LoggedErasure) => Promise<void>): Promise<void> {
   const due = await db
     .selectFrom("erasure_log")
     .select(["id", "account_id", "scope", "subject", "created_at"])
     .where("is_due", "=", true)
     .orderBy("id")
     .limit(AT_ONCE)
-    .$castTo<Erasure>()
+    .$castTo<LoggedErasure>()
     .execute();
   for (const entry of due) {
     await repeat(entry);

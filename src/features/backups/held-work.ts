@@ -6,13 +6,13 @@ import { type AuditActor, recordAudit } from "../audit/audit.ts";
 
 const AT_ONCE = 500;
 
-export type HeldAction = "release" | "discard";
+export type HeldJobsAction = "release" | "discard";
 
-export interface HeldWork {
+export interface HeldJobs {
   backup: string;
   backup_at: Date;
   restored_at: Date;
-  action: HeldAction | null;
+  action: HeldJobsAction | null;
   decided_at: Date | null;
   /** What still waits. */
   sends: number;
@@ -27,8 +27,8 @@ interface HeldJob {
 }
 
 /** What a restored database holds back; undefined where it was not restored. */
-export async function readHeldWork(db: Db): Promise<HeldWork | undefined> {
-  const { rows } = await sql<HeldWork>`
+export async function readHeldJobs(db: Db): Promise<HeldJobs | undefined> {
+  const { rows } = await sql<HeldJobs>`
     select r.backup, r.backup_at, r.restored_at, r.action, r.decided_at, h.* from restored r, (
       select count(*) filter (where kind = 'session' and ref ->> 'do' = 'send') as sends,
         count(*) filter (where kind = 'webhook') as deliveries,
@@ -38,9 +38,9 @@ export async function readHeldWork(db: Db): Promise<HeldWork | undefined> {
 }
 
 /** Decides what becomes of what is held; a node with the role worker does it. Throws CONFLICT where nothing is. */
-export async function decideHeldWork(db: Db, by: AuditActor, action: HeldAction): Promise<void> {
+export async function decideHeldJobs(db: Db, by: AuditActor, action: HeldJobsAction): Promise<void> {
   await db.transaction().execute(async (trx) => {
-    const { rows } = await sql<{ action: HeldAction | null }>`
+    const { rows } = await sql<{ action: HeldJobsAction | null }>`
       select action from restored where exists (select from held_job) for update`.execute(trx);
     const [found] = rows;
     if (!found) throw new GatewayError("CONFLICT", "Nothing is held back.");
@@ -60,7 +60,7 @@ export async function decideHeldWork(db: Db, by: AuditActor, action: HeldAction)
   });
 }
 
-export interface HeldWorkDeps {
+export interface HeldJobsDeps {
   db: Db;
   engine: Pick<Engine, "wake">;
   /** How long a released send waits for its instance. */
@@ -70,7 +70,7 @@ export interface HeldWorkDeps {
 }
 
 /** Carries out what was decided, in batches; goes on after a crash. */
-export async function carryOutDecision(deps: HeldWorkDeps): Promise<void> {
+export async function applyHeldJobsDecision(deps: HeldJobsDeps): Promise<void> {
   const decided = await deps.db.selectFrom("restored").select("action").executeTakeFirst();
   if (!decided?.action) return;
   const step = decided.action === "release" ? releaseSome : discardSome;
@@ -78,7 +78,7 @@ export async function carryOutDecision(deps: HeldWorkDeps): Promise<void> {
 }
 
 /** Answers whether there may be more. */
-async function releaseSome({ db, engine, sendHoldMs }: HeldWorkDeps): Promise<boolean> {
+async function releaseSome({ db, engine, sendHoldMs }: HeldJobsDeps): Promise<boolean> {
   const lanes = await db.transaction().execute(async (trx) => {
     const jobs = await lockSome(trx);
     const ids = jobs.map(({ id }) => id);
@@ -106,7 +106,7 @@ const DISCARDED = {
   retryable: false,
 };
 
-async function discardSome({ db, failSend }: HeldWorkDeps): Promise<boolean> {
+async function discardSome({ db, failSend }: HeldJobsDeps): Promise<boolean> {
   const jobs = await selectSome(db).execute();
   const { messages, actions, deliveries } = pointedAt(jobs);
   // First the sends: each is written with its event in a transaction of its own, and a repetition changes nothing.

@@ -5,18 +5,18 @@ import { KNOWN_MIGRATIONS, migrateWithin } from "../../platform/migrate.ts";
 import { makePartitions } from "../../platform/partitions.ts";
 import { copyIn } from "../../platform/pg-copy.ts";
 import type { Tables } from "../../tables.ts";
-import { type BackupHead, readBackup, type TableRows } from "./backup-text.ts";
-import { EXACT_SESSION, quoteColumns, quoteName } from "./dump-tables.ts";
+import { type BackupHeader, readBackup, type TableRows } from "./backup-text.ts";
+import { DUMP_SESSION_SETTINGS, quoteColumns, quoteName } from "./dump-tables.ts";
 import { BackupFileError } from "./sealed-stream.ts";
-import type { TellRows } from "./write-backup.ts";
+import type { ReportRowProgress } from "./write-backup.ts";
 
 /** So far the numbers of a restored database jump: what was made after the backup is known elsewhere by its number. */
 const NUMBERS_SKIPPED = 1_000_000;
 
-export interface LoadOrder {
+export interface LoadBackupOptions {
   path: string;
   backupKey: string;
-  tell?: TellRows;
+  tell?: ReportRowProgress;
 }
 
 /** Reads the whole file and nothing else: throws BackupFileError unless it is whole, unaltered and of a known schema. */
@@ -24,8 +24,8 @@ export async function checkBackup({
   path,
   backupKey,
   tell,
-}: LoadOrder): Promise<BackupHead & { secretCheck?: Buffer }> {
-  let head: BackupHead | undefined;
+}: LoadBackupOptions): Promise<BackupHeader & { secretCheck?: Buffer }> {
+  let head: BackupHeader | undefined;
   let secretCheck: Buffer | undefined;
   for await (const part of readBackup(path, backupKey)) {
     if (!("rows" in part)) {
@@ -48,7 +48,7 @@ function sealedIn({ columns }: TableRows, row: Buffer | undefined): Buffer {
   return Buffer.from(field.slice(3), "hex");
 }
 
-function requireKnownSchema({ migrations, app_version }: BackupHead): void {
+function requireKnownSchema({ migrations, app_version }: BackupHeader): void {
   const unknown = migrations.find((name) => !KNOWN_MIGRATIONS.includes(name));
   if (unknown === undefined) return;
   throw new BackupFileError(
@@ -72,10 +72,10 @@ async function isEmptyDatabase(client: pg.ClientBase): Promise<boolean> {
  */
 export async function loadBackup(
   client: pg.Client,
-  order: LoadOrder,
-  finish: (db: Db, head: BackupHead) => Promise<void> = async () => {},
-): Promise<BackupHead> {
-  await client.query(`${EXACT_SESSION}; set synchronous_commit = on`);
+  order: LoadBackupOptions,
+  finish: (db: Db, head: BackupHeader) => Promise<void> = async () => {},
+): Promise<BackupHeader> {
+  await client.query(`${DUMP_SESSION_SETTINGS}; set synchronous_commit = on`);
   await client.query("begin");
   try {
     if (!(await isEmptyDatabase(client)))
@@ -97,9 +97,9 @@ export async function loadBackup(
 async function loadTables(
   client: pg.Client,
   db: Db,
-  { path, backupKey, tell }: LoadOrder,
-): Promise<BackupHead> {
-  let head: BackupHead | undefined;
+  { path, backupKey, tell }: LoadBackupOptions,
+): Promise<BackupHeader> {
+  let head: BackupHeader | undefined;
   for await (const part of readBackup(path, backupKey)) {
     if ("rows" in part) {
       const columns = quoteColumns(part.columns);
@@ -116,7 +116,7 @@ async function loadTables(
   return head;
 }
 
-async function* joined(rows: AsyncIterable<Buffer[]>, tell?: TellRows): AsyncGenerator<Buffer> {
+async function* joined(rows: AsyncIterable<Buffer[]>, tell?: ReportRowProgress): AsyncGenerator<Buffer> {
   for await (const some of rows) {
     tell?.(some.length, "rows restored");
     yield Buffer.concat(some);
@@ -124,7 +124,7 @@ async function* joined(rows: AsyncIterable<Buffer[]>, tell?: TellRows): AsyncGen
 }
 
 /** The schema of the backup, without the rows that its migrations bring along. */
-async function prepareTables(client: pg.Client, db: Db, head: BackupHead): Promise<void> {
+async function prepareTables(client: pg.Client, db: Db, head: BackupHeader): Promise<void> {
   await migrateWithin(db, head.migrations.at(-1));
   await makePartitions(db, head.partitions);
   await switchTriggers(client, head, "disable");
@@ -134,13 +134,13 @@ async function prepareTables(client: pg.Client, db: Db, head: BackupHead): Promi
 /** What triggers made of the rows is in the backup already. */
 async function switchTriggers(
   client: pg.Client,
-  head: BackupHead,
+  head: BackupHeader,
   what: "enable" | "disable",
 ): Promise<void> {
   for (const table of head.tables) await client.query(`alter table ${quoteName(table)} ${what} trigger user`);
 }
 
-async function raiseSequences(client: pg.Client, { sequences }: BackupHead): Promise<void> {
+async function raiseSequences(client: pg.Client, { sequences }: BackupHeader): Promise<void> {
   for (const [name, last] of Object.entries(sequences)) {
     await client.query(
       `select setval($1::regclass, least($2::bigint, seqmax)) from pg_sequence where seqrelid = $1::regclass`,

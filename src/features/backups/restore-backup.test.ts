@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createEmptyDatabase, createTestDatabase, type TestDatabase } from "../../../test/database.ts";
 import { KNOWN_MIGRATIONS, migrateWithin } from "../../platform/migrate.ts";
 import { ensurePartitions } from "../../platform/partitions.ts";
-import { readInventory, tallyTables } from "./dump-tables.ts";
+import { digestTables, readInventory } from "./dump-tables.ts";
 import { checkBackup, loadBackup } from "./load-backup.ts";
 import { restoreBackup } from "./restore-backup.ts";
 import { verifyBackup } from "./verify-backup.ts";
@@ -109,7 +109,7 @@ describe("a backup", () => {
     const { restored, inventory } = await withConnection(target.url, "test", async (client) => {
       await client.query("set extra_float_digits = 1; set timezone = 'UTC'");
       const inventory = await readInventory(client);
-      return { inventory, restored: await tallyTables(client, inventory.tables) };
+      return { inventory, restored: await digestTables(client, inventory.tables) };
     });
     const untouched = Object.entries(written.tally).filter(([table]) => !settled.includes(table));
     for (const [table, counts] of untouched) expect([table, restored[table]]).toEqual([table, counts]);

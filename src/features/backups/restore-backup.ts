@@ -1,18 +1,18 @@
 import { openDatabase } from "../../platform/db.ts";
 import { migrateDatabase } from "../../platform/migrate.ts";
-import { settleRestored } from "./after-restore.ts";
-import type { Erasure } from "./erasures.ts";
-import { type LoadOrder, loadBackup } from "./load-backup.ts";
+import { finishRestore } from "./after-restore.ts";
+import type { LoggedErasure } from "./erasures.ts";
+import { type LoadBackupOptions, loadBackup } from "./load-backup.ts";
 import { withConnection } from "./write-backup.ts";
 
 /** Brings a backup into an empty database, whole or not at all, as a gateway that keeps still. */
 export async function restoreBackup(
   url: string,
-  order: LoadOrder,
-  erasures: readonly Erasure[],
+  order: LoadBackupOptions,
+  erasures: readonly LoggedErasure[],
 ): Promise<void> {
   await withConnection(url, "waygate restore", (client) =>
-    loadBackup(client, order, (db, head) => settleRestored(db, head, erasures)),
+    loadBackup(client, order, (db, head) => finishRestore(db, head, erasures)),
   );
   const database = openDatabase(url, { max: 1, application_name: "waygate restore" });
   try {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { chooseExpired } from "./retention.ts";
+import { chooseExpiredBackups } from "./retention.ts";
 
 const HOUR_MS = 3_600_000;
 const NOW = new Date("2026-11-20T12:00:00Z");
@@ -14,7 +14,7 @@ function everySixHours(days: number): { id: string; created_at: Date }[] {
 
 test("the last day, and the newest of 7 days, 4 weeks and 6 months stay", () => {
   const backups = everySixHours(400);
-  const expired = new Set(chooseExpired(backups, NOW));
+  const expired = new Set(chooseExpiredBackups(backups, NOW));
   const kept = backups.filter((backup) => !expired.has(backup)).map(({ id }) => id);
   expect(kept).toEqual([
     ...["2026-06-30T18", "2026-07-31T18", "2026-08-31T18", "2026-09-30T18", "2026-10-31T18"],
@@ -29,7 +29,7 @@ test("a gap in the days costs none of those that are there", () => {
     id,
     created_at: new Date(created_at.getTime() - 90 * 24 * HOUR_MS),
   }));
-  const expired = new Set(chooseExpired(old, NOW));
+  const expired = new Set(chooseExpiredBackups(old, NOW));
   const days = new Set(old.filter((backup) => !expired.has(backup)).map(({ id }) => id.slice(0, 10)));
   expect(days.size).toBeGreaterThanOrEqual(9);
 });

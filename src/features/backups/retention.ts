@@ -10,7 +10,10 @@ export interface DatedBackup {
  * Those that may go. What stays: all of the last 24 hours, and the newest of each of the last 7 days, 4 weeks and 6
  * months that have one. Days are UTC, weeks begin on Monday.
  */
-export function chooseExpired<Backup extends DatedBackup>(backups: readonly Backup[], now: Date): Backup[] {
+export function chooseExpiredBackups<Backup extends DatedBackup>(
+  backups: readonly Backup[],
+  now: Date,
+): Backup[] {
   const newestFirst = [...backups].sort((a, b) => b.created_at.getTime() - a.created_at.getTime());
   const kept = new Set<Backup>();
   for (const [span, count] of Object.entries(KEPT)) {

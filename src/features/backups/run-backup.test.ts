@@ -6,7 +6,7 @@ import { createTestDatabase, type TestDatabase } from "../../../test/database.ts
 import { createLog } from "../../platform/log.ts";
 import { type BackupScheduleDeps, backupSchedules } from "./backup-lane.ts";
 import { addBackup } from "./request-backup.ts";
-import { type BackupDeps, runBackup, sweepBackups } from "./run-backup.ts";
+import { type BackupDeps, failInterruptedBackups, runBackup } from "./run-backup.ts";
 
 const DAY_MS = 86_400_000;
 const BY = { caller: { kind: "system" } } as const;
@@ -115,7 +115,7 @@ test("what a killed process has left is removed, and nothing that anybody may wa
   ];
   const before = await readdir(directory);
   for (const name of [...kept, ...left]) await writeFile(join(directory, name), "");
-  await sweepBackups(deps);
+  await failInterruptedBackups(deps);
   expect((await readdir(directory)).toSorted()).toEqual([...before, ...kept].toSorted());
   const row = await deps.db.selectFrom("backup").selectAll().executeTakeFirstOrThrow();
   expect(row).toMatchObject({ status: "failed", reason: "The process that made it ended." });

@@ -6,11 +6,11 @@ import type { Clock } from "../../platform/clock.ts";
 import type { Db } from "../../platform/db.ts";
 import { faultPoint } from "../../platform/fault-point.ts";
 import type { Log } from "../../platform/log.ts";
-import { isFull } from "../../platform/scratch-file.ts";
-import { chooseExpired } from "./retention.ts";
+import { isDiskFull } from "../../platform/scratch-file.ts";
+import { chooseExpiredBackups } from "./retention.ts";
 import { backupKeyId } from "./sealed-stream.ts";
-import { type Verdict, verifyBackup } from "./verify-backup.ts";
-import { type TellRows, type WrittenBackup, withConnection, writeBackup } from "./write-backup.ts";
+import { type BackupVerification, verifyBackup } from "./verify-backup.ts";
+import { type ReportRowProgress, type WrittenBackup, withConnection, writeBackup } from "./write-backup.ts";
 
 /** Where and with what this node makes backups. */
 export interface BackupDeps {
@@ -26,7 +26,7 @@ export interface BackupDeps {
   log: Log;
   clock: Clock;
   /** Of a command, which tells how far it is. */
-  tell?: TellRows;
+  tell?: ReportRowProgress;
 }
 
 const LOCK = "hashtext('waygate backup')";
@@ -51,7 +51,7 @@ export async function runBackup(deps: BackupDeps, id: string, signal: AbortSigna
 }
 
 /** Marks what a process that was killed has left behind. */
-export async function sweepBackups(
+export async function failInterruptedBackups(
   deps: Pick<BackupDeps, "db" | "url" | "directory" | "clock">,
 ): Promise<void> {
   const { db, url } = deps;
@@ -94,7 +94,7 @@ async function make(deps: BackupDeps, id: string, signal: AbortSignal): Promise<
   const at = deps.clock.now().toISOString().slice(0, 19).replaceAll(":", "-");
   const file = `waygate-${at}Z-${markOf(id)}.backup`;
   const path = join(deps.directory, file);
-  const { written, verdict } = await makeBackup(deps, { id, path, signal });
+  const { written, verdict } = await createVerifiedBackup(deps, { id, path, signal });
   faultPoint("backup:before-record");
   const isRecorded = await record(deps.db, id, file, written, verdict);
   if (!isRecorded) await rm(path, { force: true });
@@ -127,10 +127,10 @@ async function isOld(path: string, clock: Clock): Promise<boolean> {
 }
 
 /** Writes a backup to `path` and checks it by restoring it; one that is not what it should be leaves no file. */
-export async function makeBackup(
+export async function createVerifiedBackup(
   { url, backupKey, version, settings, tell }: Omit<BackupDeps, "db" | "node" | "directory" | "log">,
   { id, path, signal }: { id: string; path: string; signal: AbortSignal },
-): Promise<{ written: WrittenBackup; verdict: Exclude<Verdict, { verdict: "bad" }> }> {
+): Promise<{ written: WrittenBackup; verdict: Exclude<BackupVerification, { verdict: "bad" }> }> {
   const order = { id, url, path, backupKey, app_version: version, settings, signal, tell };
   const written = await writeBackup(order);
   try {
@@ -149,7 +149,7 @@ async function record(
   id: string,
   file: string,
   { size, checksum, tally, head }: WrittenBackup,
-  verdict: Verdict,
+  verdict: BackupVerification,
 ): Promise<boolean> {
   const isGood = verdict.verdict === "good";
   const rows = Object.fromEntries(Object.entries(tally).map(([table, counts]) => [table, counts.rows]));
@@ -178,7 +178,7 @@ async function fail(db: Db, id: string, reason: string): Promise<void> {
 }
 
 function inWords(error: unknown): string {
-  if (isFull(error)) return "There was no room left in the backup directory.";
+  if (isDiskFull(error)) return "There was no room left in the backup directory.";
   return error instanceof Error ? error.message : String(error);
 }
 
@@ -189,7 +189,7 @@ async function expireBackups({ db, node, directory, clock }: BackupDeps): Promis
     .select(["id", "created_at", "file", "node"])
     .where("status", "in", ["verified", "unverified"])
     .execute();
-  for (const { id, file, ...backup } of chooseExpired(good, clock.now())) {
+  for (const { id, file, ...backup } of chooseExpiredBackups(good, clock.now())) {
     const path = join(directory, file ?? "");
     const isHere = backup.node === node || (await stat(path).catch(() => undefined)) !== undefined;
     if (!isHere) continue;

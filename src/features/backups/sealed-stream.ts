@@ -22,7 +22,10 @@ export function backupKeyId(backupKey: string): string {
  * Encrypts a stream in pieces, each with its number and whether it is the last under its seal: pieces that were changed,
  * moved, left out or cut off are found.
  */
-export async function* seal(plain: AsyncIterable<Uint8Array>, backupKey: string): AsyncGenerator<Buffer> {
+export async function* encryptStream(
+  plain: AsyncIterable<Uint8Array>,
+  backupKey: string,
+): AsyncGenerator<Buffer> {
   const salt = randomBytes(SALT_BYTES);
   const header = Buffer.concat([MAGIC, Buffer.from(backupKeyId(backupKey), "hex"), salt]);
   const key = derive(backupKey, salt, "waygate backup 1", 32);
@@ -37,7 +40,10 @@ export async function* seal(plain: AsyncIterable<Uint8Array>, backupKey: string)
 }
 
 /** Gives back what was sealed. Throws BackupFileError as soon as something is not as it was written. */
-export async function* unseal(sealed: AsyncIterable<Uint8Array>, backupKey: string): AsyncGenerator<Buffer> {
+export async function* decryptStream(
+  sealed: AsyncIterable<Uint8Array>,
+  backupKey: string,
+): AsyncGenerator<Buffer> {
   let opener: { header: Buffer; key: Buffer } | undefined;
   let number = 0;
   for await (const { piece, isLast } of inPieces(sealed, SEALED_BYTES, HEADER_BYTES)) {

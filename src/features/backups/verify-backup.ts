@@ -1,13 +1,13 @@
 import { randomBytes } from "node:crypto";
 import type pg from "pg";
-import type { CopiedTable } from "./dump-tables.ts";
-import { EXACT_SESSION, tallyTables } from "./dump-tables.ts";
-import { type LoadOrder, loadBackup } from "./load-backup.ts";
+import type { DumpedTable } from "./dump-tables.ts";
+import { DUMP_SESSION_SETTINGS, digestTables } from "./dump-tables.ts";
+import { type LoadBackupOptions, loadBackup } from "./load-backup.ts";
 import type { WrittenBackup } from "./write-backup.ts";
 import { withConnection } from "./write-backup.ts";
 
 /** `unable`: nothing speaks against it, but this database role may make no scratch database. */
-export type Verdict = { verdict: "good" } | { verdict: "bad" | "unable"; reason: string };
+export type BackupVerification = { verdict: "good" } | { verdict: "bad" | "unable"; reason: string };
 
 const NO_RIGHT = "42501";
 
@@ -17,9 +17,9 @@ const NO_RIGHT = "42501";
  */
 export async function verifyBackup(
   url: string,
-  order: LoadOrder,
+  order: LoadBackupOptions,
   written: Pick<WrittenBackup, "tables" | "tally">,
-): Promise<Verdict> {
+): Promise<BackupVerification> {
   return withConnection(url, "waygate backup", async (admin) => {
     const prefix = await scratchPrefix(admin);
     await dropLeftOvers(admin, prefix);
@@ -63,13 +63,13 @@ function whyNot(error: unknown): string {
 
 async function compare(
   scratch: string,
-  order: LoadOrder,
+  order: LoadBackupOptions,
   { tables, tally }: Pick<WrittenBackup, "tables" | "tally">,
-): Promise<Verdict> {
+): Promise<BackupVerification> {
   return withConnection(scratch, "waygate backup", async (client) => {
     await loadBackup(client, order);
-    await client.query(EXACT_SESSION);
-    const restored = await tallyTables(client, tables, order.tell);
+    await client.query(DUMP_SESSION_SETTINGS);
+    const restored = await digestTables(client, tables, order.tell);
     const wrong = tables.filter(({ name }) => !isSame(tally[name], restored[name]));
     return wrong.length === 0 ? { verdict: "good" } : { verdict: "bad", reason: differs(wrong) };
   });
@@ -79,7 +79,7 @@ function isSame(one?: { rows: number; digest: string }, other?: { rows: number; 
   return one !== undefined && one.rows === other?.rows && one.digest === other.digest;
 }
 
-function differs(tables: readonly CopiedTable[]): string {
+function differs(tables: readonly DumpedTable[]): string {
   return `Restored, these tables are not as they were written: ${tables.map(({ name }) => name).join(", ")}.`;
 }
 

@@ -5,12 +5,12 @@ import { pipeline } from "node:stream/promises";
 import { constants, createGzip } from "node:zlib";
 import pg from "pg";
 import { faultPoint } from "../../platform/fault-point.ts";
-import { type BackupHead, ROWS_END, type Tally } from "./backup-text.ts";
-import { type CopiedTable, dumpRows, EXACT_SESSION, readInventory } from "./dump-tables.ts";
+import { type BackupHeader, COPY_END_MARKER, type TableDigests } from "./backup-text.ts";
+import { DUMP_SESSION_SETTINGS, type DumpedTable, dumpRows, readInventory } from "./dump-tables.ts";
 import { RowDigest } from "./row-digest.ts";
-import { seal } from "./sealed-stream.ts";
+import { encryptStream } from "./sealed-stream.ts";
 
-export interface BackupOrder {
+export interface WriteBackupOptions {
   id: string;
   /** Of the database. */
   url: string;
@@ -20,36 +20,36 @@ export interface BackupOrder {
   app_version: string;
   settings: Readonly<Record<string, unknown>>;
   signal: AbortSignal;
-  tell?: TellRows;
+  tell?: ReportRowProgress;
 }
 
 /** Told while it goes on: so many more rows, and what was done with them. */
-export type TellRows = (rows: number, words: string) => void;
+export type ReportRowProgress = (rows: number, words: string) => void;
 
 export interface WrittenBackup {
-  head: BackupHead;
-  tables: CopiedTable[];
-  tally: Tally;
+  head: BackupHeader;
+  tables: DumpedTable[];
+  tally: TableDigests;
   size: number;
   /** Hex SHA-256 of the file. */
   checksum: string;
 }
 
 /** Writes one snapshot of the whole database, as it streams by: compressed, encrypted, never whole in memory. */
-export async function writeBackup(order: BackupOrder): Promise<WrittenBackup> {
+export async function writeBackup(order: WriteBackupOptions): Promise<WrittenBackup> {
   return withConnection(order.url, "waygate backup", async (client) => {
-    await client.query(EXACT_SESSION);
+    await client.query(DUMP_SESSION_SETTINGS);
     await client.query("begin isolation level repeatable read read only");
     const { tables, ...shape } = await readInventory(client);
     const { rows } = await client.query<{ version: string; now: Date }>(
       "select current_setting('server_version') as version, now()",
     );
-    const head: BackupHead = {
+    const head: BackupHeader = {
       ...{ format: 1, id: order.id, app_version: order.app_version, settings: { ...order.settings } },
       ...{ created_at: (rows[0]?.now ?? new Date()).toISOString(), postgres_version: rows[0]?.version ?? "" },
       ...{ ...shape, tables: tables.map(({ name }) => name) },
     };
-    const tally: Tally = {};
+    const tally: TableDigests = {};
     const file = await writeFile(order, toText(client, head, tables, tally, order.tell));
     return { head, tables, tally, ...file };
   });
@@ -74,10 +74,10 @@ export async function withConnection<Result>(
 
 async function* toText(
   client: pg.Client,
-  head: BackupHead,
-  tables: readonly CopiedTable[],
-  tally: Tally,
-  tell?: TellRows,
+  head: BackupHeader,
+  tables: readonly DumpedTable[],
+  tally: TableDigests,
+  tell?: ReportRowProgress,
 ): AsyncGenerator<Buffer> {
   yield line(head);
   for (const table of tables) {
@@ -90,7 +90,7 @@ async function* toText(
     }
     const counts = { rows: digest.rows, digest: digest.hex() };
     tally[table.name] = counts;
-    yield Buffer.from(`${ROWS_END}\n`);
+    yield Buffer.from(`${COPY_END_MARKER}\n`);
     yield line(counts);
   }
   yield line({ end: true });
@@ -101,7 +101,7 @@ function line(value: object): Buffer {
 }
 
 async function writeFile(
-  { path, backupKey, signal }: BackupOrder,
+  { path, backupKey, signal }: WriteBackupOptions,
   text: AsyncIterable<Buffer>,
 ): Promise<{ size: number; checksum: string }> {
   const draft = `${path}.part`;
@@ -119,7 +119,7 @@ async function writeFile(
     await pipeline(
       Readable.from(text, { objectMode: true, highWaterMark: 1 }),
       createGzip({ level: constants.Z_BEST_SPEED }),
-      (packed: AsyncIterable<Buffer>) => measured(seal(packed, backupKey)),
+      (packed: AsyncIterable<Buffer>) => measured(encryptStream(packed, backupKey)),
       async (pieces: AsyncIterable<Buffer>) => {
         for await (const piece of pieces) {
           await file.writeFile(piece);

@@ -1,23 +1,23 @@
 import { describe, expect, test } from "vitest";
-import type { CallResult } from "../../network/calls.ts";
+import type { OperationResult } from "../../network/calls.ts";
 import type { Session } from "../../network/driver.ts";
 import { GatewayError } from "../../platform/errors.ts";
-import { createCallSession } from "./calls.ts";
+import { createSessionOperationRunner } from "./calls.ts";
 
 /** A session of a network that can be asked for an invitation, and for nothing else. */
-function sessionThat(answers: () => Promise<CallResult<string>>): Session {
+function sessionThat(answers: () => Promise<OperationResult<string>>): Session {
   return { groups: { invite: answers } } as unknown as Session;
 }
 
 function asking(session: Session | undefined) {
-  return createCallSession({
+  return createSessionOperationRunner({
     requireConnected: async () => undefined,
     reachSession: async () => session,
     timeoutMs: 20,
   });
 }
 
-const invite = (answer: CallResult<string>) =>
+const invite = (answer: OperationResult<string>) =>
   asking(sessionThat(async () => answer))(1, (session) => session.groups?.invite("1@g.us" as never));
 
 describe("what is asked of a session", () => {
@@ -69,7 +69,7 @@ describe("what is asked of a session", () => {
       code: "UNAVAILABLE",
       retryAfterSeconds: 5,
     });
-    const call = createCallSession({
+    const call = createSessionOperationRunner({
       requireConnected: () => Promise.reject(new GatewayError("INSTANCE_NOT_CONNECTED", "Away.")),
       reachSession: async () => undefined,
       timeoutMs: 20,

@@ -1,13 +1,13 @@
-import type { CallRefusal, CallResult } from "../../network/calls.ts";
-import type { SessionCalls } from "../../network/driver.ts";
+import type { OperationErrorCode, OperationResult } from "../../network/calls.ts";
+import type { SessionOperations } from "../../network/driver.ts";
 import { type ErrorCode, GatewayError } from "../../platform/errors.ts";
-import { withinTime } from "../../platform/within-time.ts";
+import { withTimeout } from "../../platform/within-time.ts";
 
-export interface CallDeps {
+export interface SessionOperationDeps {
   /** Throws NOT_FOUND or INSTANCE_NOT_CONNECTED. */
   requireConnected: (instanceId: number) => Promise<unknown>;
   /** The live session of an instance, on this node or another, while it is connected. */
-  reachSession: (instanceId: number) => Promise<SessionCalls | undefined>;
+  reachSession: (instanceId: number) => Promise<SessionOperations | undefined>;
   timeoutMs: number;
 }
 
@@ -15,24 +15,28 @@ export interface CallDeps {
  * Asks something of an instance's live session that leaves no row behind. `undefined` from `call`: the network lacks the
  * capability (NOT_SUPPORTED). The network's refusal is thrown with the code that it stands for.
  */
-export type CallSession = <Value>(
+export type RunSessionOperation = <Value>(
   instanceId: number,
-  call: (session: SessionCalls) => Promise<CallResult<Value>> | undefined,
+  call: (session: SessionOperations) => Promise<OperationResult<Value>> | undefined,
 ) => Promise<Value>;
 
-export function createCallSession({ requireConnected, reachSession, timeoutMs }: CallDeps): CallSession {
+export function createSessionOperationRunner({
+  requireConnected,
+  reachSession,
+  timeoutMs,
+}: SessionOperationDeps): RunSessionOperation {
   return async (instanceId, call) => {
     await requireConnected(instanceId);
     const session = await reachSession(instanceId);
-    if (!session) throw unreachable();
+    if (!session) throw sessionUnreachable();
     const asked = call(session);
     if (!asked) throw new GatewayError("NOT_SUPPORTED", "The network of this instance cannot do that.");
-    return settle(await withinTime(asked, timeoutMs));
+    return unwrapOperationResult(await withTimeout(asked, timeoutMs));
   };
 }
 
 /** No node has the session at this moment. */
-export function unreachable(): GatewayError {
+export function sessionUnreachable(): GatewayError {
   return new GatewayError("UNAVAILABLE", "The session cannot be reached just now.", { retryAfterSeconds: 5 });
 }
 
@@ -42,10 +46,10 @@ function undecided(reason: string): GatewayError {
 }
 
 /** The value of a call; what the network refuses is thrown. */
-export function settle<Value>(result: CallResult<Value> | undefined): Value {
+export function unwrapOperationResult<Value>(result: OperationResult<Value> | undefined): Value {
   if (!result) throw new GatewayError("SEND_TIMEOUT", "The network did not answer in time.");
   if (result.outcome === "done") return result.value;
-  if (result.outcome === "unreachable") throw unreachable();
+  if (result.outcome === "unreachable") throw sessionUnreachable();
   if (result.outcome === "unknown") throw undecided(result.reason);
   if (result.outcome === "failed") throw new GatewayError("SEND_FAILED", result.reason);
   const { code, reason, retry_after_seconds } = result;
@@ -61,4 +65,4 @@ const CODE_OF = {
   CONFLICT: "CONFLICT",
   NOT_SUPPORTED: "NOT_SUPPORTED",
   SEND_FAILED: "SEND_FAILED",
-} satisfies Record<CallRefusal, ErrorCode>;
+} satisfies Record<OperationErrorCode, ErrorCode>;

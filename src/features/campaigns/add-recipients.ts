@@ -7,37 +7,44 @@ import type { Handlers } from "../../platform/handler.ts";
 import type { OutputOf } from "../../platform/route.ts";
 import type { SecretBox } from "../../platform/secret-box.ts";
 import { requireUser } from "../accounts/accounts.ts";
-import type { Suppression } from "../consent/consent.ts";
-import { findPeopleOfLids, personOf } from "../contacts/contacts.ts";
-import { answerOnce, findAnswer, repeated } from "../instances/instances.ts";
-import { type CampaignRow, ENDED, getCampaign, lockCampaign, onceOf, refuseState } from "./campaign-row.ts";
+import type { SuppressionList } from "../consent/consent.ts";
+import { canonicalNumberOf, findLidMappings } from "../contacts/contacts.ts";
+import { findStoredResponse, replayedResponse, runIdempotently } from "../instances/instances.ts";
+import {
+  type CampaignRow,
+  ENDED_STATUSES,
+  getCampaign,
+  idempotentRequestOf,
+  lockCampaign,
+  throwInvalidState,
+} from "./campaign-row.ts";
 import { type campaignsContract, MAX_LISTED } from "./contract.ts";
-import { type GivenRecipient, readCsv, readRecipient } from "./read-recipients.ts";
+import { type ParsedRecipient, readRecipient, readRecipientCsv } from "./read-recipients.ts";
 
-export interface AddDeps {
+export interface AddRecipientsDeps {
   db: Db;
   engine: Engine;
   box: SecretBox;
-  suppression: Suppression;
+  suppression: SuppressionList;
   defaultCountry?: string;
 }
 
 type AddHandler = Handlers<typeof campaignsContract>["addRecipients"];
-type Given = Parameters<AddHandler>[0]["input"];
+type RecipientInput = Parameters<AddHandler>[0]["input"];
 type Added = OutputOf<typeof campaignsContract.addRecipients>;
-type Understood = Extract<GivenRecipient, { phone: string }>;
+type ValidRecipient = Extract<ParsedRecipient, { phone: string }>;
 
 const AT_ONCE = 1_000;
 
 /** Takes recipients in piece by piece, so that neither the memory nor a lock grows with their number. */
-export function createRecipientAdder(deps: AddDeps): AddHandler {
+export function createRecipientAdder(deps: AddRecipientsDeps): AddHandler {
   return async ({ input, caller, idempotencyKey }) => {
     const { db, box } = deps;
     const { account_id } = requireUser(caller);
     const campaign = await getCampaign(db, account_id, input.id);
-    const once = onceOf("campaigns/recipients", account_id, input, idempotencyKey);
-    const earlier = once && (await findAnswer(db, box, once));
-    if (earlier) return repeated(earlier.answer as Added);
+    const once = idempotentRequestOf("campaigns/recipients", account_id, input, idempotencyKey);
+    const earlier = once && (await findStoredResponse(db, box, once));
+    if (earlier) return replayedResponse(earlier.answer as Added);
     requireOpen(campaign);
     requireSome(input);
     const count = new Count();
@@ -48,7 +55,7 @@ export function createRecipientAdder(deps: AddDeps): AddHandler {
       await turn();
     }
     // Whoever comes again after a crash adds the rest: nobody is in a campaign twice.
-    return answerOnce(deps, once, async (trx) => ({
+    return runIdempotently(deps, once, async (trx) => ({
       ...count.answer(),
       total: await countAll(trx, campaign.id),
     }));
@@ -56,13 +63,13 @@ export function createRecipientAdder(deps: AddDeps): AddHandler {
 }
 
 /** A misspelt field would add nobody and look like success. */
-function requireSome({ recipients, numbers, lead_ids, tags, file }: Given): void {
+function requireSome({ recipients, numbers, lead_ids, tags, file }: RecipientInput): void {
   if (recipients ?? numbers ?? lead_ids ?? tags ?? file) return;
   throw invalidField("recipients", "is required: recipients, numbers, lead_ids, tags or a file");
 }
 
 function requireOpen(campaign: CampaignRow): void {
-  if (ENDED.includes(campaign.status)) refuseState(campaign, "given recipients");
+  if (ENDED_STATUSES.includes(campaign.status)) throwInvalidState(campaign, "given recipients");
 }
 
 /** What became of the recipients of a request. */
@@ -75,14 +82,14 @@ class Count {
   #skipped = 0;
 
   /** Those that can be inserted. */
-  sort(some: readonly GivenRecipient[]): Understood[] {
-    return some.filter((one): one is Understood => {
+  sort(some: readonly ParsedRecipient[]): ValidRecipient[] {
+    return some.filter((one): one is ValidRecipient => {
       if ("reason" in one) {
         this.#invalidCount += 1;
         if (this.#invalid.length < MAX_LISTED) this.#invalid.push(one);
         return false;
       }
-      const person = personOf(one.phone);
+      const person = canonicalNumberOf(one.phone);
       const isNew = !this.#seen.has(person);
       if (!isNew) this.#duplicates += 1;
       this.#seen.add(person);
@@ -90,7 +97,10 @@ class Count {
     });
   }
 
-  took(offered: readonly Understood[], { inserted, skipped }: { inserted: number; skipped: number }): void {
+  took(
+    offered: readonly ValidRecipient[],
+    { inserted, skipped }: { inserted: number; skipped: number },
+  ): void {
     this.#inserted += inserted;
     this.#skipped += skipped;
     this.#duplicates += offered.length - inserted;
@@ -108,16 +118,16 @@ class Count {
 }
 
 async function* readAll(
-  { db, defaultCountry }: AddDeps,
+  { db, defaultCountry }: AddRecipientsDeps,
   accountId: number,
-  { recipients = [], numbers = [], lead_ids, tags, file }: Given,
-): AsyncGenerator<GivenRecipient[]> {
+  { recipients = [], numbers = [], lead_ids, tags, file }: RecipientInput,
+): AsyncGenerator<ParsedRecipient[]> {
   for (const list of [recipients, numbers]) {
     for (let at = 0; at < list.length; at += AT_ONCE) {
       yield list.slice(at, at + AT_ONCE).map((one) => readRecipient(one, defaultCountry));
     }
   }
-  if (file) yield* readCsv(file.bytes, defaultCountry);
+  if (file) yield* readRecipientCsv(file.bytes, defaultCountry);
   if (lead_ids) yield* readLeads(db, accountId, lead_ids);
   if (tags) yield* readTagged(db, accountId, tags);
 }
@@ -126,7 +136,7 @@ async function* readLeads(
   db: Db,
   accountId: number,
   ids: readonly number[],
-): AsyncGenerator<GivenRecipient[]> {
+): AsyncGenerator<ParsedRecipient[]> {
   for (let at = 0; at < ids.length; at += AT_ONCE) {
     const some = ids.slice(at, at + AT_ONCE);
     const rows = await db
@@ -147,7 +157,7 @@ async function* readTagged(
   db: Db,
   accountId: number,
   tags: readonly string[],
-): AsyncGenerator<GivenRecipient[]> {
+): AsyncGenerator<ParsedRecipient[]> {
   for (let after = 0; ; ) {
     const rows = await db
       .selectFrom("lead")
@@ -164,7 +174,7 @@ async function* readTagged(
   }
 }
 
-function toGiven({ id, phone }: { id: number; phone: string | null }): GivenRecipient {
+function toGiven({ id, phone }: { id: number; phone: string | null }): ParsedRecipient {
   return phone === null ? { value: `lead ${id}`, reason: "has no phone" } : { phone, variables: {} };
 }
 
@@ -172,10 +182,10 @@ function toGiven({ id, phone }: { id: number; phone: string | null }): GivenReci
 async function readLids(
   db: Db,
   accountId: number,
-  some: readonly GivenRecipient[],
-): Promise<readonly GivenRecipient[]> {
+  some: readonly ParsedRecipient[],
+): Promise<readonly ParsedRecipient[]> {
   const numbers = some.flatMap((one) => ("phone" in one ? [one.phone] : []));
-  const people = await findPeopleOfLids(db, accountId, numbers);
+  const people = await findLidMappings(db, accountId, numbers);
   return some.map((one) =>
     "phone" in one ? { ...one, phone: people.get(one.phone)?.phone ?? one.phone } : one,
   );
@@ -183,9 +193,9 @@ async function readLids(
 
 /** Who is in the campaign already, in whatever spelling, stays the one they are. */
 async function insert(
-  { db, engine, suppression }: AddDeps,
+  { db, engine, suppression }: AddRecipientsDeps,
   campaign: CampaignRow,
-  fresh: readonly Understood[],
+  fresh: readonly ValidRecipient[],
 ): Promise<{ inserted: number; skipped: number }> {
   const { id, account_id } = campaign;
   const suppressed = await suppression.among(

@@ -3,24 +3,35 @@ import type { Job } from "../../engine/engine.ts";
 import { removeLane } from "../../engine/lanes.ts";
 import type { Trx } from "../../platform/db.ts";
 import { recordEvents } from "../events/events.ts";
-import type { CampaignRow, Totals } from "./campaign-row.ts";
-import { type InstanceState, judge, readInstanceState, type Verdict } from "./judge.ts";
-import type { Progress } from "./progress.ts";
-import { failLost, recallQueued } from "./recall.ts";
-import { holdUp, later, runCampaign, type Seen, type Step } from "./run-campaign.ts";
+import type { CampaignRow, CampaignTotals } from "./campaign-row.ts";
+import {
+  type CampaignDecision,
+  type CampaignInstanceState,
+  decideCampaign,
+  readCampaignInstanceState,
+} from "./judge.ts";
+import type { CampaignProgress } from "./progress.ts";
+import { failOrphanedRecipients, withdrawQueuedSends } from "./recall.ts";
+import {
+  addMilliseconds,
+  type CampaignSnapshot,
+  type CampaignStep,
+  pauseCampaign,
+  runCampaign,
+} from "./run-campaign.ts";
 
 const AGAIN_MS = 5_000;
 
-export interface Turn extends Seen {
+export interface CampaignStepInput extends CampaignSnapshot {
   id: number;
   job: Job;
-  progress: Progress;
+  progress: CampaignProgress;
   /** What was counted before the campaign was locked. */
-  totals: Totals | undefined;
+  totals: CampaignTotals | undefined;
   now: Date;
 }
 
-export interface TurnResult {
+export interface CampaignStepResult {
   /** Lanes with new jobs, and lanes whose jobs were changed. */
   added: number[];
   changed: number[];
@@ -29,10 +40,12 @@ export interface TurnResult {
 }
 
 /** One step of a campaign, decided and done in one transaction, the fate of its own job included. */
-export async function advanceCampaign(trx: Trx, turn: Turn): Promise<TurnResult> {
+export async function stepCampaign(trx: Trx, turn: CampaignStepInput): Promise<CampaignStepResult> {
   const campaign = await lockRow(trx, turn.id);
-  const instance = campaign && (await readInstanceState(trx, campaign.instance_id));
-  const verdict: Verdict = campaign ? judge(campaign, instance, turn.now) : { what: "over" };
+  const instance = campaign && (await readCampaignInstanceState(trx, campaign.instance_id));
+  const verdict: CampaignDecision = campaign
+    ? decideCampaign(campaign, instance, turn.now)
+    : { what: "over" };
   const step = campaign ? await take(trx, turn, campaign, instance, verdict) : { next: null, lanes: [] };
   const changed = step.next === null ? [...step.lanes, turn.job.lane.id] : step.lanes;
   if (step.next === null) await endJob(trx, turn);
@@ -46,11 +59,11 @@ export async function advanceCampaign(trx: Trx, turn: Turn): Promise<TurnResult>
 
 async function take(
   trx: Trx,
-  turn: Turn,
+  turn: CampaignStepInput,
   campaign: CampaignRow,
-  instance: InstanceState | undefined,
-  verdict: Verdict,
-): Promise<Step> {
+  instance: CampaignInstanceState | undefined,
+  verdict: CampaignDecision,
+): Promise<CampaignStep> {
   switch (verdict.what) {
     case "over":
       return { next: null, lanes: [] };
@@ -59,21 +72,24 @@ async function take(
     case "fail":
       return fail(trx, campaign);
     case "hold":
-      return { next: later(turn.now, AGAIN_MS), lanes: await holdUp(trx, campaign, verdict.reason) };
+      return {
+        next: addMilliseconds(turn.now, AGAIN_MS),
+        lanes: await pauseCampaign(trx, campaign, verdict.reason),
+      };
     case "run":
       return instance ? runCampaign(trx, turn, campaign, instance) : fail(trx, campaign);
   }
 }
 
 /** Its instance is gone for good. */
-async function fail(trx: Trx, { id }: CampaignRow): Promise<Step> {
+async function fail(trx: Trx, { id }: CampaignRow): Promise<CampaignStep> {
   await trx
     .updateTable("campaign")
     .set({ status: "failed", status_reason: "instance_removed", ended_at: sql<Date>`now()` })
     .where("id", "=", id)
     .execute();
-  const lanes = await recallQueued(trx, id);
-  await failLost(trx, id);
+  const lanes = await withdrawQueuedSends(trx, id);
+  await failOrphanedRecipients(trx, id);
   return { next: null, lanes };
 }
 
@@ -86,7 +102,7 @@ function select(trx: Trx, id: number) {
 }
 
 /** The lane goes with its job; whoever starts the campaign again makes a new one. */
-async function endJob(trx: Trx, { id, job }: Turn): Promise<void> {
+async function endJob(trx: Trx, { id, job }: CampaignStepInput): Promise<void> {
   await trx.deleteFrom("job").where("lane", "=", job.lane.id).execute();
   await removeLane(trx, job.lane.id);
   await trx.updateTable("campaign").set({ lane: null }).where("id", "=", id).execute();

@@ -9,7 +9,7 @@ import {
 } from "../../../test/gateway.ts";
 import { inBase64, SAMPLE } from "../../../test/sample-files.ts";
 import type { Client } from "../../client.ts";
-import { dropOrphans } from "../messages/outgoing-media.ts";
+import { deleteOrphanedOutgoing } from "../messages/outgoing-media.ts";
 
 let gateway: TestGateway;
 let shop: TestInstance;
@@ -179,7 +179,7 @@ describe("failed recipients", () => {
       await sql`update campaign set ended_at = now() - ${days} * interval '1 day' where id = ${id}`.execute(
         db,
       );
-      await dropOrphans(db);
+      await deleteOrphanedOutgoing(db);
     };
     await age(6);
     expect((await owner.retryFailedRecipients({ id })).data).toMatchObject({ status: "queued", retried: 1 });

@@ -4,9 +4,9 @@ import type { Db, Trx } from "../../platform/db.ts";
 import { GatewayError } from "../../platform/errors.ts";
 import { fingerprint } from "../../platform/fingerprint.ts";
 import type { CampaignTable } from "../../tables.ts";
-import type { OnceRequest } from "../instances/instances.ts";
+import type { IdempotentRequest } from "../instances/instances.ts";
 import type { StoredMedia } from "../messages/messages.ts";
-import { requireRoom } from "../plans/plans.ts";
+import { requirePlanQuota } from "../plans/plans.ts";
 import type { campaign, totals } from "./contract.ts";
 
 /** A campaign with its file as it is stored. */
@@ -14,10 +14,10 @@ export type CampaignRow = Omit<Selectable<CampaignTable>, "media"> & { media: St
 
 export type CampaignStatus = CampaignRow["status"];
 
-export type Totals = z.output<typeof totals>;
+export type CampaignTotals = z.output<typeof totals>;
 
 /** From here a campaign never goes on. */
-export const ENDED: readonly CampaignStatus[] = ["completed", "cancelled", "failed"];
+export const ENDED_STATUSES: readonly CampaignStatus[] = ["completed", "cancelled", "failed"];
 
 export function selectCampaigns(db: Db | Trx, accountId: number) {
   return db.selectFrom("campaign").selectAll().where("account_id", "=", accountId).$castTo<CampaignRow>();
@@ -42,7 +42,7 @@ export async function lockCampaign(trx: Trx, accountId: number, id: number): Pro
 }
 
 /** As `lockCampaign`, and none of its sends is submitted before the commit. */
-export async function haltCampaign(trx: Trx, accountId: number, id: number): Promise<CampaignRow> {
+export async function lockCampaignAndSends(trx: Trx, accountId: number, id: number): Promise<CampaignRow> {
   const found = await selectCampaigns(trx, accountId).where("id", "=", id).forUpdate().executeTakeFirst();
   return found ?? refuseUnknown();
 }
@@ -52,8 +52,8 @@ function refuseUnknown(): never {
 }
 
 /** Throws QUOTA_EXCEEDED unless one more campaign that has not ended fits into the plan of the account. */
-export async function requireRoomForCampaign(trx: Trx, account_id: number): Promise<void> {
-  await requireRoom(trx, {
+export async function requireCampaignQuota(trx: Trx, account_id: number): Promise<void> {
+  await requirePlanQuota(trx, {
     account_id,
     limit: "max_campaigns",
     async count() {
@@ -61,7 +61,7 @@ export async function requireRoomForCampaign(trx: Trx, account_id: number): Prom
         .selectFrom("campaign")
         .select((eb) => eb.fn.countAll<number>().as("count"))
         .where("account_id", "=", account_id)
-        .where("status", "not in", ENDED)
+        .where("status", "not in", ENDED_STATUSES)
         .executeTakeFirstOrThrow();
       return Number(count);
     },
@@ -69,28 +69,28 @@ export async function requireRoomForCampaign(trx: Trx, account_id: number): Prom
 }
 
 /** The refusal of what a campaign cannot do in its state. */
-export function refuseState({ status, status_reason }: CampaignRow, what: string): never {
+export function throwInvalidState({ status, status_reason }: CampaignRow, what: string): never {
   throw new GatewayError("CAMPAIGN_STATE", `A campaign that is ${status} cannot be ${what}.`, {
     details: { status, status_reason },
   });
 }
 
 /** A request that may come twice; undefined when it carries no key. */
-export function onceOf(
+export function idempotentRequestOf(
   route: string,
   account_id: number,
   input: unknown,
   key: string | undefined,
-): OnceRequest | undefined {
+): IdempotentRequest | undefined {
   return key === undefined ? undefined : { account_id, route, key, fingerprint: fingerprint(input) };
 }
 
 /** Who waits in a campaign that has ended was cancelled with it; of a recipient `r` of the campaign `c`. */
-export const SHOWN_STATUS = sql<string>`case
+export const RECIPIENT_STATUS_SQL = sql<string>`case
   when r.status = 'pending' and c.status in ('cancelled', 'failed') then 'cancelled' else r.status end`;
 
 /** One pass over the recipients. */
-export async function countTotals(db: Db | Trx, campaignId: number): Promise<Totals> {
+export async function countTotals(db: Db | Trx, campaignId: number): Promise<CampaignTotals> {
   const { rows } = await sql<{ status: string; count: number; is_over: boolean }>`
     select status, count(*) as count,
       (select c.status in ('cancelled', 'failed') from campaign c where c.id = ${campaignId}) as is_over

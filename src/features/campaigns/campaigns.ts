@@ -1,31 +1,31 @@
-import { type Handlers, Reply } from "../../platform/handler.ts";
+import { type Handlers, OkResponse } from "../../platform/handler.ts";
 import { readCursor, toPage } from "../../platform/paging.ts";
 import { requireUser } from "../accounts/accounts.ts";
-import { type AddDeps, createRecipientAdder } from "./add-recipients.ts";
+import { type AddRecipientsDeps, createRecipientAdder } from "./add-recipients.ts";
 import { countTotals, getCampaign, selectCampaigns, toCampaignView } from "./campaign-row.ts";
-import { type ChangeDeps, cancelCampaigns, changeHandlers } from "./change-campaign.ts";
+import { type ChangeCampaignDeps, cancelCampaigns, changeCampaignHandlers } from "./change-campaign.ts";
 import type { campaignsContract } from "./contract.ts";
-import { endedHandlers } from "./ended-campaigns.ts";
+import { endedCampaignHandlers } from "./ended-campaigns.ts";
 import { previewCampaign } from "./preview.ts";
-import { recallFrom } from "./recall.ts";
-import { createReport } from "./report.ts";
-import { createRetry } from "./retry-failed.ts";
-import { type SaveDeps, saveHandlers } from "./save-campaign.ts";
+import { withdrawSendsTo } from "./recall.ts";
+import { createCampaignReport } from "./report.ts";
+import { createRetryFailedHandler } from "./retry-failed.ts";
+import { type SaveCampaignDeps, saveCampaignHandlers } from "./save-campaign.ts";
 
-export { cancelCampaigns, recallFrom };
+export { cancelCampaigns, withdrawSendsTo };
 
-export type CampaignDeps = AddDeps & ChangeDeps & SaveDeps;
+export type CampaignDeps = AddRecipientsDeps & ChangeCampaignDeps & SaveCampaignDeps;
 
 /** Campaigns: what is written once and goes to many, one after the other. */
 export function campaignHandlers(deps: CampaignDeps): Handlers<typeof campaignsContract> {
   const { db } = deps;
   return {
-    ...saveHandlers(deps),
-    ...changeHandlers(deps),
-    ...endedHandlers(deps),
-    retryFailedRecipients: createRetry(deps),
+    ...saveCampaignHandlers(deps),
+    ...changeCampaignHandlers(deps),
+    ...endedCampaignHandlers(deps),
+    retryFailedRecipients: createRetryFailedHandler(deps),
     addRecipients: createRecipientAdder(deps),
-    getCampaignReport: createReport(db),
+    getCampaignReport: createCampaignReport(db),
 
     async listCampaigns({ input: { limit, cursor, status, instance_id, archived }, caller }) {
       const before = readCursor(cursor);
@@ -39,7 +39,7 @@ export function campaignHandlers(deps: CampaignDeps): Handlers<typeof campaignsC
         .limit(limit + 1)
         .execute();
       const { rows, pagination } = toPage(found, limit, (row) => row.id);
-      return new Reply(rows.map(toCampaignView), { beside: { pagination } });
+      return new OkResponse(rows.map(toCampaignView), { beside: { pagination } });
     },
 
     async getCampaign({ input: { id }, caller }) {

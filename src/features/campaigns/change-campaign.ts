@@ -3,29 +3,34 @@ import type { Engine } from "../../engine/engine.ts";
 import { addLane } from "../../engine/lanes.ts";
 import type { Db, Trx } from "../../platform/db.ts";
 import { GatewayError, invalidField } from "../../platform/errors.ts";
-import { type Handlers, Reply } from "../../platform/handler.ts";
+import { type Handlers, OkResponse } from "../../platform/handler.ts";
 import type { OutputOf } from "../../platform/route.ts";
 import type { SecretBox } from "../../platform/secret-box.ts";
 import { requireUser } from "../accounts/accounts.ts";
-import { answerOnce, findAnswer, type OnceRequest, repeated } from "../instances/instances.ts";
+import {
+  findStoredResponse,
+  type IdempotentRequest,
+  replayedResponse,
+  runIdempotently,
+} from "../instances/instances.ts";
 import { queueUnavailable } from "../messages/messages.ts";
 import {
   type CampaignRow,
   type CampaignStatus,
-  ENDED,
+  ENDED_STATUSES,
   getCampaign,
-  haltCampaign,
+  idempotentRequestOf,
   lockCampaign,
-  onceOf,
-  refuseState,
+  lockCampaignAndSends,
   selectCampaigns,
+  throwInvalidState,
 } from "./campaign-row.ts";
 import type { campaignsContract } from "./contract.ts";
-import { findWarnings } from "./find-warnings.ts";
-import { isHeld } from "./judge.ts";
-import { recallQueued } from "./recall.ts";
+import { findTemplateWarnings } from "./find-warnings.ts";
+import { isPausedByGateway } from "./judge.ts";
+import { withdrawQueuedSends } from "./recall.ts";
 
-export interface ChangeDeps {
+export interface ChangeCampaignDeps {
   db: Db;
   engine: Engine;
   box: SecretBox;
@@ -37,34 +42,37 @@ type ChangeHandlers = Pick<
   "startCampaign" | "pauseCampaign" | "cancelCampaign"
 >;
 
-export function changeHandlers(deps: ChangeDeps): ChangeHandlers {
+export function changeCampaignHandlers(deps: ChangeCampaignDeps): ChangeHandlers {
   const { db, box } = deps;
   return {
     async startCampaign({ input: { id, dry_run }, caller, idempotencyKey }) {
       const { account_id } = requireUser(caller);
       const campaign = await getCampaign(db, account_id, id);
-      const once = dry_run ? undefined : onceOf("campaigns/start", account_id, { id }, idempotencyKey);
-      const earlier = once && (await findAnswer(db, box, once));
-      if (earlier) return toStarted(repeated(earlier.answer as Start));
-      const warnings = await findWarnings(db, campaign);
+      const once = dry_run
+        ? undefined
+        : idempotentRequestOf("campaigns/start", account_id, { id }, idempotencyKey);
+      const earlier = once && (await findStoredResponse(db, box, once));
+      if (earlier) return toStarted(replayedResponse(earlier.answer as Start));
+      const warnings = await findTemplateWarnings(db, campaign);
       const startable = await requireStartable(db, campaign);
       if (dry_run) return toDryRun(campaign, startable, warnings);
       const told = { id, ...startable, warnings, dry_run };
       await requireQueue(deps);
-      const started = await changeOnce(deps, once, async (trx) => {
+      const started = await changeIdempotently(deps, once, async (trx) => {
         const locked = await lockCampaign(trx, account_id, id);
         const about = await requireStartable(trx, locked);
-        return { answer: { ...told, ...about }, lanes: [await start(trx, locked, about.status)] };
+        return { answer: { ...told, ...about }, lanes: [await startCampaign(trx, locked, about.status)] };
       });
       return toStarted(started);
     },
 
     async pauseCampaign({ input: { id }, caller, idempotencyKey }) {
       const { account_id } = requireUser(caller);
-      const once = onceOf("campaigns/pause", account_id, { id }, idempotencyKey);
-      return changeOnce(deps, once, async (trx) => {
-        const campaign = await haltCampaign(trx, account_id, id);
-        if (!PAUSABLE.includes(campaign.status) && !isHeld(campaign)) refuseState(campaign, "paused");
+      const once = idempotentRequestOf("campaigns/pause", account_id, { id }, idempotencyKey);
+      return changeIdempotently(deps, once, async (trx) => {
+        const campaign = await lockCampaignAndSends(trx, account_id, id);
+        if (!PAUSABLE_STATUSES.includes(campaign.status) && !isPausedByGateway(campaign))
+          throwInvalidState(campaign, "paused");
         const { lanes } = await stop(trx, campaign, "paused");
         return { answer: { id, status: "paused" as const }, lanes };
       });
@@ -72,11 +80,11 @@ export function changeHandlers(deps: ChangeDeps): ChangeHandlers {
 
     async cancelCampaign({ input: { id }, caller, idempotencyKey }) {
       const { account_id } = requireUser(caller);
-      const once = onceOf("campaigns/cancel", account_id, { id }, idempotencyKey);
-      return changeOnce(deps, once, async (trx) => {
-        const campaign = await haltCampaign(trx, account_id, id);
+      const once = idempotentRequestOf("campaigns/cancel", account_id, { id }, idempotencyKey);
+      return changeIdempotently(deps, once, async (trx) => {
+        const campaign = await lockCampaignAndSends(trx, account_id, id);
         if (campaign.status === "completed" || campaign.status === "cancelled")
-          refuseState(campaign, "cancelled");
+          throwInvalidState(campaign, "cancelled");
         const { lanes } = await stop(trx, campaign, "cancelled");
         const handed_over = await findHandedOver(trx, id);
         return { answer: { id, status: "cancelled" as const, handed_over }, lanes };
@@ -87,29 +95,29 @@ export function changeHandlers(deps: ChangeDeps): ChangeHandlers {
 
 type Start = OutputOf<typeof campaignsContract.startCampaign>;
 
-function toStarted(started: Start | Reply<Start>): Reply<Start> {
-  const { data, options } = started instanceof Reply ? started : new Reply(started);
+function toStarted(started: Start | OkResponse<Start>): OkResponse<Start> {
+  const { data, options } = started instanceof OkResponse ? started : new OkResponse(started);
   const message = data.status === "scheduled" ? "Campaign scheduled" : "Campaign queued";
-  return new Reply(data, { ...options, message });
+  return new OkResponse(data, { ...options, message });
 }
 
 function toDryRun(
   { id, status }: CampaignRow,
   { status: would_be, queued }: { status: CampaignStatus; queued: number },
   warnings: Start["warnings"],
-): Reply<Start> {
+): OkResponse<Start> {
   const message = `Dry run: nothing was changed. A start makes the campaign ${would_be}.`;
-  return new Reply({ id, status, would_be, queued, warnings, dry_run: true }, { message });
+  return new OkResponse({ id, status, would_be, queued, warnings, dry_run: true }, { message });
 }
 
 /** The change and its answer in one commit; then the lanes hear of it. */
-export async function changeOnce<Answer>(
-  deps: ChangeDeps,
-  once: OnceRequest | undefined,
+export async function changeIdempotently<Answer>(
+  deps: ChangeCampaignDeps,
+  once: IdempotentRequest | undefined,
   change: (trx: Trx) => Promise<{ answer: Answer; lanes: number[] }>,
-): Promise<Answer | Reply<Answer>> {
+): Promise<Answer | OkResponse<Answer>> {
   const lanes: number[] = [];
-  const answer = await answerOnce(deps, once, async (trx) => {
+  const answer = await runIdempotently(deps, once, async (trx) => {
     const changed = await change(trx);
     lanes.push(...changed.lanes);
     return changed.answer;
@@ -119,9 +127,9 @@ export async function changeOnce<Answer>(
 }
 
 /** Under way, and not held up. */
-export const PAUSABLE: readonly CampaignStatus[] = ["running", "scheduled", "queued"];
+export const PAUSABLE_STATUSES: readonly CampaignStatus[] = ["running", "scheduled", "queued"];
 
-export async function requireQueue({ queue, engine }: ChangeDeps): Promise<void> {
+export async function requireQueue({ queue, engine }: ChangeCampaignDeps): Promise<void> {
   if (queue === "off") throw queueUnavailable("The queue is switched off.");
   const roles = await Promise.all([engine.hasLive("worker"), engine.hasLive("sessions")]);
   if (roles.includes(false)) throw queueUnavailable("No message worker is running.");
@@ -133,7 +141,7 @@ async function requireStartable(
   campaign: CampaignRow,
 ): Promise<{ status: CampaignStatus; queued: number }> {
   const { id, instance_id, status, scheduled_at } = campaign;
-  if (status !== "created" && status !== "paused") refuseState(campaign, "started");
+  if (status !== "created" && status !== "paused") throwInvalidState(campaign, "started");
   const { rows } = await sql<{ has_instance: boolean; pending: number; total: number }>`
     select exists (select from instance where id = ${instance_id} and removed_at is null) as has_instance,
       count(*) filter (where status = 'pending') as pending, count(*) as total
@@ -148,7 +156,11 @@ async function requireStartable(
   return { status: isLater ? "scheduled" : "queued", queued: pending };
 }
 
-export async function start(trx: Trx, campaign: CampaignRow, status: CampaignStatus): Promise<number> {
+export async function startCampaign(
+  trx: Trx,
+  campaign: CampaignRow,
+  status: CampaignStatus,
+): Promise<number> {
   const { id, scheduled_at } = campaign;
   const lane = campaign.lane ?? (await addLane(trx, "campaign", String(id)));
   const run_at = status === "scheduled" && scheduled_at ? scheduled_at : sql<Date>`now()`;
@@ -188,11 +200,11 @@ async function stop(
       status_reason: status === "paused" ? "user" : null,
       next_at: null,
       updated_at: now,
-      ...(ENDED.includes(status) && { ended_at: now }),
+      ...(ENDED_STATUSES.includes(status) && { ended_at: now }),
     })
     .where("id", "=", campaign.id)
     .execute();
-  const lanes = await recallQueued(trx, campaign.id);
+  const lanes = await withdrawQueuedSends(trx, campaign.id);
   if (campaign.lane === null) return { lanes };
   await trx.updateTable("job").set({ run_at: now }).where("lane", "=", campaign.lane).execute();
   return { lanes: [...lanes, campaign.lane] };
@@ -208,7 +220,7 @@ export async function cancelCampaigns(
   atMost: number,
 ): Promise<{ count: number; lanes: number[] }> {
   const open = await selectCampaigns(trx, accountId)
-    .where("status", "not in", ENDED)
+    .where("status", "not in", ENDED_STATUSES)
     .orderBy("id")
     .limit(atMost)
     .forUpdate()

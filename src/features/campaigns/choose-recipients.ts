@@ -1,11 +1,11 @@
 import { sql } from "kysely";
 import type { Db } from "../../platform/db.ts";
-import { findConsenting, type Suppression } from "../consent/consent.ts";
+import { findConsenting, type SuppressionList } from "../consent/consent.ts";
 import type { CampaignRow } from "./campaign-row.ts";
-import { type RecipientFacts, render, valuesOf } from "./render.ts";
+import { type RecipientFacts, renderTemplate, valuesOf } from "./render.ts";
 
 /** Somebody who waits, with the text that is for them. */
-export interface Candidate {
+export interface RecipientCandidate {
   id: number;
   phone: string;
   text: string;
@@ -14,8 +14,8 @@ export interface Candidate {
 /** Why somebody is passed over. */
 export type SkipReason = "opted_out" | "no_consent" | "empty_message" | "message_too_long" | "duplicate";
 
-export interface Choice {
-  ready: Candidate[];
+export interface RecipientChoice {
+  ready: RecipientCandidate[];
   skipped: { id: number; reason: SkipReason }[];
 }
 
@@ -25,11 +25,11 @@ const LOOKED_AT = 100;
 
 /** The next recipients, at most so many, and those before them who are not to be written to. */
 export async function chooseRecipients(
-  { db, suppression }: { db: Db; suppression: Suppression },
+  { db, suppression }: { db: Db; suppression: SuppressionList },
   campaign: CampaignRow,
   { count, onlyKnownChats }: { count: number; onlyKnownChats: boolean },
-): Promise<Choice> {
-  const waiting = await findWaiting(db, campaign, {
+): Promise<RecipientChoice> {
+  const waiting = await findWaitingRecipients(db, campaign, {
     limit: Math.max(count, LOOKED_AT),
     onlyKnownChats,
   });
@@ -37,11 +37,11 @@ export async function chooseRecipients(
   const { account_id, consent_purpose } = campaign;
   const suppressed = await suppression.among(db, account_id, phones);
   const consenting = consent_purpose && (await findConsenting(db, account_id, consent_purpose, phones));
-  const choice: Choice = { ready: [], skipped: [] };
+  const choice: RecipientChoice = { ready: [], skipped: [] };
   for (const recipient of waiting) {
     if (choice.ready.length >= count) break;
     const { id, phone } = recipient;
-    const text = render(campaign.message_template, valuesOf(recipient));
+    const text = renderTemplate(campaign.message_template, valuesOf(recipient));
     const reason = suppressed.has(phone)
       ? "opted_out"
       : consenting && !consenting.has(phone)
@@ -62,7 +62,7 @@ export interface WaitingRecipient extends RecipientFacts {
   id: number;
 }
 
-export interface WaitingOrder {
+export interface FindWaitingOptions {
   limit: number;
   /** Leaves out those in whose chat nothing has ever been received, by either side. */
   onlyKnownChats?: boolean;
@@ -71,10 +71,10 @@ export interface WaitingOrder {
 }
 
 /** Recipients who wait, in their order, with everything that their variables are made of. */
-export async function findWaiting(
+export async function findWaitingRecipients(
   db: Db,
   { id, instance_id }: CampaignRow,
-  { limit, onlyKnownChats = false, phone }: WaitingOrder,
+  { limit, onlyKnownChats = false, phone }: FindWaitingOptions,
 ): Promise<WaitingRecipient[]> {
   const isKnown = sql`exists (
     select from conversation c join message m on m.conversation_id = c.id

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { boundedText, fileText, trimmedText } from "../../platform/bounded-text.ts";
-import { page, pagination, route, rowId, time, type UploadedFile } from "../../platform/route.ts";
+import { isoTime, pageInput, pagination, route, rowId, type UploadedFile } from "../../platform/route.ts";
 
 const DAY_MS = 86_400_000;
 /** Recipients of one request. */
@@ -143,16 +143,16 @@ export const campaign = z.object({
     .nullable(),
   min_delay_ms: z.number(),
   max_delay_ms: z.number(),
-  scheduled_at: time.nullable(),
+  scheduled_at: isoTime.nullable(),
   quiet_hours: z.object({ start: z.string(), end: z.string(), tz: z.string() }).nullable(),
   daily_limit: z.number().nullable(),
   consent_purpose: z.string().nullable(),
   stop_on_error_rate: z.number().nullable(),
-  started_at: time.nullable(),
-  completed_at: time.nullable().describe("When it ended, completed or not."),
-  archived_at: time.nullable(),
-  created_at: time,
-  updated_at: time,
+  started_at: isoTime.nullable(),
+  completed_at: isoTime.nullable().describe("When it ended, completed or not."),
+  archived_at: isoTime.nullable(),
+  created_at: isoTime,
+  updated_at: isoTime,
 });
 
 export const totals = z
@@ -183,8 +183,8 @@ const recipient = z.object({
     ),
   message_id: z.string().nullable(),
   variables: z.record(z.string(), z.string()),
-  planned_at: time.nullable(),
-  decided_at: time.nullable(),
+  planned_at: isoTime.nullable(),
+  decided_at: isoTime.nullable(),
 });
 
 const warning = z.object({
@@ -204,7 +204,7 @@ export const campaignsContract = {
     summary: "List the campaigns of the account, newest first",
     message: "Campaigns",
     input: z.object({
-      ...page,
+      ...pageInput,
       status: z.enum(CAMPAIGN_STATUS).optional(),
       instance_id: z.coerce.number().int().optional(),
       archived: boundedText(8)
@@ -407,7 +407,7 @@ export const campaignsContract = {
     summary: "Report of a campaign: totals and recipients; `format=csv` streams all of them",
     message: "Report",
     input: z.object({
-      ...page,
+      ...pageInput,
       id: rowId,
       status: z.enum(RECIPIENT_STATUS).optional(),
       format: z.enum(["json", "csv"]).default("json"),

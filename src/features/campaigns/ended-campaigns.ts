@@ -1,30 +1,33 @@
 import { sql } from "kysely";
-import { type Handlers, Reply } from "../../platform/handler.ts";
+import { type Handlers, OkResponse } from "../../platform/handler.ts";
 import { requireUser } from "../accounts/accounts.ts";
 import { recordAudit } from "../audit/audit.ts";
 import {
   type CampaignRow,
-  ENDED,
-  haltCampaign,
+  ENDED_STATUSES,
   lockCampaign,
-  refuseState,
+  lockCampaignAndSends,
+  throwInvalidState,
   toCampaignView,
 } from "./campaign-row.ts";
-import { type ChangeDeps, PAUSABLE } from "./change-campaign.ts";
+import { type ChangeCampaignDeps, PAUSABLE_STATUSES } from "./change-campaign.ts";
 import type { campaignsContract } from "./contract.ts";
-import { isHeld } from "./judge.ts";
-import { recallQueued } from "./recall.ts";
+import { isPausedByGateway } from "./judge.ts";
+import { withdrawQueuedSends } from "./recall.ts";
 
 type EndedHandlers = Pick<Handlers<typeof campaignsContract>, "archiveCampaign" | "deleteCampaign">;
 
 /** What becomes of campaigns that nobody needs any more. */
-export function endedHandlers({ db, engine }: Pick<ChangeDeps, "db" | "engine">): EndedHandlers {
+export function endedCampaignHandlers({
+  db,
+  engine,
+}: Pick<ChangeCampaignDeps, "db" | "engine">): EndedHandlers {
   return {
     async archiveCampaign({ input: { id, archived }, caller }) {
       const { account_id } = requireUser(caller);
       const row = await db.transaction().execute(async (trx) => {
         const campaign = await lockCampaign(trx, account_id, id);
-        if (!ENDED.includes(campaign.status)) refuseState(campaign, "archived");
+        if (!ENDED_STATUSES.includes(campaign.status)) throwInvalidState(campaign, "archived");
         return trx
           .updateTable("campaign")
           .set({ archived_at: archived ? sql<Date>`coalesce(archived_at, now())` : null })
@@ -34,16 +37,19 @@ export function endedHandlers({ db, engine }: Pick<ChangeDeps, "db" | "engine">)
           .executeTakeFirstOrThrow();
       });
       const message = archived ? "Campaign archived" : "Campaign taken back from the archive";
-      return new Reply(toCampaignView(row), { message });
+      return new OkResponse(toCampaignView(row), { message });
     },
 
     async deleteCampaign({ input: { id }, ...by }) {
       const { account_id } = requireUser(by.caller);
       const lanes = await db.transaction().execute(async (trx) => {
-        const campaign = await haltCampaign(trx, account_id, id);
-        if (PAUSABLE.includes(campaign.status) || isHeld(campaign))
-          refuseState(campaign, `deleted. ${isHeld(campaign) ? "Cancel" : "Pause or cancel"} it first`);
-        const lanes = await recallQueued(trx, id);
+        const campaign = await lockCampaignAndSends(trx, account_id, id);
+        if (PAUSABLE_STATUSES.includes(campaign.status) || isPausedByGateway(campaign))
+          throwInvalidState(
+            campaign,
+            `deleted. ${isPausedByGateway(campaign) ? "Cancel" : "Pause or cancel"} it first`,
+          );
+        const lanes = await withdrawQueuedSends(trx, id);
         await trx.deleteFrom("campaign").where("id", "=", id).execute();
         const target = { type: "campaign", id };
         await recordAudit(trx, { by, action: "campaign.delete", target, account_id, fields: [] });

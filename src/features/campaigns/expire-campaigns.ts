@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { Trx } from "../../platform/db.ts";
 import type { Expiring, Expiry } from "../retention/retention.ts";
-import { ENDED } from "./campaign-row.ts";
+import { ENDED_STATUSES } from "./campaign-row.ts";
 
 /** A campaign may have 100,000 recipients, which are deleted with it. */
 const CAMPAIGNS_AT_ONCE = 5;
@@ -13,7 +13,7 @@ async function deleteOldest(trx: Trx, { account_id, before }: Expiry): Promise<n
   const { numAffectedRows = 0n } = await sql`
     delete from campaign where id in (
       select id from campaign
-      where account_id = ${account_id} and status = any(${[...ENDED]}) and ended_at < ${before} and lane is null
+      where account_id = ${account_id} and status = any(${[...ENDED_STATUSES]}) and ended_at < ${before} and lane is null
       order by ended_at limit ${CAMPAIGNS_AT_ONCE} for update skip locked
     )`.execute(trx);
   return Number(numAffectedRows);

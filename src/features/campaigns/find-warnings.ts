@@ -1,26 +1,26 @@
 import { sql } from "kysely";
 import type { Db } from "../../platform/db.ts";
 import type { CampaignRow } from "./campaign-row.ts";
-import { strangersOf, variablesOf } from "./render.ts";
+import { invalidPlaceholdersOf, variablesOf } from "./render.ts";
 
-export interface Warning {
+export interface TemplateWarning {
   variable: string;
   missing: number;
   message: string;
 }
 
 /** Variables that stay empty for some of those who wait, and for how many; and what only looks like a variable. */
-export async function findWarnings(db: Db, campaign: CampaignRow): Promise<Warning[]> {
+export async function findTemplateWarnings(db: Db, campaign: CampaignRow): Promise<TemplateWarning[]> {
   return [...strangers(campaign), ...(await findMissing(db, campaign))];
 }
 
-function strangers({ message_template }: CampaignRow): Warning[] {
-  return strangersOf(message_template).map((variable) => {
+function strangers({ message_template }: CampaignRow): TemplateWarning[] {
+  return invalidPlaceholdersOf(message_template).map((variable) => {
     return { variable, missing: 0, message: `${variable} is not a variable and goes out as it stands.` };
   });
 }
 
-async function findMissing(db: Db, campaign: CampaignRow): Promise<Warning[]> {
+async function findMissing(db: Db, campaign: CampaignRow): Promise<TemplateWarning[]> {
   const names = variablesOf(campaign.message_template).filter((name) => name !== "phone");
   if (names.length === 0) return [];
   const { rows } = await sql<{ variable: string; missing: number }>`

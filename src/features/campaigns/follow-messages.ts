@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import type { Trx } from "../../platform/db.ts";
 
 /** Brings recipients to where their messages are, in the transaction that changes these. */
-export async function followMessages(trx: Trx, messageIds: readonly number[]): Promise<void> {
+export async function updateRecipientStatus(trx: Trx, messageIds: readonly number[]): Promise<void> {
   await sql`
     with told as (
       select r.id, m.status, m.error ->> 'code' as code

@@ -5,24 +5,27 @@ import type { CampaignRow } from "./campaign-row.ts";
 import type { CampaignInstance } from "./queue-recipients.ts";
 
 /** Why the gateway itself holds a campaign up; it goes on by itself when that is over. */
-export type HoldReason = "instance_disconnected" | "account_restricted" | "message_quota";
+export type CampaignPauseReason = "instance_disconnected" | "account_restricted" | "message_quota";
 
 const HOLDS: readonly string[] = [
   "instance_disconnected",
   "account_restricted",
   "message_quota",
-] satisfies HoldReason[];
+] satisfies CampaignPauseReason[];
 
 /** What the campaign sends through, as far as that decides what it may do. */
-export interface InstanceState extends CampaignInstance {
+export interface CampaignInstanceState extends CampaignInstance {
   status: InstanceStatus;
   account_state: string;
   new_chats_locked_until: Date | null;
 }
 
 /** Undefined when it is gone. */
-export async function readInstanceState(db: Db | Trx, id: number): Promise<InstanceState | undefined> {
-  const { rows } = await sql<InstanceState>`
+export async function readCampaignInstanceState(
+  db: Db | Trx,
+  id: number,
+): Promise<CampaignInstanceState | undefined> {
+  const { rows } = await sql<CampaignInstanceState>`
     select i.id, i.account_id, i.lane, i.status, i.new_chats_locked_until, p.max_messages,
       account_state(a) as account_state
     from instance i join account a on a.id = i.account_id join plan p on p.id = a.plan_id
@@ -31,18 +34,22 @@ export async function readInstanceState(db: Db | Trx, id: number): Promise<Insta
 }
 
 /** `over`: nobody waits for the campaign to go on; `wait`: look again then. */
-export type Verdict =
+export type CampaignDecision =
   | { what: "run" | "over" | "fail" }
-  | { what: "hold"; reason: HoldReason }
+  | { what: "hold"; reason: CampaignPauseReason }
   | { what: "wait"; until: Date };
 
 const QUOTA_AGAIN_MS = 600_000;
 
 /** What is to become of the campaign now. */
-export function judge(campaign: CampaignRow, instance: InstanceState | undefined, now: Date): Verdict {
+export function decideCampaign(
+  campaign: CampaignRow,
+  instance: CampaignInstanceState | undefined,
+  now: Date,
+): CampaignDecision {
   const { status, status_reason, scheduled_at } = campaign;
   const isUnderWay = status === "scheduled" || status === "queued" || status === "running";
-  if (!isUnderWay && !isHeld(campaign)) return { what: "over" };
+  if (!isUnderWay && !isPausedByGateway(campaign)) return { what: "over" };
   if (!instance) return { what: "fail" };
   if (status === "scheduled" && scheduled_at && scheduled_at > now)
     return { what: "wait", until: scheduled_at };
@@ -56,6 +63,9 @@ export function judge(campaign: CampaignRow, instance: InstanceState | undefined
 }
 
 /** Paused by the gateway, not by a person. */
-export function isHeld({ status, status_reason }: Pick<CampaignRow, "status" | "status_reason">): boolean {
+export function isPausedByGateway({
+  status,
+  status_reason,
+}: Pick<CampaignRow, "status" | "status_reason">): boolean {
   return status === "paused" && HOLDS.includes(status_reason ?? "");
 }

@@ -1,9 +1,14 @@
 import { describe, expect, test } from "vitest";
-import { type PlanOrder, planSends, type Rhythm } from "./plan-sends.ts";
+import { type PlanSendsInput, planSends, type SendSchedule } from "./plan-sends.ts";
 
-const STEADY: Rhythm = { min_delay_ms: 1_000, max_delay_ms: 3_000, quiet_hours: null, daily_limit: null };
+const STEADY: SendSchedule = {
+  min_delay_ms: 1_000,
+  max_delay_ms: 3_000,
+  quiet_hours: null,
+  daily_limit: null,
+};
 
-function plan(from: string, rhythm: Partial<Rhythm> = {}, order: Partial<PlanOrder> = {}) {
+function plan(from: string, rhythm: Partial<SendSchedule> = {}, order: Partial<PlanSendsInput> = {}) {
   const start = new Date(from);
   const { moments, nextAt } = planSends({
     ...{ rhythm: { ...STEADY, ...rhythm }, from: start, until: new Date(start.getTime() + 10_000) },

@@ -1,4 +1,4 @@
-import { dayAfter, momentOf, zonedTime } from "./zoned-time.ts";
+import { dayAfter, instantOf, zonedTime } from "./zoned-time.ts";
 
 export interface QuietHours {
   start: string;
@@ -7,15 +7,15 @@ export interface QuietHours {
 }
 
 /** How a campaign goes from one recipient to the next. */
-export interface Rhythm {
+export interface SendSchedule {
   min_delay_ms: number;
   max_delay_ms: number;
   quiet_hours: QuietHours | null;
   daily_limit: number | null;
 }
 
-export interface PlanOrder {
-  rhythm: Rhythm;
+export interface PlanSendsInput {
+  rhythm: SendSchedule;
   /** The earliest moment of the first. */
   from: Date;
   /** Nothing is planned after this. */
@@ -28,20 +28,20 @@ export interface PlanOrder {
   random: () => number;
 }
 
-export interface Plan {
+export interface SendPlan {
   moments: Date[];
   /** The earliest moment of who comes next. */
   nextAt: Date;
 }
 
 /** The time zone in which days are counted. */
-export function zoneOf({ quiet_hours }: Pick<Rhythm, "quiet_hours">): string {
+export function timeZoneOf({ quiet_hours }: Pick<SendSchedule, "quiet_hours">): string {
   return quiet_hours?.tz ?? "UTC";
 }
 
 /** Moments for the next recipients, outside quiet hours and within the limit of the day. */
-export function planSends({ rhythm, from, until, count, plannedToday, random }: PlanOrder): Plan {
-  const tz = zoneOf(rhythm);
+export function planSends({ rhythm, from, until, count, plannedToday, random }: PlanSendsInput): SendPlan {
+  const tz = timeZoneOf(rhythm);
   const moments: Date[] = [];
   let day = zonedTime(from, tz).day;
   let planned = plannedToday;
@@ -61,10 +61,10 @@ export function planSends({ rhythm, from, until, count, plannedToday, random }: 
 }
 
 /** The first moment from here on at which one more may go out. */
-function open(rhythm: Rhythm, at: Date, planned: number): Date {
-  const tz = zoneOf(rhythm);
+function open(rhythm: SendSchedule, at: Date, planned: number): Date {
+  const tz = timeZoneOf(rhythm);
   const isFull = rhythm.daily_limit !== null && planned >= rhythm.daily_limit;
-  const from = isFull ? momentOf({ day: dayAfter(zonedTime(at, tz).day), minute: 0 }, tz) : at;
+  const from = isFull ? instantOf({ day: dayAfter(zonedTime(at, tz).day), minute: 0 }, tz) : at;
   return rhythm.quiet_hours ? (endOfQuiet(rhythm.quiet_hours, from) ?? from) : from;
 }
 
@@ -76,7 +76,7 @@ function endOfQuiet({ start, end, tz }: QuietHours, at: Date): Date | undefined 
   const isQuiet = isOverNight ? minute >= first || minute < last : minute >= first && minute < last;
   if (!isQuiet) return undefined;
   const endDay = isOverNight && minute >= first ? dayAfter(day) : day;
-  return momentOf({ day: endDay, minute: last }, tz);
+  return instantOf({ day: endDay, minute: last }, tz);
 }
 
 function minuteOf(clock: string): number {

@@ -1,11 +1,11 @@
 import type { Db } from "../../platform/db.ts";
 import type { CampaignRow } from "./campaign-row.ts";
-import { findWaiting } from "./choose-recipients.ts";
-import { findWarnings } from "./find-warnings.ts";
+import { findWaitingRecipients } from "./choose-recipients.ts";
+import { findTemplateWarnings } from "./find-warnings.ts";
 import { readRecipient } from "./read-recipients.ts";
-import { render, valuesOf } from "./render.ts";
+import { renderTemplate, valuesOf } from "./render.ts";
 
-export interface PreviewOrder {
+export interface PreviewCampaignOptions {
   limit: number;
   phone?: string;
   variables?: Record<string, unknown>;
@@ -14,11 +14,18 @@ export interface PreviewOrder {
 const NOBODY = "1000000";
 
 /** What would be sent: for the next recipients, for one of them, or for made-up variables. */
-export async function previewCampaign(db: Db, campaign: CampaignRow, order: PreviewOrder) {
-  return { previews: await readPreviews(db, campaign, order), warnings: await findWarnings(db, campaign) };
+export async function previewCampaign(db: Db, campaign: CampaignRow, order: PreviewCampaignOptions) {
+  return {
+    previews: await readPreviews(db, campaign, order),
+    warnings: await findTemplateWarnings(db, campaign),
+  };
 }
 
-async function readPreviews(db: Db, campaign: CampaignRow, { limit, phone, variables }: PreviewOrder) {
+async function readPreviews(
+  db: Db,
+  campaign: CampaignRow,
+  { limit, phone, variables }: PreviewCampaignOptions,
+) {
   const { message_template } = campaign;
   if (variables) {
     const made = readRecipient({ phone: phone ?? NOBODY, variables });
@@ -28,9 +35,12 @@ async function readPreviews(db: Db, campaign: CampaignRow, { limit, phone, varia
       lead: null,
       contact_name: null,
     });
-    return [{ phone: phone ?? null, text: render(message_template, values) }];
+    return [{ phone: phone ?? null, text: renderTemplate(message_template, values) }];
   }
   const digits = phone?.replace(/\D/g, "");
-  const waiting = await findWaiting(db, campaign, { limit, ...(digits !== undefined && { phone: digits }) });
-  return waiting.map((one) => ({ phone: one.phone, text: render(message_template, valuesOf(one)) }));
+  const waiting = await findWaitingRecipients(db, campaign, {
+    limit,
+    ...(digits !== undefined && { phone: digits }),
+  });
+  return waiting.map((one) => ({ phone: one.phone, text: renderTemplate(message_template, valuesOf(one)) }));
 }

@@ -1,25 +1,25 @@
 import { LRUCache } from "lru-cache";
 import type { Db, Trx } from "../../platform/db.ts";
 import type { EventDraft } from "../events/events.ts";
-import { type CampaignRow, countTotals, type Totals } from "./campaign-row.ts";
+import { type CampaignRow, type CampaignTotals, countTotals } from "./campaign-row.ts";
 
 const AT_MOST_EVERY_MS = 2_000;
 
 /** Tells the streams of the account how far campaigns are: when something has changed, and not too often. */
-export interface Progress {
+export interface CampaignProgress {
   /** Counts where it is time to tell something: while nobody waits for the campaign, since the count takes its time. */
-  look(db: Db, id: number): Promise<Totals | undefined>;
-  drafts(trx: Trx, campaign: CampaignRow, looked: Totals | undefined): Promise<EventDraft[]>;
+  look(db: Db, id: number): Promise<CampaignTotals | undefined>;
+  drafts(trx: Trx, campaign: CampaignRow, looked: CampaignTotals | undefined): Promise<EventDraft[]>;
 }
 
-interface Told {
+interface ReportedProgress {
   at: number;
   status: string;
   totals: string;
 }
 
-export function createProgress(): Progress {
-  const told = new LRUCache<number, Told>({ max: 10_000 });
+export function createCampaignProgress(): CampaignProgress {
+  const told = new LRUCache<number, ReportedProgress>({ max: 10_000 });
   return {
     async look(db, id) {
       const at = told.get(id)?.at ?? 0;
@@ -43,7 +43,7 @@ function stateOf({ status, status_reason }: CampaignRow): string {
   return `${status} ${status_reason ?? ""}`;
 }
 
-function draftsOf(campaign: CampaignRow, totals: Totals): EventDraft[] {
+function draftsOf(campaign: CampaignRow, totals: CampaignTotals): EventDraft[] {
   const { id, instance_id, name, status, status_reason } = campaign;
   const data = { campaign: { id, name, status, status_reason }, totals };
   const about = { instance_id, chat: `campaign:${id}`, data };

@@ -2,10 +2,15 @@ import { sql } from "kysely";
 import { newMessageId, phoneJid, phoneOfJid } from "../../network/ids.ts";
 import type { Trx } from "../../platform/db.ts";
 import { ulid } from "../../platform/ulid.ts";
-import { type Conversation, type Conversations, type Numbers, personOf } from "../contacts/contacts.ts";
-import { acceptMessages, type NewMessage, type StoredContent } from "../messages/messages.ts";
+import {
+  type ConversationRef,
+  type Conversations,
+  canonicalNumberOf,
+  type NumberResolver,
+} from "../contacts/contacts.ts";
+import { insertMessages, type NewMessage, type StoredContent } from "../messages/messages.ts";
 import type { CampaignRow } from "./campaign-row.ts";
-import type { Candidate, Choice } from "./choose-recipients.ts";
+import type { RecipientCandidate, RecipientChoice } from "./choose-recipients.ts";
 
 /** What a campaign needs to know of the instance that it sends through. */
 export interface CampaignInstance {
@@ -16,15 +21,15 @@ export interface CampaignInstance {
 }
 
 /** Somebody whose chat is known to be there. */
-export interface ReadyRecipient extends Candidate {
-  conversation: Conversation;
+export interface ReadyRecipient extends RecipientCandidate {
+  conversation: ConversationRef;
 }
 
 /** Finds or makes the chats of who is next, before the transaction that queues them. */
-export async function findChats(
-  { conversations, numbers }: { conversations: Conversations; numbers: Numbers },
+export async function findRecipientChats(
+  { conversations, numbers }: { conversations: Conversations; numbers: NumberResolver },
   { id: instance_id, account_id }: CampaignInstance,
-  candidates: readonly Candidate[],
+  candidates: readonly RecipientCandidate[],
 ): Promise<ReadyRecipient[]> {
   return Promise.all(
     candidates.map(async (candidate) => {
@@ -69,13 +74,13 @@ export async function skipDuplicates(
 }
 
 /** Where somebody is written to, and the person behind it: by phone in one spelling, else by LID. */
-function namesOf({ jid }: Conversation): { jid: string; person: string } {
+function namesOf({ jid }: ConversationRef): { jid: string; person: string } {
   const phone = phoneOfJid(jid);
-  return { jid, person: phone === null ? jid : personOf(phone) };
+  return { jid, person: phone === null ? jid : canonicalNumberOf(phone) };
 }
 
 /** Marks those that are passed over, as far as they still wait. */
-export async function skipRecipients(trx: Trx, skipped: Choice["skipped"]): Promise<void> {
+export async function skipRecipients(trx: Trx, skipped: RecipientChoice["skipped"]): Promise<void> {
   if (skipped.length === 0) return;
   await sql`
     with waiting as (
@@ -103,7 +108,7 @@ export async function queueRecipients(
   );
   const going = planned.filter(({ recipient }) => free.has(recipient.id));
   if (going.length === 0) return true;
-  const accepted = await acceptMessages(
+  const accepted = await insertMessages(
     trx,
     going.map(({ recipient, at }) => toMessage(campaign, instance, recipient, at)),
   );

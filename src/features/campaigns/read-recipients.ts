@@ -4,7 +4,7 @@ import { readPhone } from "../contacts/contacts.ts";
 import { MAX_RECIPIENTS } from "./contract.ts";
 
 /** One recipient as a request names them, understood or not. */
-export type GivenRecipient =
+export type ParsedRecipient =
   | { phone: string; variables: Record<string, string> }
   | { value: string; reason: string };
 
@@ -13,7 +13,7 @@ const MAX_VARIABLES = 50;
 const SHOWN = 100;
 
 /** A recipient in a JSON body: a number, or an object with a phone. */
-export function readRecipient(given: unknown, defaultCountry?: string): GivenRecipient {
+export function readRecipient(given: unknown, defaultCountry?: string): ParsedRecipient {
   if (typeof given === "string" || typeof given === "number") return readNumber(given, {}, defaultCountry);
   if (typeof given !== "object" || given === null || Array.isArray(given))
     return { value: show(given), reason: "is neither a number nor an object with a phone" };
@@ -37,7 +37,7 @@ function readNumber(
   number: string | number,
   variables: Record<string, unknown>,
   defaultCountry: string | undefined,
-): GivenRecipient {
+): ParsedRecipient {
   const told = toVariables(variables);
   if (!told) return { value: show(number), reason: "has variables that are too many or too long" };
   try {
@@ -65,14 +65,14 @@ const ROWS_AT_ONCE = 1_000;
  * The recipients of a CSV file, some at a time: columns as the first line names them, separated by comma, semicolon or
  * tab. A row that cannot be read is told, the others are kept.
  */
-export function* readCsv(bytes: Uint8Array, defaultCountry?: string): Generator<GivenRecipient[]> {
+export function* readRecipientCsv(bytes: Uint8Array, defaultCountry?: string): Generator<ParsedRecipient[]> {
   const table = readCsvTable(bytes);
   const columns = table.columns.map((name) => name.toLowerCase());
   const phoneAt = columns.findIndex((name) => PHONE_NAMES.includes(name));
   if (phoneAt < 0) throw invalidField("file", "the first line names no column phone, number or whatsapp");
   // Before the first of them is taken.
   if (table.count() > MAX_RECIPIENTS) throw invalidField("file", `has more than ${MAX_RECIPIENTS} rows`);
-  let rows: GivenRecipient[] = [];
+  let rows: ParsedRecipient[] = [];
   for (const record of table.records()) {
     rows.push(readRow({ ...record, columns, phoneAt, defaultCountry }));
     if (rows.length < ROWS_AT_ONCE) continue;
@@ -82,13 +82,13 @@ export function* readCsv(bytes: Uint8Array, defaultCountry?: string): Generator<
   yield rows;
 }
 
-interface RowFacts extends CsvRecord {
+interface CsvColumns extends CsvRecord {
   columns: readonly string[];
   phoneAt: number;
   defaultCountry: string | undefined;
 }
 
-function readRow({ cells, ...row }: RowFacts): GivenRecipient {
+function readRow({ cells, ...row }: CsvColumns): ParsedRecipient {
   const refuse = (reason: string) => ({
     value: row.text.slice(0, SHOWN),
     reason: `line ${row.line}: ${reason}`,

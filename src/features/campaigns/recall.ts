@@ -1,13 +1,13 @@
 import { sql } from "kysely";
 import type { Engine } from "../../engine/engine.ts";
 import type { Db, Trx } from "../../platform/db.ts";
-import { spellingsOf } from "../contacts/contacts.ts";
+import { numberVariantsOf } from "../contacts/contacts.ts";
 
 /**
  * Takes back what is queued and has not been submitted: message and job go, the recipient waits again, and the month of
  * the account has room for it again. The campaign is locked by the caller. Answers the session lanes to wake, as changed, after the commit.
  */
-export async function recallQueued(trx: Trx, campaignId: number): Promise<number[]> {
+export async function withdrawQueuedSends(trx: Trx, campaignId: number): Promise<number[]> {
   return recall(trx, sql`r.campaign_id = ${campaignId} and r.status = 'queued'`);
 }
 
@@ -18,12 +18,12 @@ export async function withdrawSend(db: Db, engine: Engine, messageId: number): P
 }
 
 /** Takes back what is queued for people who have just opted out; when they are looked at again, they are passed over. */
-export async function recallFrom(
+export async function withdrawSendsTo(
   trx: Trx,
   people: readonly { account_id: number; phone: string }[],
 ): Promise<void> {
   const known = people.flatMap(({ account_id, phone }) =>
-    spellingsOf(phone).map((one) => ({ account_id, phone: one })),
+    numberVariantsOf(phone).map((one) => ({ account_id, phone: one })),
   );
   await recall(
     trx,
@@ -61,7 +61,7 @@ async function recall(trx: Trx, which: ReturnType<typeof sql>): Promise<number[]
 }
 
 /** Ends what was queued through an instance that is gone with its messages; nobody will ever tell what became of it. */
-export async function failLost(trx: Trx, campaignId: number): Promise<void> {
+export async function failOrphanedRecipients(trx: Trx, campaignId: number): Promise<void> {
   await sql`
     update campaign_recipient r set status = 'failed', reason = 'UNKNOWN_OUTCOME', decided_at = now()
     where r.campaign_id = ${campaignId} and r.status = 'queued'

@@ -18,12 +18,12 @@ export function variablesOf(template: string): string[] {
 }
 
 /** What looks like a variable and is none, such as `{{name|you}}`: it goes out as it stands. */
-export function strangersOf(template: string): string[] {
+export function invalidPlaceholdersOf(template: string): string[] {
   return [...new Set(template.replace(VARIABLE, "").match(/\{\{[^{}]{0,64}\}?\}?/g) ?? [])];
 }
 
 /** The text for one recipient; a variable without a value leaves nothing behind. */
-export function render(template: string, values: ReadonlyMap<string, string>): string {
+export function renderTemplate(template: string, values: ReadonlyMap<string, string>): string {
   return template.replace(VARIABLE, (_, name: string) => values.get(name.toLowerCase()) ?? "");
 }
 

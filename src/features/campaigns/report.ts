@@ -2,10 +2,16 @@ import { Readable } from "node:stream";
 import { sql } from "kysely";
 import { toCsvLine } from "../../platform/csv-line.ts";
 import type { Db } from "../../platform/db.ts";
-import { type Handlers, RawAnswer, Reply } from "../../platform/handler.ts";
+import { type Handlers, OkResponse, RawResponse } from "../../platform/handler.ts";
 import { readCursor, toPage } from "../../platform/paging.ts";
 import { requireUser } from "../accounts/accounts.ts";
-import { type CampaignRow, countTotals, getCampaign, SHOWN_STATUS, toCampaignView } from "./campaign-row.ts";
+import {
+  type CampaignRow,
+  countTotals,
+  getCampaign,
+  RECIPIENT_STATUS_SQL,
+  toCampaignView,
+} from "./campaign-row.ts";
 import type { campaignsContract } from "./contract.ts";
 
 type ReportHandler = Handlers<typeof campaignsContract>["getCampaignReport"];
@@ -22,7 +28,7 @@ interface ReportRow {
 }
 
 /** Totals and recipients in their order; as CSV all of them, read piece by piece while they go out. */
-export function createReport(db: Db): ReportHandler {
+export function createCampaignReport(db: Db): ReportHandler {
   return async ({ input: { id, limit, cursor, status, format }, caller }) => {
     const campaign = await getCampaign(db, requireUser(caller).account_id, id);
     if (format === "csv") return toCsv(db, campaign, status);
@@ -30,7 +36,7 @@ export function createReport(db: Db): ReportHandler {
     const found = await readRows(db, id, { after, limit: limit + 1, status });
     const { rows, pagination } = toPage(found, limit, (row) => row.id);
     const totals = await countTotals(db, id);
-    return new Reply(
+    return new OkResponse(
       { campaign: toCampaignView(campaign), totals, recipients: rows },
       { beside: { pagination } },
     );
@@ -43,10 +49,10 @@ async function readRows(
   { after, limit, status }: { after: number; limit: number; status: string | undefined },
 ): Promise<ReportRow[]> {
   const { rows } = await sql<ReportRow>`
-    select r.id, r.phone, ${SHOWN_STATUS} as status, r.reason, m.message_id, r.variables, r.planned_at, r.decided_at
+    select r.id, r.phone, ${RECIPIENT_STATUS_SQL} as status, r.reason, m.message_id, r.variables, r.planned_at, r.decided_at
     from campaign_recipient r join campaign c on c.id = r.campaign_id left join message m on m.id = r.message
     where r.campaign_id = ${id} and r.id > ${after}
-      ${status === undefined ? sql`` : sql`and ${SHOWN_STATUS} = ${status}`}
+      ${status === undefined ? sql`` : sql`and ${RECIPIENT_STATUS_SQL} = ${status}`}
     order by r.id limit ${limit}`.execute(db);
   return rows;
 }
@@ -54,8 +60,8 @@ async function readRows(
 const COLUMNS = ["phone", "status", "reason", "message_id", "planned_at", "decided_at", "variables"];
 const ROWS_AT_ONCE = 1_000;
 
-function toCsv(db: Db, { id }: CampaignRow, status: string | undefined): RawAnswer {
-  return new RawAnswer("text/csv; charset=utf-8", Readable.from(csvPieces(db, id, status)), 200, {
+function toCsv(db: Db, { id }: CampaignRow, status: string | undefined): RawResponse {
+  return new RawResponse("text/csv; charset=utf-8", Readable.from(csvPieces(db, id, status)), 200, {
     "content-disposition": `attachment; filename="campaign-${id}.csv"`,
   });
 }

@@ -2,17 +2,22 @@ import { sql } from "kysely";
 import type { Trx } from "../../platform/db.ts";
 import type { Handlers } from "../../platform/handler.ts";
 import { requireUser } from "../accounts/accounts.ts";
-import { findAnswer, repeated } from "../instances/instances.ts";
+import { findStoredResponse, replayedResponse } from "../instances/instances.ts";
 import { keepOutgoing } from "../messages/messages.ts";
 import {
   type CampaignRow,
   type CampaignStatus,
+  idempotentRequestOf,
   lockCampaign,
-  onceOf,
-  refuseState,
-  requireRoomForCampaign,
+  requireCampaignQuota,
+  throwInvalidState,
 } from "./campaign-row.ts";
-import { type ChangeDeps, changeOnce, requireQueue, start } from "./change-campaign.ts";
+import {
+  type ChangeCampaignDeps,
+  changeIdempotently,
+  requireQueue,
+  startCampaign,
+} from "./change-campaign.ts";
 import type { campaignsContract } from "./contract.ts";
 
 type RetryHandler = Handlers<typeof campaignsContract>["retryFailedRecipients"];
@@ -21,16 +26,16 @@ type Retried = { id: number; status: CampaignStatus; retried: number; left_out: 
 const RETRIABLE: readonly CampaignStatus[] = ["completed", "paused", "running", "queued", "scheduled"];
 
 /** Lets failed recipients wait again, but never one whom the message may have reached. */
-export function createRetry(deps: ChangeDeps): RetryHandler {
+export function createRetryFailedHandler(deps: ChangeCampaignDeps): RetryHandler {
   return async ({ input: { id }, caller, idempotencyKey }) => {
     const { account_id } = requireUser(caller);
-    const once = onceOf("campaigns/retry-failed", account_id, { id }, idempotencyKey);
-    const earlier = once && (await findAnswer(deps.db, deps.box, once));
-    if (earlier) return repeated(earlier.answer as Retried);
+    const once = idempotentRequestOf("campaigns/retry-failed", account_id, { id }, idempotencyKey);
+    const earlier = once && (await findStoredResponse(deps.db, deps.box, once));
+    if (earlier) return replayedResponse(earlier.answer as Retried);
     await requireQueue(deps);
-    return changeOnce(deps, once, async (trx) => {
+    return changeIdempotently(deps, once, async (trx) => {
       const campaign = await lockCampaign(trx, account_id, id);
-      if (!RETRIABLE.includes(campaign.status)) refuseState(campaign, "retried");
+      if (!RETRIABLE.includes(campaign.status)) throwInvalidState(campaign, "retried");
       const counts = await releaseFailed(trx, id);
       if (counts.retried > 0) await requireFile(trx, campaign);
       const lanes = campaign.lane === null ? [] : [campaign.lane];
@@ -47,7 +52,7 @@ async function requireFile(trx: Trx, campaign: CampaignRow): Promise<void> {
   if (file === undefined || (await keepOutgoing(trx, file))) return;
   const what =
     "retried: its file is no longer kept. Create a campaign with the file for the recipients that failed";
-  refuseState({ ...campaign, status_reason: "file_gone" }, what);
+  throwInvalidState({ ...campaign, status_reason: "file_gone" }, what);
 }
 
 /** A completed campaign takes a place of the plan again. */
@@ -59,9 +64,12 @@ async function goOn(trx: Trx, campaign: CampaignRow): Promise<number> {
     .where("removed_at", "is", null)
     .executeTakeFirst();
   if (!instance)
-    refuseState({ ...campaign, status_reason: "instance_removed" }, "retried: its instance was removed");
-  await requireRoomForCampaign(trx, campaign.account_id);
-  return start(trx, campaign, "queued");
+    throwInvalidState(
+      { ...campaign, status_reason: "instance_removed" },
+      "retried: its instance was removed",
+    );
+  await requireCampaignQuota(trx, campaign.account_id);
+  return startCampaign(trx, campaign, "queued");
 }
 
 /** A send that timed out before it began went nowhere; of one that began nobody knows, nor of one that was erased. */

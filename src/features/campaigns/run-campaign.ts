@@ -1,17 +1,17 @@
 import { sql } from "kysely";
 import type { Db, Trx } from "../../platform/db.ts";
 import type { CampaignRow } from "./campaign-row.ts";
-import type { Choice } from "./choose-recipients.ts";
-import type { InstanceState } from "./judge.ts";
-import { type Plan, planSends, zoneOf } from "./plan-sends.ts";
+import type { RecipientChoice } from "./choose-recipients.ts";
+import type { CampaignInstanceState } from "./judge.ts";
+import { planSends, type SendPlan, timeZoneOf } from "./plan-sends.ts";
 import { queueRecipients, type ReadyRecipient, skipDuplicates, skipRecipients } from "./queue-recipients.ts";
-import { recallQueued } from "./recall.ts";
-import { momentOf, zonedTime } from "./zoned-time.ts";
+import { withdrawQueuedSends } from "./recall.ts";
+import { instantOf, zonedTime } from "./zoned-time.ts";
 
 /** How much work of a campaign waits in the lane of its session. */
-export const AHEAD_MS = 10_000;
+export const PREFETCH_MS = 10_000;
 /** And at most so many recipients, however short the pauses. */
-export const MOST_AHEAD = 250;
+export const MAX_PREFETCHED = 250;
 
 const AGAIN_MS = 5_000;
 const DRAINING_MS = 1_000;
@@ -21,23 +21,23 @@ const LOCKED_MS = 30_000;
 const FEWEST_FOR_RATE = 10;
 
 /** Who is next, as it was found before the campaign was locked. */
-export interface Prepared {
+export interface PreparedRecipients {
   /** The version of the campaign that this was made for. */
   as_of: Date;
   ready: ReadyRecipient[];
-  skipped: Choice["skipped"];
+  skipped: RecipientChoice["skipped"];
   onlyKnownChats: boolean;
 }
 
 /** What was found before the campaign was locked. */
-export interface Seen {
-  prepared?: Prepared;
+export interface CampaignSnapshot {
+  prepared?: PreparedRecipients;
   /** The version of the campaign in which too many sends have failed. */
   failing?: Date;
 }
 
 /** When the campaign is looked at next, null for never; and the lanes from which something was taken back. */
-export interface Step {
+export interface CampaignStep {
   next: Date | null;
   lanes: number[];
 }
@@ -45,12 +45,12 @@ export interface Step {
 /** Queues who is due, and ends the campaign with its last outcome. */
 export async function runCampaign(
   trx: Trx,
-  turn: Seen & { now: Date },
+  turn: CampaignSnapshot & { now: Date },
   campaign: CampaignRow,
-  instance: InstanceState,
-): Promise<Step> {
+  instance: CampaignInstanceState,
+): Promise<CampaignStep> {
   if (turn.failing?.getTime() === campaign.updated_at.getTime())
-    return { next: null, lanes: await holdUp(trx, campaign, "error_rate") };
+    return { next: null, lanes: await pauseCampaign(trx, campaign, "error_rate") };
   // What was prepared for an earlier version of the campaign may say something else.
   const isFresh = turn.prepared?.as_of.getTime() === campaign.updated_at.getTime();
   const prepared = isFresh ? turn.prepared : undefined;
@@ -60,8 +60,11 @@ export async function runCampaign(
   const waiting = await countWaiting(trx, campaign.id);
   if (!queued.hasRoom) {
     // What found room still goes out: a pause would take it back.
-    if (waiting.queued > 0) return { next: later(turn.now, DRAINING_MS), lanes: [] };
-    return { next: later(turn.now, AGAIN_MS), lanes: await holdUp(trx, campaign, "message_quota") };
+    if (waiting.queued > 0) return { next: addMilliseconds(turn.now, DRAINING_MS), lanes: [] };
+    return {
+      next: addMilliseconds(turn.now, AGAIN_MS),
+      lanes: await pauseCampaign(trx, campaign, "message_quota"),
+    };
   }
   if (waiting.pending || waiting.queued > 0) {
     return { next: nextLook(turn, waiting.pending, queued.nextAt, prepared), lanes: [] };
@@ -70,19 +73,19 @@ export async function runCampaign(
   return { next: null, lanes: [] };
 }
 
-export function later(now: Date, ms: number): Date {
+export function addMilliseconds(now: Date, ms: number): Date {
   return new Date(now.getTime() + ms);
 }
 
 /** Pauses the campaign; answers the lanes from which something was taken back. */
-export async function holdUp(trx: Trx, campaign: CampaignRow, reason: string): Promise<number[]> {
+export async function pauseCampaign(trx: Trx, campaign: CampaignRow, reason: string): Promise<number[]> {
   if (campaign.status === "paused" && campaign.status_reason === reason) return [];
   await trx
     .updateTable("campaign")
     .set({ status: "paused", status_reason: reason, next_at: null, updated_at: sql<Date>`now()` })
     .where("id", "=", campaign.id)
     .execute();
-  return recallQueued(trx, campaign.id);
+  return withdrawQueuedSends(trx, campaign.id);
 }
 
 /** Whether those who still wait should not be written to: too many before them have failed. */
@@ -102,7 +105,7 @@ export async function hasTooManyErrors(db: Db, campaign: CampaignRow): Promise<b
 }
 
 /** The network takes no new chats just now, and there are no others. */
-function isLockedOut({ onlyKnownChats, ready, skipped }: Prepared): boolean {
+function isLockedOut({ onlyKnownChats, ready, skipped }: PreparedRecipients): boolean {
   return onlyKnownChats && ready.length + skipped.length === 0;
 }
 
@@ -129,14 +132,14 @@ async function queueNext(
   trx: Trx,
   now: Date,
   campaign: CampaignRow,
-  instance: InstanceState,
-  prepared: Prepared | undefined,
+  instance: CampaignInstanceState,
+  prepared: PreparedRecipients | undefined,
 ): Promise<Queued> {
   if (!prepared) return { hasRoom: true, nextAt: campaign.next_at };
   await skipRecipients(trx, prepared.skipped);
   const ready = await skipDuplicates(trx, campaign, prepared.ready);
   const { queued } = await countWaiting(trx, campaign.id);
-  const count = Math.min(ready.length, Math.max(0, MOST_AHEAD - queued));
+  const count = Math.min(ready.length, Math.max(0, MAX_PREFETCHED - queued));
   const { moments, nextAt } = await plan(trx, now, campaign, count);
   const planned = ready.flatMap((recipient, index) => {
     const at = moments[index];
@@ -147,14 +150,14 @@ async function queueNext(
   return { hasRoom, nextAt };
 }
 
-async function plan(trx: Trx, now: Date, campaign: CampaignRow, count: number): Promise<Plan> {
+async function plan(trx: Trx, now: Date, campaign: CampaignRow, count: number): Promise<SendPlan> {
   const random = Math.random;
   const earliest = campaign.next_at ?? (await afterTheLast(trx, campaign, random));
   const from = earliest && earliest > now ? earliest : now;
   return planSends({
     rhythm: campaign,
     from,
-    until: later(now, AHEAD_MS),
+    until: addMilliseconds(now, PREFETCH_MS),
     count,
     plannedToday: campaign.daily_limit === null ? 0 : await countPlanned(trx, campaign, from),
     random,
@@ -170,13 +173,13 @@ async function afterTheLast(
   const { rows } = await sql<{ last: Date | null }>`
     select max(planned_at) as last from campaign_recipient where campaign_id = ${id}`.execute(trx);
   const last = rows[0]?.last;
-  return last ? later(last, min_delay_ms + random() * (max_delay_ms - min_delay_ms)) : undefined;
+  return last ? addMilliseconds(last, min_delay_ms + random() * (max_delay_ms - min_delay_ms)) : undefined;
 }
 
 /** Since the day began on which this moment lies. */
 async function countPlanned(trx: Trx, campaign: CampaignRow, at: Date): Promise<number> {
-  const tz = zoneOf(campaign);
-  const since = momentOf({ day: zonedTime(at, tz).day, minute: 0 }, tz);
+  const tz = timeZoneOf(campaign);
+  const since = instantOf({ day: zonedTime(at, tz).day, minute: 0 }, tz);
   const { rows } = await sql<{ count: number }>`
     select count(*) as count from campaign_recipient
     where campaign_id = ${campaign.id} and planned_at >= ${since}`.execute(trx);
@@ -195,17 +198,17 @@ async function countWaiting(trx: Trx, id: number): Promise<{ pending: boolean; q
 }
 
 function nextLook(
-  { prepared: found, now }: Seen & { now: Date },
+  { prepared: found, now }: CampaignSnapshot & { now: Date },
   isPending: boolean,
   nextAt: Date | null,
-  prepared: Prepared | undefined,
+  prepared: PreparedRecipients | undefined,
 ): Date {
-  if (!isPending) return later(now, DRAINING_MS);
-  if (prepared && isLockedOut(prepared)) return later(now, LOCKED_MS);
+  if (!isPending) return addMilliseconds(now, DRAINING_MS);
+  if (prepared && isLockedOut(prepared)) return addMilliseconds(now, LOCKED_MS);
   if (prepared && prepared.skipped.length > 0) return now;
   if (!prepared && found) return now;
-  if (nextAt === null || nextAt <= later(now, AHEAD_MS)) return later(now, REFILL_MS);
-  return new Date(Math.min(nextAt.getTime() - AHEAD_MS / 2, now.getTime() + AGAIN_MS));
+  if (nextAt === null || nextAt <= addMilliseconds(now, PREFETCH_MS)) return addMilliseconds(now, REFILL_MS);
+  return new Date(Math.min(nextAt.getTime() - PREFETCH_MS / 2, now.getTime() + AGAIN_MS));
 }
 
 async function complete(trx: Trx, { id }: CampaignRow): Promise<void> {

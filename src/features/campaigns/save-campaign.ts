@@ -5,34 +5,34 @@ import type { Handlers } from "../../platform/handler.ts";
 import type { SecretBox } from "../../platform/secret-box.ts";
 import type { CampaignTable } from "../../tables.ts";
 import { requireUser } from "../accounts/accounts.ts";
-import { answerOnce } from "../instances/instances.ts";
-import { dropOutgoing, type MediaOptions, readMedia, type StoredMedia } from "../messages/messages.ts";
+import { runIdempotently } from "../instances/instances.ts";
+import { deleteOutgoing, type MediaOptions, readMedia, type StoredMedia } from "../messages/messages.ts";
 import {
   type CampaignRow,
   type CampaignView,
   getCampaign,
+  idempotentRequestOf,
   lockCampaign,
-  onceOf,
-  refuseState,
-  requireRoomForCampaign,
+  requireCampaignQuota,
+  throwInvalidState,
   toCampaignView,
 } from "./campaign-row.ts";
 import type { campaignsContract } from "./contract.ts";
 
 type SaveHandlers = Pick<Handlers<typeof campaignsContract>, "createCampaign" | "updateCampaign">;
-type Given = Parameters<SaveHandlers["updateCampaign"]>[0]["input"];
-type File = Pick<Given, "media" | "file">;
+type CampaignInput = Parameters<SaveHandlers["updateCampaign"]>[0]["input"];
+type File = Pick<CampaignInput, "media" | "file">;
 /** What a request sets, but for the file. */
-type Settings = Omit<Given, "id" | keyof File>;
+type Settings = Omit<CampaignInput, "id" | keyof File>;
 type NewSettings = Omit<Parameters<SaveHandlers["createCampaign"]>[0]["input"], keyof File>;
 /** Undefined: stays as it is. */
 type Media = StoredMedia | null | undefined;
 
-export interface SaveDeps extends MediaOptions {
+export interface SaveCampaignDeps extends MediaOptions {
   box: SecretBox;
 }
 
-export function saveHandlers(options: SaveDeps): SaveHandlers {
+export function saveCampaignHandlers(options: SaveCampaignDeps): SaveHandlers {
   const { db } = options;
   return {
     async createCampaign({ input, caller, idempotencyKey }) {
@@ -41,9 +41,9 @@ export function saveHandlers(options: SaveDeps): SaveHandlers {
       requireSense(settings);
       if (settings.message_template.trim() === "" && !media && !file) throw missingTemplate();
       await requireInstance(db, account_id, settings.instance_id);
-      const once = onceOf("campaigns", account_id, input, idempotencyKey);
+      const once = idempotentRequestOf("campaigns", account_id, input, idempotencyKey);
       return withFile({ ...options, account_id }, { media, file }, (stored) =>
-        answerOnce(options, once, (trx) => create(trx, account_id, settings, stored)),
+        runIdempotently(options, once, (trx) => create(trx, account_id, settings, stored)),
       );
     },
 
@@ -68,7 +68,7 @@ async function create(
   { quiet_hours, scheduled_at, ...plain }: NewSettings,
   media: Media,
 ): Promise<CampaignView> {
-  await requireRoomForCampaign(trx, account_id);
+  await requireCampaignQuota(trx, account_id);
   const columns = toColumns({ quiet_hours, scheduled_at }, media);
   return toCampaignView(await insert(trx, { ...plain, ...columns, account_id }));
 }
@@ -103,7 +103,7 @@ async function withFile<Answer>(
   try {
     return await save({ ...stored, shared: upload });
   } catch (error) {
-    if (upload) await dropOutgoing(options.db, [upload]).catch(() => {});
+    if (upload) await deleteOutgoing(options.db, [upload]).catch(() => {});
     throw error;
   }
 }
@@ -129,7 +129,7 @@ function insert(trx: Trx, row: Insertable<CampaignTable>): Promise<CampaignRow> 
 }
 
 function requireOpen(campaign: CampaignRow): void {
-  if (campaign.status !== "created" && campaign.status !== "paused") refuseState(campaign, "changed");
+  if (campaign.status !== "created" && campaign.status !== "paused") throwInvalidState(campaign, "changed");
 }
 
 async function update(

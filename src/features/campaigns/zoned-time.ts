@@ -34,7 +34,7 @@ export function zonedTime(at: Date, tz: string): ZonedTime {
 }
 
 /** The moment at which clocks in the zone show this; where a change of the clocks leaves it out, the one after it. */
-export function momentOf({ day, minute }: ZonedTime, tz: string): Date {
+export function instantOf({ day, minute }: ZonedTime, tz: string): Date {
   const asUtc = Date.parse(`${day}T00:00:00Z`) + minute * 60_000;
   const first = asUtc - offsetMs(new Date(asUtc), tz);
   const second = asUtc - offsetMs(new Date(first), tz);

@@ -1,12 +1,12 @@
 import type { Db } from "../../platform/db.ts";
 import { GatewayError, invalidField } from "../../platform/errors.ts";
-import { type Caller, type Handlers, Reply } from "../../platform/handler.ts";
+import { type Caller, type Handlers, OkResponse } from "../../platform/handler.ts";
 import {
   type Conversations,
   findConversation,
-  type Numbers,
+  type NumberResolver,
   type Recipient,
-  resolveTarget,
+  resolveRecipient,
 } from "../contacts/contacts.ts";
 import { listMessages, type MessageFilter } from "../messages/messages.ts";
 import type { chatsContract } from "./contract.ts";
@@ -16,7 +16,7 @@ import { type ChatStateDeps, readStateChange, setChatState } from "./set-chat-st
 
 export interface ChatDeps extends ChatStateDeps {
   conversations: Conversations;
-  numbers: Numbers;
+  numbers: NumberResolver;
   defaultCountry?: string;
 }
 
@@ -29,20 +29,20 @@ export function chatHandlers(deps: ChatDeps): ChatHandlers {
 
     async listChats({ input: { id, ...filter } }) {
       const { rows, pagination } = await listChats(db, { ...filter, instance_ids: [id] });
-      return new Reply(rows, { beside: { pagination } });
+      return new OkResponse(rows, { beside: { pagination } });
     },
 
     async listConversations({ input: { instance_id, ...filter }, caller }) {
       const instance_ids = await findInstances(db, caller, instance_id);
       const { rows, pagination } = await listChats(db, { ...filter, instance_ids });
-      return new Reply(rows, { beside: { pagination } });
+      return new OkResponse(rows, { beside: { pagination } });
     },
 
     async setChatState({ input }) {
       const change = readStateChange(input);
       const owner = await getOwner(db, input.id);
       const { number, phone, jid } = input;
-      const chat = await findChat(deps, owner, resolveTarget({ number, phone, jid }, deps.defaultCountry));
+      const chat = await findChat(deps, owner, resolveRecipient({ number, phone, jid }, deps.defaultCountry));
       const conversation_id = await setChatState(deps, owner, chat, change);
       const { rows } = await listChats(db, { instance_ids: [owner.id], conversation_id, limit: 1 });
       const [shown] = rows;
@@ -58,7 +58,7 @@ function messageListHandlers(deps: ChatDeps): Pick<ChatHandlers, MessageLists> {
   const { db } = deps;
   const list = async (filter: MessageFilter) => {
     const { rows, pagination } = await listMessages(db, filter);
-    return new Reply(rows.map(toListedMessage), { beside: { pagination } });
+    return new OkResponse(rows.map(toListedMessage), { beside: { pagination } });
   };
   return {
     async listMessages({ input: { id, chat, ...filter } }) {
@@ -113,7 +113,7 @@ async function getConversation(
   field: string,
   text: string,
 ): Promise<number> {
-  const named = resolveTarget({ [field === "jid" ? "jid" : "number"]: text }, deps.defaultCountry);
+  const named = resolveRecipient({ [field === "jid" ? "jid" : "number"]: text }, deps.defaultCountry);
   const { jid } = await findChat(deps, await getOwner(deps.db, instanceId), named);
   const found = await findConversation(deps.db, instanceId, jid);
   if (!found) throw new GatewayError("NOT_FOUND", "There is no such chat.");

@@ -1,12 +1,12 @@
 import { z } from "zod";
 import { boundedText, trimmedText } from "../../platform/bounded-text.ts";
 import { pointInTime } from "../../platform/point-in-time.ts";
-import { page, pagination, route, rowId, time } from "../../platform/route.ts";
-import { queryFlag, target, targetAliases } from "../contacts/contract.ts";
+import { isoTime, pageInput, pagination, route, rowId } from "../../platform/route.ts";
+import { queryFlag, recipientAliases, recipientFields } from "../contacts/contract.ts";
 import { instanceId } from "../events/contract.ts";
-import { keptMessage } from "../messages/contract.ts";
+import { storedMessage } from "../messages/contract.ts";
 
-const listed = keptMessage.extend({ instance_id: z.number(), conversation_id: z.number() });
+const listed = storedMessage.extend({ instance_id: z.number(), conversation_id: z.number() });
 
 const chat = z.object({
   id: z.number(),
@@ -22,8 +22,8 @@ const chat = z.object({
   archived: z.boolean(),
   pinned: z.boolean(),
   muted: z.boolean(),
-  muted_until: time.nullable(),
-  last_message_at: time.nullable(),
+  muted_until: isoTime.nullable(),
+  last_message_at: isoTime.nullable(),
   last_message: listed.nullable(),
 });
 
@@ -51,7 +51,7 @@ const STATUSES = [
 ] as const;
 
 const messageFilter = {
-  ...page,
+  ...pageInput,
   direction: z.enum(["inbound", "outbound"]).optional(),
   type: z.enum(MESSAGE_TYPES).optional(),
   status: z.enum(STATUSES).optional(),
@@ -72,7 +72,7 @@ const filterAliases = {
 };
 
 const chatFilter = {
-  ...page,
+  ...pageInput,
   archived: queryFlag.optional(),
   q: trimmedText(200).min(1).optional().describe("Part of the title or of the digits of the phone."),
 };
@@ -157,13 +157,13 @@ export const chatsContract = {
     summary: "Archive, mute, pin or mark a chat as read on the phone, or take it back",
     message: "Chat changed",
     aliases: {
-      number: [...targetAliases.number, "chat", "lastMessage.key.remoteJid"],
+      number: [...recipientAliases.number, "chat", "lastMessage.key.remoteJid"],
       duration_seconds: ["durationSeconds", "duration"],
     },
     example: { number: "5511999990004", action: "archive" },
     input: z.object({
       id: instanceId,
-      ...target,
+      ...recipientFields,
       action: z
         .enum(["archive", "unarchive", "mute", "unmute", "pin", "unpin", "read", "unread"])
         .optional()

@@ -3,7 +3,7 @@ import type { Jid, MessageId, MessageRef } from "../../network/driver.ts";
 import type { Db } from "../../platform/db.ts";
 import { GatewayError, invalidField } from "../../platform/errors.ts";
 import type { InputOf } from "../../platform/route.ts";
-import type { CallSession } from "../calls/calls.ts";
+import type { RunSessionOperation } from "../calls/calls.ts";
 import { type Conversations, findConversation, type Recipient } from "../contacts/contacts.ts";
 import { selectMessages } from "../messages/messages.ts";
 import type { chatsContract } from "./contract.ts";
@@ -12,7 +12,7 @@ import { recordChatUpdate } from "./record-chat-update.ts";
 export interface ChatStateDeps {
   db: Db;
   conversations: Conversations;
-  callSession: CallSession;
+  callSession: RunSessionOperation;
 }
 
 type StateInput = InputOf<typeof chatsContract.setChatState>;

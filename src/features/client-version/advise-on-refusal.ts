@@ -1,13 +1,13 @@
-import type { ClientVersion, VersionRefusal } from "../../network/client-version.ts";
+import type { ClientVersion, ClientVersionRejection } from "../../network/client-version.ts";
 import type { VersionPolicy } from "./client-version.ts";
 
 /** What people are told of a refused version. `next`: the newer one that is tried; `problem`: of the last search. */
-export function adviseOnRefusal(
+export function adviseOnRejection(
   version: ClientVersion,
   policy: VersionPolicy,
   next: ClientVersion | undefined,
   problem: string | null | undefined,
-): Pick<VersionRefusal, "message" | "action"> {
+): Pick<ClientVersionRejection, "message" | "action"> {
   const refused = `WhatsApp refuses version ${version.join(".")} of its web client`;
   if (next) return { message: `${refused}.`, action: `The gateway tries ${next.join(".")}.` };
   if ("pinned" in policy) {

@@ -2,10 +2,10 @@ import type { ClientVersion } from "../../network/client-version.ts";
 import type { Config } from "../../platform/config.ts";
 import type { Db } from "../../platform/db.ts";
 import { BUILT_IN_REVISION } from "./find-revision.ts";
-import { WEB_CLIENT } from "./search-revision.ts";
+import { WEB_CLIENT_URL } from "./search-revision.ts";
 import { readVersionRow, usableRevision, type VersionRow } from "./version-row.ts";
 
-export { WEB_CLIENT } from "./search-revision.ts";
+export { WEB_CLIENT_URL } from "./search-revision.ts";
 
 /** Where the version comes from. `origin`: newer ones are looked for there; `off`: the sessions are not WhatsApp's. */
 export type VersionPolicy = { pinned: ClientVersion } | { origin: string } | { off: true };
@@ -27,15 +27,15 @@ export function versionPolicyOf(
 ): VersionPolicy {
   if (config.whatsappVersion) return { pinned: config.whatsappVersion };
   if (config.clientVersionOrigin !== undefined) return { origin: config.clientVersionOrigin };
-  return config.whatsappUrl === undefined ? { origin: WEB_CLIENT } : { off: true };
+  return config.whatsappUrl === undefined ? { origin: WEB_CLIENT_URL } : { off: true };
 }
 
 export async function readVersionState(db: Db, policy: VersionPolicy): Promise<VersionState> {
-  return stateOf(policy, await readVersionRow(db));
+  return versionStateOf(policy, await readVersionRow(db));
 }
 
 /** What the settings and the database say together. */
-export function stateOf(policy: VersionPolicy, row: VersionRow | undefined): VersionState {
+export function versionStateOf(policy: VersionPolicy, row: VersionRow | undefined): VersionState {
   const version = versionOf(policy, row).join(".");
   if ("pinned" in policy) return { version, source: "pinned", ...NOT_SEARCHING };
   if ("off" in policy) return { version, source: "built-in", ...NOT_SEARCHING };
@@ -47,7 +47,7 @@ export function stateOf(policy: VersionPolicy, row: VersionRow | undefined): Ver
 const NOT_SEARCHING = { searching: false, found_at: null, problem: null };
 
 /** Whole seconds since WhatsApp last confirmed a version. */
-export function ageOf({ found_at }: VersionState): number | null {
+export function versionAgeSeconds({ found_at }: VersionState): number | null {
   return found_at && Math.max(0, Math.floor((Date.now() - found_at.getTime()) / 1000));
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { serviceWorkerOf } from "../../../test/web-client-server.ts";
-import { BUILT_IN_REVISION, findFault, findRevision } from "./find-revision.ts";
+import { BUILT_IN_REVISION, findRevision, findRevisionProblem } from "./find-revision.ts";
 
 describe("findRevision", () => {
   test.each([
@@ -35,7 +35,7 @@ describe("findFault", () => {
     ["the seconds since 1970", 1_795_000_000, null, "too high"],
     ["zero", 0, null, "older than the built-in"],
   ])("judges %s.", (_what, revision, known, fault) => {
-    if (fault === undefined) expect(findFault(revision, known)).toBeUndefined();
-    else expect(findFault(revision, known)).toContain(fault);
+    if (fault === undefined) expect(findRevisionProblem(revision, known)).toBeUndefined();
+    else expect(findRevisionProblem(revision, known)).toContain(fault);
   });
 });

@@ -19,7 +19,7 @@ export function findRevision(text: string): number | undefined {
 }
 
 /** Why a found revision is not used; undefined when it can be. */
-export function findFault(revision: number, known: number | null): string | undefined {
+export function findRevisionProblem(revision: number, known: number | null): string | undefined {
   if (revision < BUILT_IN_REVISION) return `${revision} is older than the built-in ${BUILT_IN_REVISION}.`;
   if (revision > BUILT_IN_REVISION + MOST_GROWTH) return `${revision} is too high to be a client revision.`;
   if (known !== null && revision < known)

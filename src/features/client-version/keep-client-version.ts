@@ -1,15 +1,21 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Engine } from "../../engine/engine.ts";
 import { runScheduleSoon, type Schedule } from "../../engine/schedule.ts";
-import type { ClientVersion, ClientVersions, VersionRefusal } from "../../network/client-version.ts";
-import { type Db, isPassing } from "../../platform/db.ts";
+import type { ClientVersion, ClientVersionRejection, ClientVersions } from "../../network/client-version.ts";
+import { type Db, isTransientDatabaseError } from "../../platform/db.ts";
 import { faultPoint } from "../../platform/fault-point.ts";
 import type { Log } from "../../platform/log.ts";
 import type { SafeFetch } from "../../platform/safe-fetch.ts";
-import { adviseOnRefusal } from "./advise-on-refusal.ts";
-import { stateOf, type VersionPolicy, type VersionState, versionOf } from "./client-version.ts";
+import { adviseOnRejection } from "./advise-on-refusal.ts";
+import { type VersionPolicy, type VersionState, versionOf, versionStateOf } from "./client-version.ts";
 import { searchRevision } from "./search-revision.ts";
-import { keepProblem, keepRevision, readVersionRow, type VersionRow, wantSearch } from "./version-row.ts";
+import {
+  readVersionRow,
+  requestSearch,
+  saveRevision,
+  saveSearchProblem,
+  type VersionRow,
+} from "./version-row.ts";
 
 const NAME = "client-version";
 const HOUR_MS = 3_600_000;
@@ -24,7 +30,7 @@ const WAIT_MS = 25_000;
 const LOOK_MS = 1_000;
 const POLL_MS = 60_000;
 
-export interface ClientVersionDeps {
+export interface ClientVersionUpdaterDeps {
   db: Db;
   engine: Pick<Engine, "wake" | "tell" | "hear">;
   outgoing: Pick<SafeFetch, "fetch">;
@@ -35,13 +41,13 @@ export interface ClientVersionDeps {
 }
 
 /** Keeps the version of WhatsApp's web client fresh: one value per database, found by one node, read by all. */
-export class ClientVersionKeeper implements ClientVersions {
-  readonly #deps: ClientVersionDeps;
+export class ClientVersionUpdater implements ClientVersions {
+  readonly #deps: ClientVersionUpdaterDeps;
   #row: VersionRow | undefined;
   #searching: Promise<void> | undefined;
   #stop: (() => void)[] = [];
 
-  constructor(deps: ClientVersionDeps) {
+  constructor(deps: ClientVersionUpdaterDeps) {
     this.#deps = deps;
   }
 
@@ -53,7 +59,7 @@ export class ClientVersionKeeper implements ClientVersions {
     const stopHearing = engine.hear(NAME, () => void this.#reread());
     const poll = setInterval(() => void this.#reread(), POLL_MS).unref();
     this.#stop = [stopHearing, () => clearInterval(poll)];
-    await wantSearch(db, FRESH_AT_START_MS);
+    await requestSearch(db, FRESH_AT_START_MS);
     await this.#runSoon();
   }
 
@@ -68,10 +74,10 @@ export class ClientVersionKeeper implements ClientVersions {
   }
 
   state(): VersionState {
-    return stateOf(this.#deps.policy, this.#row);
+    return versionStateOf(this.#deps.policy, this.#row);
   }
 
-  async refused(version: ClientVersion): Promise<VersionRefusal> {
+  async refused(version: ClientVersion): Promise<ClientVersionRejection> {
     const { policy, log } = this.#deps;
     if ("origin" in policy && !isNewer(this.current(), version)) {
       this.#searching ??= this.#search().finally(() => {
@@ -82,7 +88,7 @@ export class ClientVersionKeeper implements ClientVersions {
       );
     }
     const canRetry = isNewer(this.current(), version);
-    const advice = adviseOnRefusal(
+    const advice = adviseOnRejection(
       version,
       policy,
       canRetry ? this.current() : undefined,
@@ -111,9 +117,9 @@ export class ClientVersionKeeper implements ClientVersions {
     if ("problem" in found) {
       if (found.problem !== before)
         log.warn({ reason: found.problem }, "no newer client version of WhatsApp was found");
-      await keepProblem(db, found.problem);
+      await saveSearchProblem(db, found.problem);
     } else {
-      await keepRevision(db, found.revision);
+      await saveRevision(db, found.revision);
       if (found.revision !== known)
         log.info({ revision: found.revision }, "WhatsApp has a newer client version");
     }
@@ -128,7 +134,7 @@ export class ClientVersionKeeper implements ClientVersions {
     let found: () => void = () => {};
     const stopHearing = this.#deps.engine.hear(NAME, () => found());
     try {
-      await wantSearch(this.#deps.db, FRESH_AT_REFUSAL_MS);
+      await requestSearch(this.#deps.db, FRESH_AT_REFUSAL_MS);
       await this.#read();
       while (this.#row?.is_wanted && performance.now() < giveUpAt) {
         const late = new AbortController();
@@ -157,7 +163,8 @@ export class ClientVersionKeeper implements ClientVersions {
   /** What was read before holds while the database is away. */
   async #reread(): Promise<void> {
     await this.#read().catch((error: unknown) => {
-      if (!isPassing(error)) this.#deps.log.error({ err: error }, "the client version could not be read");
+      if (!isTransientDatabaseError(error))
+        this.#deps.log.error({ err: error }, "the client version could not be read");
     });
   }
 }

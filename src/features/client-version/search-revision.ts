@@ -1,8 +1,8 @@
 import type { SafeFetch } from "../../platform/safe-fetch.ts";
-import { findFault, findRevision } from "./find-revision.ts";
+import { findRevision, findRevisionProblem } from "./find-revision.ts";
 
 /** Where WhatsApp's own web client is served. */
-export const WEB_CLIENT = "https://web.whatsapp.com";
+export const WEB_CLIENT_URL = "https://web.whatsapp.com";
 
 const MAX_BYTES = 2 * 1024 * 1024;
 const TOTAL_MS = 10_000;
@@ -68,6 +68,6 @@ async function ask(
     const where = outcome.truncated ? ` in its first ${MAX_BYTES} bytes` : "";
     return { problem: `The answer names no client revision${where}.` };
   }
-  const fault = findFault(revision, known);
+  const fault = findRevisionProblem(revision, known);
   return fault === undefined ? { revision } : { problem: fault };
 }

@@ -1,5 +1,5 @@
 import { Gauge, type Registry } from "prom-client";
-import { ageOf, type VersionState } from "./client-version.ts";
+import { type VersionState, versionAgeSeconds } from "./client-version.ts";
 
 /** The client version among the figures of this process. */
 export function registerVersionMetrics(registry: Registry, state: () => VersionState): void {
@@ -19,7 +19,7 @@ export function registerVersionMetrics(registry: Registry, state: () => VersionS
     help: "Time since WhatsApp last confirmed a version of its web client; absent before that",
     registers: [registry],
     collect() {
-      const age = ageOf(state());
+      const age = versionAgeSeconds(state());
       this.remove();
       if (age !== null) this.set(age);
     },

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import type { Db } from "../../platform/db.ts";
-import { findFault } from "./find-revision.ts";
+import { findRevisionProblem } from "./find-revision.ts";
 
 /** What the database knows of the client version; the same for all nodes. */
 export interface VersionRow {
@@ -32,7 +32,7 @@ export async function readVersionRow(db: Db): Promise<VersionRow> {
 }
 
 /** Asks for a search, unless one was made in the last `freshMs`. */
-export async function wantSearch(db: Db, freshMs: number): Promise<void> {
+export async function requestSearch(db: Db, freshMs: number): Promise<void> {
   await sql`
     insert into client_version (wanted_at) values (now())
     on conflict (id) do update set wanted_at = now()
@@ -41,7 +41,7 @@ export async function wantSearch(db: Db, freshMs: number): Promise<void> {
 }
 
 /** The revision never goes back, whichever node writes last. */
-export async function keepRevision(db: Db, revision: number): Promise<void> {
+export async function saveRevision(db: Db, revision: number): Promise<void> {
   await sql`
     insert into client_version as kept (revision, found_at, changed_at, searched_at) values (${revision}, now(), now(), now())
     on conflict (id) do update set
@@ -51,7 +51,7 @@ export async function keepRevision(db: Db, revision: number): Promise<void> {
   );
 }
 
-export async function keepProblem(db: Db, problem: string): Promise<void> {
+export async function saveSearchProblem(db: Db, problem: string): Promise<void> {
   await sql`
     insert into client_version (searched_at, problem) values (now(), ${problem})
     on conflict (id) do update set searched_at = now(), problem = excluded.problem`.execute(db);
@@ -59,5 +59,5 @@ export async function keepProblem(db: Db, problem: string): Promise<void> {
 
 /** A kept revision that this version of Waygate can use. */
 export function usableRevision({ revision }: VersionRow): number | undefined {
-  return revision !== null && findFault(revision, null) === undefined ? revision : undefined;
+  return revision !== null && findRevisionProblem(revision, null) === undefined ? revision : undefined;
 }

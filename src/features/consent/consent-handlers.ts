@@ -1,12 +1,12 @@
 import { sql } from "kysely";
 import type { Db, Trx } from "../../platform/db.ts";
 import { GatewayError, invalidField } from "../../platform/errors.ts";
-import { type Handlers, Reply } from "../../platform/handler.ts";
+import { type Handlers, OkResponse } from "../../platform/handler.ts";
 import { readCursor, toPage } from "../../platform/paging.ts";
 import type { InputOf } from "../../platform/route.ts";
 import { requireUser } from "../accounts/accounts.ts";
 import { recordAudit } from "../audit/audit.ts";
-import { findPeopleOfLids, readPhone } from "../contacts/contacts.ts";
+import { findLidMappings, readPhone } from "../contacts/contacts.ts";
 import type { consentContract } from "./contract.ts";
 
 export interface ConsentDeps {
@@ -54,7 +54,7 @@ export function consentHandlers(deps: ConsentDeps): Handlers<typeof consentContr
         .limit(limit + 1)
         .execute();
       const { rows, pagination } = toPage(found, limit, ({ consentId }) => consentId);
-      return new Reply(rows, { beside: { pagination } });
+      return new OkResponse(rows, { beside: { pagination } });
     },
   };
 }
@@ -100,7 +100,7 @@ async function findSubject(
 
 /** Digits of a LID whose phone is known are that phone. */
 async function readPersonsPhone(trx: Trx, accountId: number, digits: string): Promise<string> {
-  return (await findPeopleOfLids(trx, accountId, [digits])).get(digits)?.phone ?? digits;
+  return (await findLidMappings(trx, accountId, [digits])).get(digits)?.phone ?? digits;
 }
 
 /** Another account's user is none. */

@@ -2,9 +2,9 @@ import { createHmac } from "node:crypto";
 import { sql } from "kysely";
 import { lidJid } from "../../network/ids.ts";
 import type { Db, Trx } from "../../platform/db.ts";
-import { readKeptKey } from "../../platform/kept-key.ts";
+import { loadSealedKey } from "../../platform/kept-key.ts";
 import type { SecretBox } from "../../platform/secret-box.ts";
-import { personOf } from "../contacts/contacts.ts";
+import { canonicalNumberOf } from "../contacts/contacts.ts";
 
 /** Those of the phones (digits) whose last word on this purpose, as persons or as leads, is that they agree. */
 export async function findConsenting(
@@ -28,11 +28,11 @@ export async function findConsenting(
 
 /** Whatever the spelling, a number is one subject of consent. */
 function subjectOf(phone: string): string {
-  return `phone:${personOf(phone)}`;
+  return `phone:${canonicalNumberOf(phone)}`;
 }
 
 /** Carries what a lead decided over to its phone: a withdrawal always, a grant where the phone has no decision. */
-export async function carryConsent(trx: Trx, leadId: number, phone: string): Promise<void> {
+export async function copyConsentToPhone(trx: Trx, leadId: number, phone: string): Promise<void> {
   await sql`
     insert into consent (account_id, lead_id, phone, purpose, consent_type, granted, text_version, text_hash, channel)
     select s.account_id, s.lead_id, ${phone}, s.purpose, s.consent_type, s.granted, s.text_version, s.text_hash, 'merge'
@@ -45,27 +45,27 @@ export async function carryConsent(trx: Trx, leadId: number, phone: string): Pro
 }
 
 /** Somebody who is not to be written to by campaigns. */
-export interface Suppressed {
+export interface SuppressedPerson {
   account_id: number;
   /** Digits, or the LID of somebody whose phone is not known. */
   phone: string;
 }
 
 /** Phones that have opted out, kept as digests only, so that the list stays when the people's data are erased. */
-export interface Suppression {
+export interface SuppressionList {
   /** Adds to the list what is not on it yet. */
-  add(db: Db | Trx, people: readonly Suppressed[], reason: string): Promise<void>;
-  remove(db: Db | Trx, person: Suppressed & { lid: string | null }): Promise<void>;
+  add(db: Db | Trx, people: readonly SuppressedPerson[], reason: string): Promise<void>;
+  remove(db: Db | Trx, person: SuppressedPerson & { lid: string | null }): Promise<void>;
   /** Those of the phones that are on the list. */
   among(db: Db | Trx, accountId: number, phones: readonly string[]): Promise<Set<string>>;
 }
 
-export async function createSuppression(db: Db, box: SecretBox): Promise<Suppression> {
+export async function createSuppressionList(db: Db, box: SecretBox): Promise<SuppressionList> {
   // A bare hash of a phone is undone in seconds by trying all phones; a keyed one needs the key.
-  const pepper = await readKeptKey(db, box, "suppression");
-  const digestOf = ({ account_id, phone }: Suppressed) =>
+  const pepper = await loadSealedKey(db, box, "suppression");
+  const digestOf = ({ account_id, phone }: SuppressedPerson) =>
     createHmac("sha256", pepper)
-      .update(`${account_id} ${personOf(phone)}`)
+      .update(`${account_id} ${canonicalNumberOf(phone)}`)
       .digest();
 
   return {

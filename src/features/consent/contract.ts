@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { trimmedText } from "../../platform/bounded-text.ts";
-import { page, pagination, route, rowId, time } from "../../platform/route.ts";
+import { isoTime, pageInput, pagination, route, rowId } from "../../platform/route.ts";
 
 const label = trimmedText(64).min(1, "must not be empty");
 
@@ -16,7 +16,7 @@ const record = z.object({
   text_hash: z.string().nullable(),
   channel: z.string().nullable(),
   current: z.boolean().describe("The last word on this subject and purpose."),
-  created_at: time,
+  created_at: isoTime,
 });
 
 const TAG = { access: "account", tag: "Privacy" } as const;
@@ -60,7 +60,7 @@ export const consentContract = {
     http: "GET /api/data/consent/:userId",
     summary: "List what was recorded for the account (`me`) or one of its users, newest first",
     message: "Consent records",
-    input: z.object({ ...page, userId: z.union([z.literal("me"), rowId], "must be `me` or a user id") }),
+    input: z.object({ ...pageInput, userId: z.union([z.literal("me"), rowId], "must be `me` or a user id") }),
     output: z.array(record),
     beside: z.object({ pagination }),
   }),

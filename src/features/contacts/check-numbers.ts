@@ -2,28 +2,28 @@ import type { Jid } from "../../network/driver.ts";
 import { isGroupJid, lidJid, phoneOfJid } from "../../network/ids.ts";
 import type { Db } from "../../platform/db.ts";
 import { invalidField } from "../../platform/errors.ts";
-import type { CallSession } from "../calls/calls.ts";
+import type { RunSessionOperation } from "../calls/calls.ts";
 import type { Conversations } from "./conversations.ts";
-import { otherSpelling } from "./number-candidates.ts";
-import type { KnownNumber, NumberOwner, Numbers } from "./numbers.ts";
-import { isNoPhone, type Recipient, readAddress } from "./target.ts";
+import { alternativeNumber } from "./number-candidates.ts";
+import type { CachedNumber, InstanceRef, NumberResolver } from "./numbers.ts";
+import { isImpossiblePhone, type Recipient, readAddress } from "./target.ts";
 
-export interface CheckDeps {
+export interface CheckNumbersDeps {
   db: Db;
   conversations: Conversations;
-  numbers: Numbers;
-  callSession: CallSession;
+  numbers: NumberResolver;
+  callSession: RunSessionOperation;
   defaultCountry?: string;
 }
 
-export interface CheckInput {
+export interface CheckNumbersInput {
   numbers?: string[];
   number?: string;
   refresh: boolean;
 }
 
 /** One row per query, in order. Only what is not remembered is asked of the network, in one question. */
-export async function checkNumbers(deps: CheckDeps, instance: NumberOwner, input: CheckInput) {
+export async function checkNumbers(deps: CheckNumbersDeps, instance: InstanceRef, input: CheckNumbersInput) {
   const queries = input.numbers ?? (input.number === undefined ? [] : [input.number]);
   if (queries.length === 0) throw invalidField("numbers", "is required: numbers[] or number");
   const asked = await Promise.all(
@@ -39,7 +39,7 @@ export async function checkNumbers(deps: CheckDeps, instance: NumberOwner, input
 }
 
 /** Undefined for what cannot be anybody. */
-function readQuery({ defaultCountry }: CheckDeps, query: string): Recipient | undefined {
+function readQuery({ defaultCountry }: CheckNumbersDeps, query: string): Recipient | undefined {
   try {
     const who = readAddress("number", query, defaultCountry);
     return isGroupJid(who.jid) ? undefined : who;
@@ -50,11 +50,11 @@ function readQuery({ defaultCountry }: CheckDeps, query: string): Recipient | un
 
 /** Digits that no country has as a phone are the person with that LID, where one is known. */
 async function findKnownLid(
-  { conversations }: CheckDeps,
-  { id }: NumberOwner,
+  { conversations }: CheckNumbersDeps,
+  { id }: InstanceRef,
   who: Recipient | undefined,
 ): Promise<Recipient | undefined> {
-  if (!who?.phone || !isNoPhone(who.phone)) return who;
+  if (!who?.phone || !isImpossiblePhone(who.phone)) return who;
   const told = { jid: lidJid(who.phone), lid: null, phone: null, push_name: null };
   const { jid, lid, phone } = await conversations.identify(id, told);
   return lid === null ? who : { jid, lid, phone, type: "contact" };
@@ -62,17 +62,17 @@ async function findKnownLid(
 
 function spellings(who: Recipient | undefined): string[] {
   if (!who?.phone) return [];
-  const other = otherSpelling(who.phone);
+  const other = alternativeNumber(who.phone);
   return other === undefined ? [who.phone] : [who.phone, other];
 }
 
 async function answer(
-  { numbers, callSession }: CheckDeps,
-  instance: NumberOwner,
+  { numbers, callSession }: CheckNumbersDeps,
+  instance: InstanceRef,
   wanted: string[],
   refresh: boolean,
-): Promise<Map<string, KnownNumber>> {
-  const known = refresh ? new Map<string, KnownNumber>() : await numbers.recall(instance.id, wanted);
+): Promise<Map<string, CachedNumber>> {
+  const known = refresh ? new Map<string, CachedNumber>() : await numbers.recall(instance.id, wanted);
   const open = wanted.filter((number) => !known.has(number));
   if (open.length === 0) return known;
   const told = await callSession(instance.id, (session) => session.contacts?.check(open));
@@ -82,11 +82,11 @@ async function answer(
 }
 
 async function toRow(
-  { conversations }: CheckDeps,
-  instance: NumberOwner,
+  { conversations }: CheckNumbersDeps,
+  instance: InstanceRef,
   query: string,
   who: Recipient | undefined,
-  answers: Map<string, KnownNumber>,
+  answers: Map<string, CachedNumber>,
 ) {
   const found = spellings(who)
     .map((number) => answers.get(number))
@@ -104,7 +104,7 @@ async function toRow(
   return { query, exists: true, is_in_whatsapp: true, ...person, ...about };
 }
 
-async function identify(conversations: Conversations, { id }: NumberOwner, jid: Jid, lid: Jid | null) {
+async function identify(conversations: Conversations, { id }: InstanceRef, jid: Jid, lid: Jid | null) {
   const told = { jid, lid, phone: phoneOfJid(jid), push_name: null };
   const { push_name: _, ...person } = await conversations.identify(id, told);
   return person;

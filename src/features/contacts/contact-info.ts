@@ -4,18 +4,18 @@ import type { Jid } from "../../network/driver.ts";
 import { isLidJid, phoneOfJid } from "../../network/ids.ts";
 import { cleanJson } from "../../platform/clean-text.ts";
 import type { Db } from "../../platform/db.ts";
-import type { CallSession } from "../calls/calls.ts";
+import type { RunSessionOperation } from "../calls/calls.ts";
 import type { Conversations } from "./conversations.ts";
-import type { NumberOwner } from "./numbers.ts";
+import type { InstanceRef } from "./numbers.ts";
 
 interface InfoDeps {
   db: Db;
   conversations: Conversations;
-  callSession: CallSession;
+  callSession: RunSessionOperation;
 }
 
 /** What the network tells of somebody, kept beside what was known. */
-export async function readContactInfo(deps: InfoDeps, owner: NumberOwner, jid: Jid) {
+export async function readContactInfo(deps: InfoDeps, owner: InstanceRef, jid: Jid) {
   const told = await deps.callSession(owner.id, (session) => session.contacts?.info(jid));
   const info = cleanJson(told);
   const { push_name, verified_name, is_business, business, about, picture_url } = info;
@@ -38,7 +38,7 @@ export async function readContactInfo(deps: InfoDeps, owner: NumberOwner, jid: J
 }
 
 /** Somebody whom the network knows is a contact from now on. */
-function meet(conversations: Conversations, owner: NumberOwner, who: ContactInfo): Promise<void> {
+function meet(conversations: Conversations, owner: InstanceRef, who: ContactInfo): Promise<void> {
   const { jid, lid, phone, push_name, verified_name } = who;
   return conversations.learn(owner, { jid, lid, phone, push_name, verified_name, name: null });
 }
@@ -55,7 +55,7 @@ function keep(db: Db, instanceId: number, jid: Jid, info: ContactInfo) {
 }
 
 /** Keeps what the network has taken, and answers with the addresses of the contact. */
-export async function keepBlocked(deps: InfoDeps, owner: NumberOwner, jid: Jid, is_blocked: boolean) {
+export async function saveBlocked(deps: InfoDeps, owner: InstanceRef, jid: Jid, is_blocked: boolean) {
   const lid = isLidJid(jid) ? jid : null;
   const phone = phoneOfJid(jid);
   await deps.conversations.learn(owner, {
@@ -77,7 +77,7 @@ export async function keepBlocked(deps: InfoDeps, owner: NumberOwner, jid: Jid, 
 }
 
 /** The network's list is the whole truth. */
-export async function keepBlocklist(db: Db, instanceId: number, blocked: Jid[]): Promise<void> {
+export async function saveBlocklist(db: Db, instanceId: number, blocked: Jid[]): Promise<void> {
   await sql`
     with changed as (
       select id, not is_blocked as is_blocked from contact

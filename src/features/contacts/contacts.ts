@@ -2,25 +2,37 @@ import type { Jid } from "../../network/driver.ts";
 import { phoneOfJid } from "../../network/ids.ts";
 import type { Db } from "../../platform/db.ts";
 import { GatewayError, invalidField } from "../../platform/errors.ts";
-import { type Handlers, Reply } from "../../platform/handler.ts";
-import type { CallSession } from "../calls/calls.ts";
-import { type CheckDeps, checkNumbers } from "./check-numbers.ts";
-import { keepBlocked, keepBlocklist, readContactInfo } from "./contact-info.ts";
+import { type Handlers, OkResponse } from "../../platform/handler.ts";
+import type { RunSessionOperation } from "../calls/calls.ts";
+import { type CheckNumbersDeps, checkNumbers } from "./check-numbers.ts";
+import { readContactInfo, saveBlocked, saveBlocklist } from "./contact-info.ts";
 import type { contactsContract } from "./contract.ts";
 import { listContacts } from "./list-contacts.ts";
-import { personOf } from "./number-candidates.ts";
-import type { NumberOwner } from "./numbers.ts";
-import { resolveTarget, type Target } from "./target.ts";
+import { canonicalNumberOf } from "./number-candidates.ts";
+import type { InstanceRef } from "./numbers.ts";
+import { type RecipientInput, resolveRecipient } from "./target.ts";
 
-export { type Chat, type Conversations, createConversations } from "./conversations.ts";
+export { type ChatAddress, type Conversations, createConversations } from "./conversations.ts";
 export { addressesOf, findConversation } from "./find-conversation.ts";
-export { otherSpelling, personOf, searchedNumbers, spellingsOf } from "./number-candidates.ts";
-export { createNumbers, type Numbers } from "./numbers.ts";
-export { findPeopleOfLids } from "./people-of-lids.ts";
-export type { Conversation } from "./save-chats.ts";
-export { isNoPhone, type Recipient, readAddress, readPhone, resolveTarget, type Target } from "./target.ts";
+export {
+  alternativeNumber,
+  canonicalNumberOf,
+  numberVariantsOf,
+  searchedNumbers,
+} from "./number-candidates.ts";
+export { createNumberResolver, type NumberResolver } from "./numbers.ts";
+export { findLidMappings } from "./people-of-lids.ts";
+export type { ConversationRef } from "./save-chats.ts";
+export {
+  isImpossiblePhone,
+  type Recipient,
+  type RecipientInput,
+  readAddress,
+  readPhone,
+  resolveRecipient,
+} from "./target.ts";
 
-export type ContactDeps = CheckDeps;
+export type ContactDeps = CheckNumbersDeps;
 
 export function contactHandlers(deps: ContactDeps): Handlers<typeof contactsContract> {
   const { db, callSession } = deps;
@@ -28,12 +40,12 @@ export function contactHandlers(deps: ContactDeps): Handlers<typeof contactsCont
     async listContacts({ input }) {
       if (input.synchronise) await synchronise(db, callSession, input.id);
       const { rows, pagination } = await listContacts(db, input);
-      return new Reply(rows, { beside: { pagination } });
+      return new OkResponse(rows, { beside: { pagination } });
     },
 
     async checkContacts({ input: { id, ...input } }) {
       const rows = await checkNumbers(deps, await getOwner(db, id), input);
-      return new Reply(rows, { beside: input.numbers ? {} : { exists: rows[0]?.exists ?? false } });
+      return new OkResponse(rows, { beside: input.numbers ? {} : { exists: rows[0]?.exists ?? false } });
     },
 
     async contactInfo({ input: { id, ...target } }) {
@@ -49,20 +61,20 @@ export function contactHandlers(deps: ContactDeps): Handlers<typeof contactsCont
       const jid = await findPerson(deps, owner, target);
       await requireSomebodyElse(db, id, jid);
       await callSession(id, (session) => session.contacts?.setBlocked(jid, isBlocked));
-      return { ...(await keepBlocked(deps, owner, jid, isBlocked)), action: wanted };
+      return { ...(await saveBlocked(deps, owner, jid, isBlocked)), action: wanted };
     },
   };
 }
 
 /** What the phone tells of its address book arrives as events of the session. */
-async function synchronise(db: Db, callSession: CallSession, id: number): Promise<void> {
+async function synchronise(db: Db, callSession: RunSessionOperation, id: number): Promise<void> {
   await callSession(id, (session) => session.contacts?.synchronise());
-  await keepBlocklist(db, id, await callSession(id, (session) => session.contacts?.blocked()));
+  await saveBlocklist(db, id, await callSession(id, (session) => session.contacts?.blocked()));
 }
 
 /** The address under which somebody is known. */
-async function findPerson(deps: ContactDeps, owner: NumberOwner, target: Target): Promise<Jid> {
-  const { jid, type } = resolveTarget(target, deps.defaultCountry);
+async function findPerson(deps: ContactDeps, owner: InstanceRef, target: RecipientInput): Promise<Jid> {
+  const { jid, type } = resolveRecipient(target, deps.defaultCountry);
   if (type === "group") throw invalidField("jid", "must be of a person");
   return deps.numbers.settle(owner, await deps.conversations.addressOf(owner.id, jid));
 }
@@ -75,11 +87,12 @@ async function requireSomebodyElse(db: Db, id: number, jid: Jid): Promise<void> 
     .where("id", "=", id)
     .executeTakeFirstOrThrow();
   const phone = phoneOfJid(jid);
-  const isOwn = phone !== null && me.phone !== null && personOf(phone) === personOf(me.phone);
+  const isOwn =
+    phone !== null && me.phone !== null && canonicalNumberOf(phone) === canonicalNumberOf(me.phone);
   if (isOwn || jid === me.lid) throw invalidField("number", "is the number of this instance itself");
 }
 
-async function getOwner(db: Db, id: number): Promise<NumberOwner> {
+async function getOwner(db: Db, id: number): Promise<InstanceRef> {
   return db
     .selectFrom("instance")
     .select(["id", "account_id"])

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { boundedText, trimmedText, unionHint } from "../../platform/bounded-text.ts";
-import { page, pagination, route, rowId, time } from "../../platform/route.ts";
+import { boundedText, trimmedText, unionErrorMessage } from "../../platform/bounded-text.ts";
+import { isoTime, pageInput, pagination, route, rowId } from "../../platform/route.ts";
 
 const id = rowId.describe("Numeric instance id.");
 
@@ -13,18 +13,18 @@ export const queryFlag = z.union([
 export const digitsOrJid = z
   .union(
     [boundedText(120), z.number().int().positive().transform(String)],
-    unionHint("must be digits with country and area code, or a jid, of at most 120 characters"),
+    unionErrorMessage("must be digits with country and area code, or a jid, of at most 120 characters"),
   )
   .describe("Digits with country and area code, or a jid.");
 
 /** One of number, phone or jid names the recipient; the first of jid, number, phone counts. */
-export const target = {
+export const recipientFields = {
   number: digitsOrJid.optional(),
   phone: digitsOrJid.optional(),
   jid: digitsOrJid.optional(),
 };
 
-export const targetAliases = {
+export const recipientAliases = {
   number: ["to", "chatId", "chat_id", "remoteJid", "recipient", "Phone", "groupJid", "group_id"],
 };
 
@@ -43,7 +43,7 @@ const contact = z.object({
   is_business: z.boolean().nullable(),
   picture_url: z.string().nullable(),
   is_blocked: z.boolean(),
-  updated_at: time,
+  updated_at: isoTime,
 });
 
 const checked = z.object({
@@ -54,7 +54,7 @@ const checked = z.object({
   lid: z.string().nullable(),
   phone: z.string().nullable(),
   verified_name: z.string().nullable(),
-  checked_at: time.nullable().describe("When the network said so."),
+  checked_at: isoTime.nullable().describe("When the network said so."),
 });
 
 const tag = "Contacts";
@@ -70,7 +70,7 @@ export const contactsContract = {
     aliases: { q: ["search", "query"], synchronise: ["synchronize", "sync"] },
     input: z.object({
       id,
-      ...page,
+      ...pageInput,
       q: trimmedText(200).optional().describe("Part of a name or of the digits of the phone."),
       synchronise: queryFlag.default(false).describe("What the phone tells arrives a little later."),
     }),
@@ -88,7 +88,7 @@ export const contactsContract = {
       "Of a number that has two spellings (Brazil's ninth digit, Mexico's 1, Argentina's 9) both are asked, and `jid` " +
       "is the one that the network knows; when it knows both, the one given. What is no number has `exists: false`.",
     message: "Checked",
-    aliases: { number: ["phone", "jid", ...targetAliases.number], numbers: ["phones", "jids"] },
+    aliases: { number: ["phone", "jid", ...recipientAliases.number], numbers: ["phones", "jids"] },
     example: { numbers: ["5511999990004"] },
     input: z.object({
       id,
@@ -105,8 +105,8 @@ export const contactsContract = {
     tag,
     summary: "Read name, picture, about and business data of a contact from the network",
     message: "Contact",
-    aliases: { number: [...targetAliases.number, "contactId"] },
-    input: z.object({ id, ...target }),
+    aliases: { number: [...recipientAliases.number, "contactId"] },
+    input: z.object({ id, ...recipientFields }),
     output: z.object({
       ...addresses,
       name: z.string().nullable(),
@@ -126,11 +126,11 @@ export const contactsContract = {
     tag,
     summary: "Block or unblock a contact",
     message: "Done",
-    aliases: { number: [...targetAliases.number, "contactId"], action: ["status"] },
+    aliases: { number: [...recipientAliases.number, "contactId"], action: ["status"] },
     example: { number: "5511999990004", action: "block" },
     input: z.object({
       id,
-      ...target,
+      ...recipientFields,
       action: z.enum(["block", "unblock"]).optional(),
       block: z.boolean().optional().describe("In place of `action`: false unblocks."),
     }),

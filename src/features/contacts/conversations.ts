@@ -1,16 +1,16 @@
 import { LRUCache } from "lru-cache";
-import { createWriter } from "../../engine/writer.ts";
+import { createBatchWriter } from "../../engine/writer.ts";
 import type { ContactUpdate } from "../../network/calls.ts";
 import type { Identity, Jid } from "../../network/driver.ts";
 import { isGroupJid, isLidJid, phoneJid, phoneOfJid } from "../../network/ids.ts";
 import { cleanJson } from "../../platform/clean-text.ts";
 import type { Db } from "../../platform/db.ts";
 import { addressesOf } from "./find-conversation.ts";
-import { personOf } from "./number-candidates.ts";
-import { type ChatNews, type Conversation, saveChats } from "./save-chats.ts";
+import { canonicalNumberOf } from "./number-candidates.ts";
+import { type ChatUpdate, type ConversationRef, saveChats } from "./save-chats.ts";
 
 /** A chat and the person or group behind it, as far as it is known. */
-export interface Chat {
+export interface ChatAddress {
   account_id: number;
   instance_id: number;
   jid: string;
@@ -22,7 +22,7 @@ export interface Chat {
 
 export interface Conversations {
   /** Made, with its contact, when it is new or when the chat tells something new; a LID is found under the phone. */
-  of(chat: Chat): Promise<Conversation>;
+  of(chat: ChatAddress): Promise<ConversationRef>;
   /** The one address under which a chat is kept: by phone where that is known. */
   addressOf(instanceId: number, jid: Jid): Promise<Jid>;
   /** Records something about a chat under that address, and again when the chat has moved to another meanwhile. */
@@ -45,14 +45,14 @@ const UNLINKED_MS = 60_000;
 
 /** Finds and makes conversations and contacts; what is known already costs no query. */
 export function createConversations(db: Db): Conversations {
-  return new KnownConversations(db);
+  return new CachedConversations(db);
 }
 
-class KnownConversations implements Conversations {
+class CachedConversations implements Conversations {
   readonly #db: Db;
-  readonly #known = new LRUCache<string, Conversation & { told: string }>({ max: REMEMBERED });
+  readonly #known = new LRUCache<string, ConversationRef & { told: string }>({ max: REMEMBERED });
   readonly #people = new LRUCache<string, Person>({ max: REMEMBERED });
-  readonly #writer = createWriter<ChatNews, Conversation>({
+  readonly #writer = createBatchWriter<ChatUpdate, ConversationRef>({
     write: (chats) =>
       saveChats(this.#db, chats, ({ instance_id, lid, jid }) => this.#forget(instance_id, lid, jid)),
   });
@@ -61,7 +61,7 @@ class KnownConversations implements Conversations {
     this.#db = db;
   }
 
-  async of(chat: Chat): Promise<Conversation> {
+  async of(chat: ChatAddress): Promise<ConversationRef> {
     const key = keyOf(chat.instance_id, chat.jid);
     const told = `${chat.phone ?? ""} ${chat.lid ?? ""} ${chat.push_name ?? ""}`;
     const found = this.#known.get(key);
@@ -80,7 +80,7 @@ class KnownConversations implements Conversations {
   }
 
   /** By phone where it is known. */
-  async #save(news: ChatNews): Promise<Conversation> {
+  async #save(news: ChatUpdate): Promise<ConversationRef> {
     const { instance_id, phone } = news;
     const lid = news.lid ?? (isLidJid(news.jid) ? news.jid : null);
     const jid = phone !== null && isLidJid(news.jid) ? phoneJid(phone) : news.jid;
@@ -132,7 +132,7 @@ class KnownConversations implements Conversations {
     if (lid === null || phone === null) return;
     if (![jid, lid, ...addressesOf(phoneJid(phone))].includes(chat)) return;
     const known = await this.#recall(instance.id, lid);
-    if (known.phone !== null && personOf(known.phone) === personOf(phone)) return;
+    if (known.phone !== null && canonicalNumberOf(known.phone) === canonicalNumberOf(phone)) return;
     const names = { name: null, push_name: null, verified_name: null };
     await this.learn(instance, { jid: phoneJid(phone), lid, phone, ...names });
   }
@@ -164,6 +164,6 @@ function keyOf(instanceId: number, jid: string): string {
 }
 
 /** A bare address adds nothing to what is known. */
-function saysMore(chat: Chat): boolean {
+function saysMore(chat: ChatAddress): boolean {
   return chat.push_name !== null || chat.lid !== null;
 }

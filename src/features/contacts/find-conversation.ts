@@ -2,13 +2,13 @@ import { sql } from "kysely";
 import type { Jid } from "../../network/driver.ts";
 import { phoneJid, phoneOfJid } from "../../network/ids.ts";
 import type { Db } from "../../platform/db.ts";
-import { spellingsOf } from "./number-candidates.ts";
-import type { Conversation } from "./save-chats.ts";
+import { numberVariantsOf } from "./number-candidates.ts";
+import type { ConversationRef } from "./save-chats.ts";
 
 /** The addresses under which the log may keep a chat, the given one first: a number with two spellings has two. */
 export function addressesOf(chat: string): string[] {
   const phone = phoneOfJid(chat as Jid);
-  return phone === null ? [chat] : spellingsOf(phone).map(phoneJid);
+  return phone === null ? [chat] : numberVariantsOf(phone).map(phoneJid);
 }
 
 /**
@@ -19,7 +19,7 @@ export async function findConversation(
   db: Db,
   instanceId: number,
   address: Jid,
-): Promise<Conversation | undefined> {
+): Promise<ConversationRef | undefined> {
   return db
     .selectFrom("conversation")
     .select(["id", "jid"])
@@ -29,6 +29,6 @@ export async function findConversation(
     .orderBy(sql`last_message_at is null`)
     .orderBy(sql`jid <> ${address}`)
     .limit(1)
-    .$castTo<Conversation>()
+    .$castTo<ConversationRef>()
     .executeTakeFirst();
 }

@@ -4,7 +4,7 @@ import type { Jid } from "../../network/driver.ts";
 import { lidJid, phoneJid } from "../../network/ids.ts";
 import { type Conversations, createConversations } from "./conversations.ts";
 import { linkAddresses } from "./link-addresses.ts";
-import { moveStragglers } from "./move-messages.ts";
+import { moveLeftoverMessages } from "./move-messages.ts";
 
 let store: TestDatabase;
 /** Two nodes, each with a memory of its own. */
@@ -218,7 +218,7 @@ describe("writers who do not know of each other", () => {
     const stale = await there.of(byLid(bia));
     await here.of(byBoth(bia));
     const id = await writeMessage(bia, stale);
-    await moveStragglers(db());
+    await moveLeftoverMessages(db());
     const [chat] = await chatsOf(bia);
     expect(await messagesOf(bia)).toMatchObject([
       { conversation_id: chat?.id, jid: bia.jid, message_id: id },
@@ -234,7 +234,7 @@ describe("writers who do not know of each other", () => {
       .set({ merged_at: new Date(Date.now() - 3_600_000) })
       .where("merged_at", "is not", null)
       .execute();
-    await moveStragglers(db());
+    await moveLeftoverMessages(db());
     const open = await db()
       .selectFrom("conversation")
       .select("id")

@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import type { Db, Trx } from "../../platform/db.ts";
 
 /** Somebody by phone, and the LID that turns out to be theirs. */
-export interface LearntLink {
+export interface AddressLink {
   account_id: number;
   instance_id: number;
   /** By phone. */
@@ -15,7 +15,7 @@ export interface LearntLink {
  * Makes one person of two addresses: one contact, one conversation, all messages. The conversation by LID stays behind
  * as a sign to the other, and its messages are still to be moved: its id, undefined where there was none.
  */
-export async function linkAddresses(db: Db, link: LearntLink): Promise<number | undefined> {
+export async function linkAddresses(db: Db, link: AddressLink): Promise<number | undefined> {
   return db.transaction().execute(async (trx) => {
     const contact = await joinContacts(trx, link);
     return contact === undefined ? undefined : joinConversations(trx, link, contact);
@@ -28,7 +28,7 @@ export async function linkAddresses(db: Db, link: LearntLink): Promise<number | 
  */
 async function joinContacts(
   trx: Trx,
-  { instance_id, jid, lid, phone }: LearntLink,
+  { instance_id, jid, lid, phone }: AddressLink,
 ): Promise<number | undefined> {
   const rows = await trx
     .selectFrom("contact")
@@ -69,7 +69,7 @@ async function absorbContact(trx: Trx, id: number, other: number): Promise<void>
 /** The id of the conversation that was merged; undefined where the LID had none. */
 async function joinConversations(
   trx: Trx,
-  { account_id, instance_id, jid, lid, phone }: LearntLink,
+  { account_id, instance_id, jid, lid, phone }: AddressLink,
   contactId: number,
 ): Promise<number | undefined> {
   const { rows } = await sql<{ id: number }>`

@@ -14,7 +14,7 @@ export async function moveMessages(db: Db, id: number, mostPieces = Number.POSIT
 }
 
 /** What was written into merged conversations by those who did not know of it yet, or left behind by a crash. */
-export async function moveStragglers(db: Db): Promise<void> {
+export async function moveLeftoverMessages(db: Db): Promise<void> {
   const open = await db
     .selectFrom("conversation")
     .select(["id", sql<boolean>`merged_at < now() - ${SETTLES_AFTER}`.as("is_over")])

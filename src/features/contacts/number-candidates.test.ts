@@ -1,5 +1,10 @@
 import { expect, test } from "vitest";
-import { otherSpelling, personOf, searchedNumbers, spellingsOf } from "./number-candidates.ts";
+import {
+  alternativeNumber,
+  canonicalNumberOf,
+  numberVariantsOf,
+  searchedNumbers,
+} from "./number-candidates.ts";
 
 test.each([
   ["5531987654321", "553187654321"],
@@ -7,8 +12,8 @@ test.each([
   ["5215512345678", "525512345678"],
   ["5491123456789", "541123456789"],
 ])("%s and %s are two spellings of one number", (long, short) => {
-  expect(otherSpelling(long)).toBe(short);
-  expect(otherSpelling(short)).toBe(long);
+  expect(alternativeNumber(long)).toBe(short);
+  expect(alternativeNumber(short)).toBe(long);
 });
 
 test.each([
@@ -18,7 +23,7 @@ test.each([
   ["a number of another country", "351912345678"],
   ["a number of the United States", "12025550123"],
 ])("%s has one spelling", (_, number) => {
-  expect(otherSpelling(number)).toBeUndefined();
+  expect(alternativeNumber(number)).toBeUndefined();
 });
 
 test.each([
@@ -26,9 +31,9 @@ test.each([
   ["5215512345678", "525512345678"],
   ["5491123456789", "541123456789"],
 ])("%s and %s are one person, under one key", (long, short) => {
-  expect(personOf(long)).toBe(personOf(short));
-  expect(spellingsOf(short)).toEqual([short, long]);
-  expect(personOf("351912345678")).toBe("351912345678");
+  expect(canonicalNumberOf(long)).toBe(canonicalNumberOf(short));
+  expect(numberVariantsOf(short)).toEqual([short, long]);
+  expect(canonicalNumberOf("351912345678")).toBe("351912345678");
 });
 
 test.each([

@@ -6,7 +6,7 @@ const SPELLINGS: readonly { long: RegExp; short: RegExp; mark: string }[] = [
 ];
 
 /** The other spelling under which the network may know the number; undefined for a number that has only one. */
-export function otherSpelling(digits: string): string | undefined {
+export function alternativeNumber(digits: string): string | undefined {
   for (const { long, short, mark } of SPELLINGS) {
     const [, area, rest] = long.exec(digits) ?? [];
     if (area && rest) return area + rest;
@@ -17,14 +17,14 @@ export function otherSpelling(digits: string): string | undefined {
 }
 
 /** All spellings of a number, the given one first. */
-export function spellingsOf(digits: string): string[] {
-  const other = otherSpelling(digits);
+export function numberVariantsOf(digits: string): string[] {
+  const other = alternativeNumber(digits);
   return other === undefined ? [digits] : [digits, other];
 }
 
 /** One key for all spellings of a number; the database's `person_of` makes the same. */
-export function personOf(digits: string): string {
-  return spellingsOf(digits).toSorted()[0] ?? digits;
+export function canonicalNumberOf(digits: string): string {
+  return numberVariantsOf(digits).toSorted()[0] ?? digits;
 }
 
 /**
@@ -34,5 +34,5 @@ export function personOf(digits: string): string {
 export function searchedNumbers(text: string): string[] {
   const typed = text.replace(/@(?:s\.whatsapp\.net|c\.us|lid)$/i, "").replace(/[\s().+-]/g, "");
   const digits = typed.replace(/^00(?=\d{7})/, "");
-  return /^\d{2,}$/.test(digits) ? spellingsOf(digits) : [];
+  return /^\d{2,}$/.test(digits) ? numberVariantsOf(digits) : [];
 }

@@ -1,23 +1,23 @@
 import { sql } from "kysely";
 import { LRUCache } from "lru-cache";
-import type { CallResult, NumberCheck } from "../../network/calls.ts";
+import type { NumberCheck, OperationResult } from "../../network/calls.ts";
 import type { Jid, Session } from "../../network/driver.ts";
 import { lidJid, phoneJid, phoneOfJid } from "../../network/ids.ts";
 import { cleanJson } from "../../platform/clean-text.ts";
 import type { Db } from "../../platform/db.ts";
-import { withinTime } from "../../platform/within-time.ts";
+import { withTimeout } from "../../platform/within-time.ts";
 import type { Conversations } from "./conversations.ts";
-import { otherSpelling } from "./number-candidates.ts";
-import { isNoPhone } from "./target.ts";
+import { alternativeNumber } from "./number-candidates.ts";
+import { isImpossiblePhone } from "./target.ts";
 
 /** Whose session is asked, and on whose behalf the answer is kept. */
-export interface NumberOwner {
+export interface InstanceRef {
   id: number;
   account_id: number;
 }
 
 /** An answer of the network about a number, and when it was given. */
-export interface KnownNumber {
+export interface CachedNumber {
   number: string;
   jid: Jid | null;
   lid: Jid | null;
@@ -25,24 +25,24 @@ export interface KnownNumber {
   checked_at: Date;
 }
 
-export interface Numbers {
+export interface NumberResolver {
   /**
    * The address under which the network knows a number that can be written in two ways. Asks the network once; while it
    * cannot be asked the number stays as it is given. Digits that can be no phone and are a known LID are that person.
    * Costs nothing for other addresses.
    */
-  settle(instance: NumberOwner, jid: Jid): Promise<Jid>;
+  settle(instance: InstanceRef, jid: Jid): Promise<Jid>;
   /** Whether `settle` is known to leave this address as it is, without asking anybody. */
   isSettled(instanceId: number, address: string): boolean;
   /** As `settle`, with one question for all of them. */
-  settleAll(instance: NumberOwner, jids: readonly Jid[]): Promise<Jid[]>;
+  settleAll(instance: InstanceRef, jids: readonly Jid[]): Promise<Jid[]>;
   /** What is remembered of numbers. */
-  recall(instanceId: number, numbers: readonly string[]): Promise<Map<string, KnownNumber>>;
+  recall(instanceId: number, numbers: readonly string[]): Promise<Map<string, CachedNumber>>;
   /** Remembers what the network answered. */
-  remember(instance: NumberOwner, answers: NumberCheck[]): Promise<void>;
+  remember(instance: InstanceRef, answers: NumberCheck[]): Promise<void>;
 }
 
-export interface NumberDeps {
+export interface NumberResolverDeps {
   db: Db;
   conversations: Conversations;
   /** The live session of an instance on this node, while it is connected. */
@@ -55,20 +55,21 @@ const SETTLED_MS = 60 * 60_000;
 const OPEN_MS = 30_000;
 const PATIENCE_MS = 4_000;
 
-interface Settled {
+interface ResolvedNumber {
   jid: Jid;
   /** False while there was nobody to ask. */
   isAsked: boolean;
 }
 
-export function createNumbers(deps: NumberDeps): Numbers {
-  const settled = new LRUCache<string, Settled>({ max: REMEMBERED });
+export function createNumberResolver(deps: NumberResolverDeps): NumberResolver {
+  const settled = new LRUCache<string, ResolvedNumber>({ max: REMEMBERED });
   const asking = new Map<string, Promise<Jid>>();
 
-  function settle(instance: NumberOwner, jid: Jid): Promise<Jid> {
+  function settle(instance: InstanceRef, jid: Jid): Promise<Jid> {
     const number = phoneOfJid(jid);
-    const other = number === null ? undefined : otherSpelling(number);
-    if (number !== null && isNoPhone(number)) return findLid(deps.conversations, instance.id, jid, number);
+    const other = number === null ? undefined : alternativeNumber(number);
+    if (number !== null && isImpossiblePhone(number))
+      return findLid(deps.conversations, instance.id, jid, number);
     if (number === null || other === undefined) return Promise.resolve(jid);
     const key = `${instance.id} ${number}`;
     const known = settled.get(key);
@@ -78,7 +79,7 @@ export function createNumbers(deps: NumberDeps): Numbers {
     return asked;
   }
 
-  async function find(instance: NumberOwner, number: string, other: string): Promise<Jid> {
+  async function find(instance: InstanceRef, number: string, other: string): Promise<Jid> {
     const known = await recallPeople(deps.db, instance.id, [number, other]);
     const remembered = choose(known, number, other);
     const session = remembered ? undefined : deps.connectedSession(instance.id);
@@ -96,7 +97,7 @@ export function createNumbers(deps: NumberDeps): Numbers {
 
   function isSettled(instanceId: number, address: string): boolean {
     const number = phoneOfJid(address as Jid);
-    if (number === null || otherSpelling(number) === undefined) return true;
+    if (number === null || alternativeNumber(number) === undefined) return true;
     const known = settled.get(`${instanceId} ${number}`);
     return known?.isAsked === true && known.jid === address;
   }
@@ -128,14 +129,14 @@ async function findLid(
 }
 
 async function settleTogether(
-  deps: NumberDeps,
-  instance: NumberOwner,
+  deps: NumberResolverDeps,
+  instance: InstanceRef,
   given: readonly Jid[],
 ): Promise<Jid[]> {
   const jids = await Promise.all(
     given.map((jid) => {
       const number = phoneOfJid(jid);
-      return number !== null && isNoPhone(number)
+      return number !== null && isImpossiblePhone(number)
         ? findLid(deps.conversations, instance.id, jid, number)
         : deps.conversations.addressOf(instance.id, jid);
     }),
@@ -143,7 +144,7 @@ async function settleTogether(
   const spellings = new Map<Jid, [string, string]>();
   for (const jid of jids) {
     const number = phoneOfJid(jid);
-    const other = number === null ? undefined : otherSpelling(number);
+    const other = number === null ? undefined : alternativeNumber(number);
     if (number !== null && other !== undefined) spellings.set(jid, [number, other]);
   }
   if (spellings.size === 0) return jids;
@@ -171,22 +172,26 @@ function choose(
   return undefined;
 }
 
-async function ask(answer: Promise<CallResult<NumberCheck[]>>): Promise<NumberCheck[] | undefined> {
-  const result = await withinTime(answer, PATIENCE_MS).catch(() => undefined);
+async function ask(answer: Promise<OperationResult<NumberCheck[]>>): Promise<NumberCheck[] | undefined> {
+  const result = await withTimeout(answer, PATIENCE_MS).catch(() => undefined);
   return result?.outcome === "done" ? result.value : undefined;
 }
 
 /** A number that is there stays for long; one that is not may be taken tomorrow. */
 const FRESH = sql<boolean>`checked_at > now() - case when jid is null then interval '1 day' else interval '30 days' end`;
 
-async function recallFresh(db: Db, instanceId: number, numbers: string[]): Promise<Map<string, KnownNumber>> {
+async function recallFresh(
+  db: Db,
+  instanceId: number,
+  numbers: string[],
+): Promise<Map<string, CachedNumber>> {
   const rows = await db
     .selectFrom("number_check")
     .select(["number", "jid", "lid", "verified_name", "checked_at"])
     .where("instance_id", "=", instanceId)
     .where("number", "in", numbers)
     .where(FRESH)
-    .$castTo<KnownNumber>()
+    .$castTo<CachedNumber>()
     .execute();
   return new Map(rows.map((row) => [row.number, row]));
 }
@@ -196,7 +201,7 @@ async function recallPeople(
   db: Db,
   instanceId: number,
   numbers: string[],
-): Promise<Map<string, Pick<KnownNumber, "jid">>> {
+): Promise<Map<string, Pick<CachedNumber, "jid">>> {
   const people = await db
     .selectFrom("contact")
     .select(["phone", "jid"])
@@ -205,7 +210,7 @@ async function recallPeople(
     .where(({ eb, or }) => or([eb("lid", "is not", null), eb("push_name", "is not", null)]))
     .$castTo<{ phone: string; jid: Jid }>()
     .execute();
-  const met = new Map<string, Pick<KnownNumber, "jid">>(people.map((row) => [row.phone, row]));
+  const met = new Map<string, Pick<CachedNumber, "jid">>(people.map((row) => [row.phone, row]));
   return new Map([...met, ...(await recallFresh(db, instanceId, numbers))]);
 }
 
@@ -213,14 +218,14 @@ async function recall(
   db: Db,
   instanceId: number,
   numbers: readonly string[],
-): Promise<Map<string, KnownNumber>> {
+): Promise<Map<string, CachedNumber>> {
   return numbers.length === 0 ? new Map() : recallFresh(db, instanceId, [...numbers]);
 }
 
 /** Who is there is a contact too, whose addresses belong together from now on. */
 async function remember(
-  { db, conversations }: NumberDeps,
-  instance: NumberOwner,
+  { db, conversations }: NumberResolverDeps,
+  instance: InstanceRef,
   told: NumberCheck[],
 ): Promise<void> {
   if (told.length === 0) return;

@@ -1,20 +1,22 @@
 import { lidJid } from "../../network/ids.ts";
 import type { Db, Trx } from "../../platform/db.ts";
-import { isNoPhone } from "./target.ts";
+import { isImpossiblePhone } from "./target.ts";
 
-export interface PersonOfLid {
+export interface LidMapping {
   lid: string;
   /** Null while no session of the account has been told it. */
   phone: string | null;
 }
 
 /** The people behind digits that can be no phone and are a LID which the account knows, by the digits. */
-export async function findPeopleOfLids(
+export async function findLidMappings(
   db: Db | Trx,
   accountId: number,
   numbers: readonly string[],
-): Promise<Map<string, PersonOfLid>> {
-  const digits = new Map(numbers.filter(isNoPhone).map((number) => [lidJid(number) as string, number]));
+): Promise<Map<string, LidMapping>> {
+  const digits = new Map(
+    numbers.filter(isImpossiblePhone).map((number) => [lidJid(number) as string, number]),
+  );
   if (digits.size === 0) return new Map();
   const rows = await db
     .selectFrom("instance as i")
@@ -23,7 +25,7 @@ export async function findPeopleOfLids(
     .where("i.account_id", "=", accountId)
     .where("c.lid", "in", [...digits.keys()])
     .execute();
-  const people = new Map<string, PersonOfLid>();
+  const people = new Map<string, LidMapping>();
   for (const { lid, phone } of rows) {
     const number = lid === null ? undefined : digits.get(lid);
     if (lid === null || number === undefined) continue;

@@ -1,12 +1,17 @@
 import { sql } from "kysely";
 import type { Jid } from "../../network/driver.ts";
-import { type Db, isDatabaseAway, isPassing, isUniqueViolation } from "../../platform/db.ts";
-import { fewRows, KEPT_PLAN } from "../../platform/kept-plans.ts";
-import { type LearntLink, linkAddresses } from "./link-addresses.ts";
+import {
+  type Db,
+  isDatabaseUnavailable,
+  isTransientDatabaseError,
+  isUniqueViolation,
+} from "../../platform/db.ts";
+import { PREPARED_STATEMENT, rowCountHint } from "../../platform/kept-plans.ts";
+import { type AddressLink, linkAddresses } from "./link-addresses.ts";
 import { moveMessages } from "./move-messages.ts";
 
 /** Something told of a chat or of a person; null: nothing was told. */
-export interface ChatNews {
+export interface ChatUpdate {
   account_id: number;
   instance_id: number;
   jid: string;
@@ -20,7 +25,7 @@ export interface ChatNews {
   has_chat: boolean;
 }
 
-export interface Conversation {
+export interface ConversationRef {
   /** 0 where none was asked for. */
   id: number;
   /** The address under which it is kept. */
@@ -35,9 +40,9 @@ const TRIES = 5;
  */
 export async function saveChats(
   db: Db,
-  chats: ChatNews[],
-  onLinked: (link: LearntLink) => void,
-): Promise<Conversation[]> {
+  chats: ChatUpdate[],
+  onLinked: (link: AddressLink) => void,
+): Promise<ConversationRef[]> {
   for (let left = TRIES; ; left--) {
     try {
       const settled = await settleAddresses(db, chats, onLinked);
@@ -50,16 +55,16 @@ export async function saveChats(
 }
 
 function isCollision(error: unknown): boolean {
-  if (isDatabaseAway(error)) return false;
-  return isPassing(error) || isUniqueViolation(error);
+  if (isDatabaseUnavailable(error)) return false;
+  return isTransientDatabaseError(error) || isUniqueViolation(error);
 }
 
 /** The news with every LID whose phone is known under that phone; a LID whose phone is learnt now is joined with it. */
 async function settleAddresses(
   db: Db,
-  chats: ChatNews[],
-  onLinked: (link: LearntLink) => void,
-): Promise<ChatNews[]> {
+  chats: ChatUpdate[],
+  onLinked: (link: AddressLink) => void,
+): Promise<ChatUpdate[]> {
   const withLid = chats.filter(({ lid }) => lid !== null);
   if (withLid.length === 0) return chats;
   const { rows } = await sql<{ instance_id: number; lid: string; jid: string; phone: string | null }>`
@@ -67,7 +72,7 @@ async function settleAddresses(
     from jsonb_to_recordset(${JSON.stringify(withLid)}::jsonb) as x (instance_id bigint, lid text)
     join contact p on p.instance_id = x.instance_id and p.lid = x.lid`.execute(db);
   const holders = new Map(rows.map((row) => [`${row.instance_id} ${row.lid}`, row]));
-  const settled: ChatNews[] = [];
+  const settled: ChatUpdate[] = [];
   for (const chat of chats) {
     const holder = holders.get(`${chat.instance_id} ${chat.lid}`);
     if (!holder || holder.jid === chat.jid) settled.push(chat);
@@ -78,8 +83,8 @@ async function settleAddresses(
 }
 
 /** One batch may tell of a LID alone and of its phone too; two rows with one LID would be refused at every try. */
-function underPhones(chats: ChatNews[]): ChatNews[] {
-  const byPhone = new Map<string, ChatNews>();
+function underPhones(chats: ChatUpdate[]): ChatUpdate[] {
+  const byPhone = new Map<string, ChatUpdate>();
   for (const chat of chats) if (chat.phone !== null) byPhone.set(`${chat.instance_id} ${chat.lid}`, chat);
   return chats.map((chat) => {
     const known = chat.jid === chat.lid && byPhone.get(`${chat.instance_id} ${chat.lid}`);
@@ -91,7 +96,7 @@ function underPhones(chats: ChatNews[]): ChatNews[] {
 const PIECES_AT_ONCE = 5;
 
 /** Whoever remembers the LID is told before its messages move, so that no more come. */
-async function link(db: Db, chat: ChatNews, onLinked: (link: LearntLink) => void): Promise<ChatNews> {
+async function link(db: Db, chat: ChatUpdate, onLinked: (link: AddressLink) => void): Promise<ChatUpdate> {
   const { account_id, instance_id, jid, lid, phone } = chat;
   if (lid === null || phone === null) return chat;
   const learnt = { account_id, instance_id, jid, lid, phone };
@@ -102,18 +107,18 @@ async function link(db: Db, chat: ChatNews, onLinked: (link: LearntLink) => void
 }
 
 /** Rows are written in one order, so that two batches never wait for each other in a circle. */
-async function save(db: Db, chats: ChatNews[]): Promise<(Conversation & { is_merged: boolean })[]> {
+async function save(db: Db, chats: ChatUpdate[]): Promise<(ConversationRef & { is_merged: boolean })[]> {
   const { rows } = await sql<{
     instance_id: number;
     jid: Jid;
     id: number | null;
     merged_into: number | null;
-  }>`${KEPT_PLAN}
+  }>`${PREPARED_STATEMENT}
     with input as (
       select * from jsonb_to_recordset(${JSON.stringify(unique(chats))}::jsonb) as x (
         account_id bigint, instance_id bigint, jid text, type text, phone text, lid text, name text,
         push_name text, verified_name text, has_chat boolean)
-      order by instance_id, jid ${fewRows(chats)}
+      order by instance_id, jid ${rowCountHint(chats)}
     ), people as (
       insert into contact (account_id, instance_id, jid, lid, phone, name, push_name, verified_name)
       select account_id, instance_id, jid, lid, phone, name, push_name, verified_name
@@ -145,8 +150,8 @@ async function save(db: Db, chats: ChatNews[]): Promise<(Conversation & { is_mer
 }
 
 /** One statement cannot write a row twice: what is told of one chat is put together, the later word counts. */
-function unique(chats: ChatNews[]): ChatNews[] {
-  const byKey = new Map<string, ChatNews>();
+function unique(chats: ChatUpdate[]): ChatUpdate[] {
+  const byKey = new Map<string, ChatUpdate>();
   for (const chat of chats) {
     const key = `${chat.instance_id} ${chat.jid}`;
     const before = byKey.get(key);
@@ -155,7 +160,7 @@ function unique(chats: ChatNews[]): ChatNews[] {
   return [...byKey.values()];
 }
 
-function join(before: ChatNews, chat: ChatNews): ChatNews {
+function join(before: ChatUpdate, chat: ChatUpdate): ChatUpdate {
   return {
     ...chat,
     phone: chat.phone ?? before.phone,

@@ -2,7 +2,7 @@ import { Migrator, sql } from "kysely";
 import { expect, test } from "vitest";
 import { migrations } from "../../../migrations/all.ts";
 import { createEmptyDatabase } from "../../../test/database.ts";
-import { moveStragglers } from "./move-messages.ts";
+import { moveLeftoverMessages } from "./move-messages.ts";
 
 test("an older database's two rows of one person become one, and its messages are found by their words", async () => {
   const store = await createEmptyDatabase();
@@ -23,7 +23,7 @@ test("an older database's two rows of one person become one, and its messages ar
       '{"kind": "media", "caption": "Hello, World"}', 'received' from conversation`.execute(db);
   const { error } = await migrator.migrateToLatest();
   expect(error).toBeUndefined();
-  await moveStragglers(db);
+  await moveLeftoverMessages(db);
 
   const people = await db.selectFrom("contact").select(["jid", "lid"]).orderBy("jid").execute();
   expect(people).toEqual([

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { GatewayError } from "../../platform/errors.ts";
-import { resolveTarget } from "./target.ts";
+import { resolveRecipient } from "./target.ts";
 
 test.each([
   ["5511999990001", "5511999990001@s.whatsapp.net"],
@@ -12,39 +12,39 @@ test.each([
   ["5511999990001-1600000000@g.us", "5511999990001-1600000000@g.us"],
   ["251234567890123@lid", "251234567890123@lid"],
 ])("%s becomes %s", (given, jid) => {
-  expect(resolveTarget({ number: given }).jid).toBe(jid);
+  expect(resolveRecipient({ number: given }).jid).toBe(jid);
 });
 
 test("jid wins over number, number over phone", () => {
   const all = { jid: "5511999990001@s.whatsapp.net", number: "5511999990002", phone: "5511999990003" };
-  expect(resolveTarget(all).phone).toBe("5511999990001");
-  expect(resolveTarget({ ...all, jid: undefined }).phone).toBe("5511999990002");
-  expect(resolveTarget({ phone: all.phone }).phone).toBe("5511999990003");
+  expect(resolveRecipient(all).phone).toBe("5511999990001");
+  expect(resolveRecipient({ ...all, jid: undefined }).phone).toBe("5511999990002");
+  expect(resolveRecipient({ phone: all.phone }).phone).toBe("5511999990003");
 });
 
 test("a LID is never taken for a phone", () => {
-  expect(resolveTarget({ jid: "251234567890123@lid" })).toMatchObject({
+  expect(resolveRecipient({ jid: "251234567890123@lid" })).toMatchObject({
     phone: null,
     lid: "251234567890123@lid",
   });
 });
 
 test("a national number is prefixed only where a default country is set", () => {
-  expect(resolveTarget({ number: "(11) 99999-0001" }, "BR").phone).toBe("5511999990001");
-  expect(resolveTarget({ number: "5511999990001" }, "BR").phone).toBe("5511999990001");
-  expect(resolveTarget({ number: "+351912345678" }, "BR").phone).toBe("351912345678");
-  expect(resolveTarget({ number: "11999990001" }).phone).toBe("11999990001");
+  expect(resolveRecipient({ number: "(11) 99999-0001" }, "BR").phone).toBe("5511999990001");
+  expect(resolveRecipient({ number: "5511999990001" }, "BR").phone).toBe("5511999990001");
+  expect(resolveRecipient({ number: "+351912345678" }, "BR").phone).toBe("351912345678");
+  expect(resolveRecipient({ number: "11999990001" }).phone).toBe("11999990001");
 });
 
 test("a number typed with 00 in front is international, whatever the default country is", () => {
   for (const number of ["005511999990004", "00 55 11 99999-0004", "0055(11)99999 0004"])
     for (const country of [undefined, "BR", "US"])
-      expect(resolveTarget({ number }, country).phone).toBe("5511999990004");
+      expect(resolveRecipient({ number }, country).phone).toBe("5511999990004");
 });
 
 test("a number that begins with 0 is refused for its missing country code, unless a default country adds it", () => {
-  expect(() => resolveTarget({ number: "011999990004" })).toThrow("number: has no country code");
-  expect(resolveTarget({ number: "011999990004" }, "BR").phone).toBe("5511999990004");
+  expect(() => resolveRecipient({ number: "011999990004" })).toThrow("number: has no country code");
+  expect(resolveRecipient({ number: "011999990004" }, "BR").phone).toBe("5511999990004");
 });
 
 test.each([
@@ -58,9 +58,9 @@ test.each([
   "a@b@g.us",
   "12 34 x",
 ])("%j is refused with the field that holds it", (number) => {
-  expect(() => resolveTarget({ number })).toThrow(GatewayError);
+  expect(() => resolveRecipient({ number })).toThrow(GatewayError);
 });
 
 test("no target at all names what is missing", () => {
-  expect(() => resolveTarget({})).toThrow("one of number, phone or jid is required");
+  expect(() => resolveRecipient({})).toThrow("one of number, phone or jid is required");
 });

@@ -4,7 +4,7 @@ import { groupJid, lidJid, phoneJid } from "../../network/ids.ts";
 import { invalidField } from "../../platform/errors.ts";
 
 /** One of the three names a recipient; `jid` wins over `number`, `number` over `phone`. */
-export interface Target {
+export interface RecipientInput {
   jid?: string;
   number?: string;
   phone?: string;
@@ -27,7 +27,7 @@ const SERVERS: Record<string, string> = {
 };
 
 /** Resolves a target to a chat; `defaultCountry` (ISO code) prefixes national numbers only where it is set. */
-export function resolveTarget(target: Target, defaultCountry?: string): Recipient {
+export function resolveRecipient(target: RecipientInput, defaultCountry?: string): Recipient {
   const field = target.jid !== undefined ? "jid" : target.number !== undefined ? "number" : "phone";
   const given = (target[field] ?? "").trim();
   if (given === "") throw invalidField("number", "one of number, phone or jid is required");
@@ -81,7 +81,7 @@ function withCountry(digits: string, country: string): string {
 }
 
 /** Whether no country has such a phone, so that the digits may be those of a LID; a real phone is never taken for one. */
-export function isNoPhone(digits: string): boolean {
+export function isImpossiblePhone(digits: string): boolean {
   return parsePhoneNumberFromString(`+${digits}`)?.isValid() !== true;
 }
 

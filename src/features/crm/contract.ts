@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { boundedText, trimmedText } from "../../platform/bounded-text.ts";
-import { page, pagination, route, rowId, time, type UploadedFile } from "../../platform/route.ts";
-import { keptMessage } from "../messages/contract.ts";
+import { isoTime, pageInput, pagination, route, rowId, type UploadedFile } from "../../platform/route.ts";
+import { storedMessage } from "../messages/contract.ts";
 
 const phone = z
   .union([trimmedText(40).min(1), z.number().int().positive().transform(String)])
@@ -37,9 +37,9 @@ const lead = z.object({
   kanban_status: z.string().nullable(),
   tags: z.array(z.string()),
   custom_fields: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])),
-  opted_out_at: time.nullable(),
-  created_at: time,
-  updated_at: time,
+  opted_out_at: isoTime.nullable(),
+  created_at: isoTime,
+  updated_at: isoTime,
 });
 
 const note = z.object({
@@ -47,7 +47,7 @@ const note = z.object({
   lead_id: z.number(),
   user_id: z.number().nullable(),
   note: z.string(),
-  created_at: time,
+  created_at: isoTime,
 });
 
 const leadFields = {
@@ -75,7 +75,7 @@ const customField = z.object({
   name: z.string(),
   type: fieldType,
   options: z.array(z.string()),
-  created_at: time,
+  created_at: isoTime,
 });
 
 const TAG = { access: "account", tag: "CRM", feature: "crm" } as const;
@@ -95,7 +95,7 @@ export const crmContract = {
     summary: "List leads, newest first",
     message: "Leads",
     input: z.object({
-      ...page,
+      ...pageInput,
       ...leadFilter,
     }),
     output: z.array(lead),
@@ -191,7 +191,7 @@ export const crmContract = {
         }),
       ),
       messages: z
-        .array(keptMessage.extend({ instance_id: z.number() }))
+        .array(storedMessage.extend({ instance_id: z.number() }))
         .describe("The last 20, newest first."),
     }),
   }),
@@ -288,7 +288,7 @@ export const crmContract = {
 };
 
 /** The values of a body that carries them in `fields`, or bare. */
-export const bareFields = fieldValues;
+export const topLevelFields = fieldValues;
 
 function isUpload(value: unknown): boolean {
   return typeof value === "object" && value !== null && "bytes" in value && value.bytes instanceof Uint8Array;

@@ -3,12 +3,12 @@ import type { Handlers } from "../../platform/handler.ts";
 import { requireUser } from "../accounts/accounts.ts";
 import type { crmContract } from "./contract.ts";
 import { customFieldHandlers } from "./custom-fields.ts";
-import { createInboundFollower } from "./follow-inbound.ts";
+import { createLeadFollower } from "./follow-inbound.ts";
 import { createLeadImporter } from "./import-leads.ts";
 import { getLeadDetails } from "./lead-details.ts";
 import { type LeadDeps, leadHandlers, lockLead } from "./leads.ts";
 
-export { createInboundFollower };
+export { createLeadFollower };
 
 /** Leads, and what hangs on them. */
 export function crmHandlers(deps: LeadDeps): Handlers<typeof crmContract> {

@@ -2,7 +2,7 @@ import { Readable } from "node:stream";
 import { sql } from "kysely";
 import { toCsvLine } from "../../platform/csv-line.ts";
 import type { Db } from "../../platform/db.ts";
-import { RawAnswer } from "../../platform/handler.ts";
+import { RawResponse } from "../../platform/handler.ts";
 import { CUSTOM_FIELD_COLUMN, TAG_SEPARATOR } from "./contract.ts";
 import { findLeads, type LeadFilter, type LeadRow } from "./list-leads.ts";
 
@@ -15,8 +15,8 @@ const ROWS_AT_ONCE = 1_000;
 const MOST_FIELDS = 1_000;
 
 /** All leads that a filter finds, newest first, read piece by piece while they go out. */
-export function exportLeads(db: Db, accountId: number, filter: LeadFilter): RawAnswer {
-  return new RawAnswer("text/csv; charset=utf-8", Readable.from(csvPieces(db, accountId, filter)), 200, {
+export function exportLeads(db: Db, accountId: number, filter: LeadFilter): RawResponse {
+  return new RawResponse("text/csv; charset=utf-8", Readable.from(csvPieces(db, accountId, filter)), 200, {
     "content-disposition": 'attachment; filename="leads.csv"',
   });
 }

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { Trx } from "../../platform/db.ts";
-import { recallFrom } from "../campaigns/campaigns.ts";
-import type { Suppression } from "../consent/consent.ts";
+import { withdrawSendsTo } from "../campaigns/campaigns.ts";
+import type { SuppressionList } from "../consent/consent.ts";
 import type { InboundFollower, MessageRow } from "../messages/messages.ts";
 
 const OPT_OUT = /^["'\s]*(stop|sair|parar|cancelar)[."'!\s]*$/i;
@@ -10,7 +10,7 @@ const OPT_OUT = /^["'\s]*(stop|sair|parar|cancelar)[."'!\s]*$/i;
  * Makes a lead of who writes for the first time, in accounts that want it, and takes a person who writes STOP, SAIR,
  * PARAR or CANCELAR and nothing else at their word.
  */
-export function createInboundFollower(suppression: Suppression): InboundFollower {
+export function createLeadFollower(suppression: SuppressionList): InboundFollower {
   return async (trx, rows) => {
     const people = rows.filter(({ from_me, chat_type }) => !from_me && chat_type === "contact").map(toPerson);
     if (people.length === 0) return;
@@ -61,12 +61,12 @@ async function addLeads(trx: Trx, people: readonly Person[]): Promise<void> {
     on conflict do nothing`.execute(trx);
 }
 
-async function optOut(trx: Trx, suppression: Suppression, leaving: readonly Person[]): Promise<void> {
+async function optOut(trx: Trx, suppression: SuppressionList, leaving: readonly Person[]): Promise<void> {
   const known = leaving.flatMap(({ account_id, phone }) => (phone === null ? [] : [{ account_id, phone }]));
   // The phone of a LID may be learnt later.
   const lids = leaving.flatMap(({ account_id, lid }) => (lid === null ? [] : [{ account_id, phone: lid }]));
   await suppression.add(trx, [...known, ...lids], "keyword");
-  if (known.length > 0) await recallFrom(trx, known);
+  if (known.length > 0) await withdrawSendsTo(trx, known);
   await sql`
     with leaving as (
       select l.id from lead l

@@ -5,14 +5,14 @@ import type { Trx } from "../../platform/db.ts";
 import type { Handlers } from "../../platform/handler.ts";
 import type { OutputOf } from "../../platform/route.ts";
 import { requireUser } from "../accounts/accounts.ts";
-import { recallFrom } from "../campaigns/campaigns.ts";
-import { findPeopleOfLids, personOf } from "../contacts/contacts.ts";
-import { findRoom, roomIsFull } from "../plans/plans.ts";
+import { withdrawSendsTo } from "../campaigns/campaigns.ts";
+import { canonicalNumberOf, findLidMappings } from "../contacts/contacts.ts";
+import { quotaExceededMessage, readPlanQuota } from "../plans/plans.ts";
 import { type crmContract, MAX_FIELDS, MAX_INVALID, MAX_TAGS } from "./contract.ts";
-import { findDeclared } from "./lead-fields.ts";
+import { findDeclaredFields } from "./lead-fields.ts";
 import { countLeads, type LeadDeps } from "./leads.ts";
 import type { LeadRow } from "./list-leads.ts";
-import { type GivenLead, type RefusedRow, readLeadFile, refuseRow } from "./read-lead-rows.ts";
+import { type ParsedLead, type RejectedRow, readLeadFile, rejectRow } from "./read-lead-rows.ts";
 
 type ImportHandler = Handlers<typeof crmContract>["importLeads"];
 type Imported = OutputOf<typeof crmContract.importLeads>;
@@ -24,9 +24,9 @@ export function createLeadImporter(deps: LeadDeps): ImportHandler {
   return async ({ input: { file }, caller }) => {
     const { account_id } = requireUser(caller);
     const { fields, rows } = readLeadFile(file.bytes);
-    const declared = await findDeclared(deps.db, account_id, fields);
+    const declared = await findDeclaredFields(deps.db, account_id, fields);
     const total: Imported = { created: 0, updated: 0, unchanged: 0, invalid: [], invalid_count: 0 };
-    let piece: (GivenLead | RefusedRow)[] = [];
+    let piece: (ParsedLead | RejectedRow)[] = [];
     for (const row of rows(declared, deps.defaultCountry)) {
       piece.push(row);
       if (piece.length < ROWS_AT_ONCE) continue;
@@ -43,14 +43,14 @@ export function createLeadImporter(deps: LeadDeps): ImportHandler {
 async function importPiece(
   deps: LeadDeps,
   account_id: number,
-  piece: readonly (GivenLead | RefusedRow)[],
+  piece: readonly (ParsedLead | RejectedRow)[],
   total: Imported,
 ): Promise<void> {
-  const given = piece.filter((row): row is GivenLead => !("reason" in row));
+  const given = piece.filter((row): row is ParsedLead => !("reason" in row));
   const done = await deps.db.transaction().execute((trx) => writeLeads(trx, deps, account_id, given));
   const people = done.opted_out.map((phone) => ({ account_id, phone }));
   // After the commit, so that whoever recalls while they hold messages never waits for the leads.
-  if (people.length > 0) await deps.db.transaction().execute((trx) => recallFrom(trx, people));
+  if (people.length > 0) await deps.db.transaction().execute((trx) => withdrawSendsTo(trx, people));
   const refused = [...piece.filter((row) => "reason" in row), ...done.refused];
   total.created += done.created;
   total.updated += done.updated;
@@ -61,10 +61,10 @@ async function importPiece(
   );
 }
 
-interface Written {
+interface WrittenLeads {
   created: number;
   updated: number;
-  refused: RefusedRow[];
+  refused: RejectedRow[];
   /** Phones of those who had not opted out before. */
   opted_out: string[];
 }
@@ -73,20 +73,20 @@ async function writeLeads(
   trx: Trx,
   deps: LeadDeps,
   account_id: number,
-  rows: readonly GivenLead[],
-): Promise<Written> {
+  rows: readonly ParsedLead[],
+): Promise<WrittenLeads> {
   const given = await readLids(trx, account_id, rows);
   const count = () => countLeads(trx, account_id);
   // Locks the account's row, so two imports of one account come one after the other.
-  const room = await findRoom(trx, { account_id, limit: "max_leads", count });
+  const room = await readPlanQuota(trx, { account_id, limit: "max_leads", count });
   const known = await findKnown(trx, account_id, given);
-  const written: Written = { created: 0, updated: 0, refused: [], opted_out: [] };
+  const written: WrittenLeads = { created: 0, updated: 0, refused: [], opted_out: [] };
   for (const row of given) {
     const lead = known(row);
     if (lead) await changeLead(trx, lead, row, written);
-    else if (row.phone === undefined) written.refused.push(refuseRow(row, `id: there is no lead ${row.id}`));
+    else if (row.phone === undefined) written.refused.push(rejectRow(row, `id: there is no lead ${row.id}`));
     else if (room.used + written.created >= room.most)
-      written.refused.push(refuseRow(row, roomIsFull("max_leads", room.most)));
+      written.refused.push(rejectRow(row, quotaExceededMessage("max_leads", room.most)));
     else await addLead(trx, deps, account_id, { ...row, phone: row.phone }, written);
   }
   const people = written.opted_out.map((phone) => ({ account_id, phone }));
@@ -95,8 +95,8 @@ async function writeLeads(
 }
 
 /** Digits of a LID whose phone is known are that phone. */
-async function readLids(trx: Trx, accountId: number, rows: readonly GivenLead[]): Promise<GivenLead[]> {
-  const people = await findPeopleOfLids(
+async function readLids(trx: Trx, accountId: number, rows: readonly ParsedLead[]): Promise<ParsedLead[]> {
+  const people = await findLidMappings(
     trx,
     accountId,
     rows.flatMap(({ phone }) => phone ?? []),
@@ -105,25 +105,27 @@ async function readLids(trx: Trx, accountId: number, rows: readonly GivenLead[])
 }
 
 /** Finds the lead of a row among those that the rows name, all of them locked. */
-async function findKnown(trx: Trx, account_id: number, given: readonly GivenLead[]) {
-  const persons = given.flatMap(({ phone }) => (phone === undefined ? [] : [personOf(phone)]));
+async function findKnown(trx: Trx, account_id: number, given: readonly ParsedLead[]) {
+  const persons = given.flatMap(({ phone }) => (phone === undefined ? [] : [canonicalNumberOf(phone)]));
   const ids = given.flatMap(({ id, phone }) => (id === undefined || phone !== undefined ? [] : [id]));
   const { rows } = await sql<LeadRow>`
     select * from lead where account_id = ${account_id}
       and (phone is not null and person_of(phone) = any(${persons}::text[]) or id = any(${ids}::bigint[]))
     order by id for update`.execute(trx);
-  const byPerson = new Map(rows.flatMap((row) => (row.phone === null ? [] : [[personOf(row.phone), row]])));
+  const byPerson = new Map(
+    rows.flatMap((row) => (row.phone === null ? [] : [[canonicalNumberOf(row.phone), row]])),
+  );
   const byId = new Map(rows.map((row) => [row.id, row]));
-  return ({ id, phone }: GivenLead) =>
-    phone === undefined ? byId.get(id ?? 0) : byPerson.get(personOf(phone));
+  return ({ id, phone }: ParsedLead) =>
+    phone === undefined ? byId.get(id ?? 0) : byPerson.get(canonicalNumberOf(phone));
 }
 
 async function addLead(
   trx: Trx,
   { suppression }: LeadDeps,
   account_id: number,
-  row: GivenLead & { phone: string },
-  written: Written,
+  row: ParsedLead & { phone: string },
+  written: WrittenLeads,
 ): Promise<void> {
   const { phone, name, email, status, kanban_status, custom_fields, opted_out } = row;
   const suppressed = await suppression.among(trx, account_id, [phone]);
@@ -140,7 +142,7 @@ async function addLead(
     .executeTakeFirst();
   if (!added) {
     written.refused.push(
-      refuseRow(row, "phone: another request has just made this lead. Import the row again"),
+      rejectRow(row, "phone: another request has just made this lead. Import the row again"),
     );
     return;
   }
@@ -148,11 +150,11 @@ async function addLead(
   if (opted_out) written.opted_out.push(phone);
 }
 
-async function changeLead(trx: Trx, lead: LeadRow, row: GivenLead, written: Written): Promise<void> {
+async function changeLead(trx: Trx, lead: LeadRow, row: ParsedLead, written: WrittenLeads): Promise<void> {
   const change = toChange(lead, row);
   const reason = reasonAgainst(lead, change);
   if (reason !== undefined) {
-    written.refused.push(refuseRow(row, reason));
+    written.refused.push(rejectRow(row, reason));
     return;
   }
   const { opts_out, custom_fields, ...after } = change;
@@ -172,7 +174,7 @@ async function changeLead(trx: Trx, lead: LeadRow, row: GivenLead, written: Writ
 }
 
 /** What the lead is with the row; a custom field that an export shows alike stays as it is. */
-function toChange(lead: LeadRow, row: GivenLead) {
+function toChange(lead: LeadRow, row: ParsedLead) {
   const fields = new Map(Object.entries(lead.custom_fields));
   for (const [name, value] of Object.entries(row.custom_fields))
     if (String(fields.get(name)) !== String(value)) fields.set(name, value);

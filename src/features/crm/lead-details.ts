@@ -1,7 +1,7 @@
 import type { Db } from "../../platform/db.ts";
 import { GatewayError } from "../../platform/errors.ts";
-import { spellingsOf } from "../contacts/contacts.ts";
-import { selectMessages, toKeptMessage } from "../messages/messages.ts";
+import { numberVariantsOf } from "../contacts/contacts.ts";
+import { selectMessages, toStoredMessageView } from "../messages/messages.ts";
 import type { LeadRow } from "./list-leads.ts";
 
 const LAST_MESSAGES = 20;
@@ -31,7 +31,7 @@ export async function getLeadDetails(db: Db, accountId: number, id: number) {
 
 /** By the phone, and by the contacts that are known by it or by the LID of the lead. */
 async function findConversations(db: Db, { account_id, phone, lid }: LeadRow) {
-  const phones = phone === null ? [""] : spellingsOf(phone);
+  const phones = phone === null ? [""] : numberVariantsOf(phone);
   return db
     .selectFrom("conversation as c")
     .innerJoin("instance as i", "i.id", "c.instance_id")
@@ -73,5 +73,5 @@ async function readMessages(db: Db, conversations: readonly { id: number }[]) {
     .flat()
     .sort((a, b) => b.id - a.id)
     .slice(0, LAST_MESSAGES)
-    .map((row) => ({ ...toKeptMessage(row), instance_id: row.instance_id }));
+    .map((row) => ({ ...toStoredMessageView(row), instance_id: row.instance_id }));
 }

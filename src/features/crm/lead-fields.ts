@@ -2,10 +2,10 @@ import type { Selectable } from "kysely";
 import type { Db, Trx } from "../../platform/db.ts";
 import { invalidField } from "../../platform/errors.ts";
 import type { CustomFieldTable } from "../../tables.ts";
-import { bareFields, MAX_FIELDS } from "./contract.ts";
+import { MAX_FIELDS, topLevelFields } from "./contract.ts";
 
 type Values = Record<string, string | number | boolean>;
-export type Declared = Pick<Selectable<CustomFieldTable>, "name" | "type" | "options">;
+export type DeclaredField = Pick<Selectable<CustomFieldTable>, "name" | "type" | "options">;
 
 /** Values to set, by field; null removes one. */
 export type FieldChange = Record<string, string | number | boolean | null>;
@@ -17,7 +17,7 @@ export async function mergeFields(
   values: Values,
   change: FieldChange,
 ): Promise<Values> {
-  const byName = await findDeclared(trx, accountId, Object.keys(change));
+  const byName = await findDeclaredFields(trx, accountId, Object.keys(change));
   const merged = new Map(Object.entries(values));
   for (const [name, value] of Object.entries(change)) {
     if (value === null) merged.delete(name);
@@ -29,11 +29,11 @@ export async function mergeFields(
 }
 
 /** Those of the fields that the account has declared, by name. */
-export async function findDeclared(
+export async function findDeclaredFields(
   db: Db | Trx,
   accountId: number,
   names: readonly string[],
-): Promise<Map<string, Declared>> {
+): Promise<Map<string, DeclaredField>> {
   const declared = await db
     .selectFrom("custom_field")
     .select(["name", "type", "options"])
@@ -44,24 +44,24 @@ export async function findDeclared(
 }
 
 /** What the cell of a table says: a value of its declared type, else a text. Throws VALIDATION_ERROR. */
-export function readFieldCell(text: string, name: string, field: Declared | undefined): Values[string] {
+export function readFieldCell(text: string, name: string, field: DeclaredField | undefined): Values[string] {
   return accept(field ? fromText(text, field.type) : text, name, field);
 }
 
-function fromText(text: string, type: Declared["type"]): Values[string] {
+function fromText(text: string, type: DeclaredField["type"]): Values[string] {
   const number = Number(text);
   if (type === "number" && Number.isFinite(number)) return number;
   const flag = text.toLowerCase();
   return type === "boolean" && ["true", "false"].includes(flag) ? flag === "true" : text;
 }
 
-function accept(value: Values[string], name: string, field: Declared | undefined): Values[string] {
+function accept(value: Values[string], name: string, field: DeclaredField | undefined): Values[string] {
   if (field === undefined || HOLDS[field.type](value, field.options)) return value;
   const wanted = field.type === "select" ? `one of ${field.options.join(", ")}` : WORDS[field.type];
   throw invalidField(`custom_fields.${name}`, `must be ${wanted}`);
 }
 
-const WORDS: Record<Declared["type"], string> = {
+const WORDS: Record<DeclaredField["type"], string> = {
   text: "a text",
   number: "a number",
   boolean: "true or false",
@@ -69,7 +69,7 @@ const WORDS: Record<Declared["type"], string> = {
   select: "one of its options",
 };
 
-const HOLDS: Record<Declared["type"], (value: unknown, options: readonly string[]) => boolean> = {
+const HOLDS: Record<DeclaredField["type"], (value: unknown, options: readonly string[]) => boolean> = {
   text: (value) => typeof value === "string",
   number: (value) => typeof value === "number",
   boolean: (value) => typeof value === "boolean",
@@ -89,9 +89,9 @@ const NOT_VALUES = new Set(["id", "fields", "custom_fields", "customFields"]);
 
 /** The change that a body asks for: its `fields`, or what stands bare in it. */
 export function readFieldChange(body: Record<string, unknown>): FieldChange {
-  if (body.fields !== undefined) return bareFields.parse(body.fields);
+  if (body.fields !== undefined) return topLevelFields.parse(body.fields);
   const bare = Object.fromEntries(Object.entries(body).filter(([name]) => !NOT_VALUES.has(name)));
-  const parsed = bareFields.safeParse(bare);
+  const parsed = topLevelFields.safeParse(bare);
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
   throw invalidField(issue?.path.join(".") || "fields", "must be a text, a number, true or false, or null");

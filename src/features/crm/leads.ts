@@ -1,13 +1,13 @@
 import { sql } from "kysely";
 import type { Db, Trx } from "../../platform/db.ts";
 import { GatewayError, invalidField } from "../../platform/errors.ts";
-import { type Handlers, Reply } from "../../platform/handler.ts";
+import { type Handlers, OkResponse } from "../../platform/handler.ts";
 import { readCursor, toPage } from "../../platform/paging.ts";
 import { requireUser } from "../accounts/accounts.ts";
-import { recallFrom } from "../campaigns/campaigns.ts";
-import { carryConsent, type Suppression } from "../consent/consent.ts";
-import { findPeopleOfLids, personOf, readPhone } from "../contacts/contacts.ts";
-import { requireRoom } from "../plans/plans.ts";
+import { withdrawSendsTo } from "../campaigns/campaigns.ts";
+import { copyConsentToPhone, type SuppressionList } from "../consent/consent.ts";
+import { canonicalNumberOf, findLidMappings, readPhone } from "../contacts/contacts.ts";
+import { requirePlanQuota } from "../plans/plans.ts";
 import { type crmContract, MAX_TAGS } from "./contract.ts";
 import { exportLeads } from "./export-leads.ts";
 import { type FieldChange, mergeFields, readFieldChange } from "./lead-fields.ts";
@@ -15,7 +15,7 @@ import { findLeads, type LeadRow } from "./list-leads.ts";
 
 export interface LeadDeps {
   db: Db;
-  suppression: Suppression;
+  suppression: SuppressionList;
   defaultCountry?: string;
 }
 
@@ -42,7 +42,7 @@ export function leadHandlers(deps: LeadDeps): LeadHandlers {
       const { account_id } = requireUser(caller);
       const found = await findLeads(db, account_id, input, readCursor(input.cursor), input.limit + 1);
       const { rows, pagination } = toPage(found, input.limit, (row) => row.id);
-      return new Reply(rows, { beside: { pagination } });
+      return new OkResponse(rows, { beside: { pagination } });
     },
 
     exportLeads: async ({ input, caller }) => exportLeads(db, requireUser(caller).account_id, input),
@@ -92,7 +92,7 @@ export function leadHandlers(deps: LeadDeps): LeadHandlers {
 
 /** What is queued for somebody who has just opted out does not go out any more. */
 function recall(db: Db, person: { account_id: number; phone: string }): Promise<void> {
-  return db.transaction().execute((trx) => recallFrom(trx, [person]));
+  return db.transaction().execute((trx) => withdrawSendsTo(trx, [person]));
 }
 
 /** The lead of the account, locked. Throws NOT_FOUND. */
@@ -115,7 +115,7 @@ async function createLead(
   change: LeadChange,
 ): Promise<LeadRow> {
   requireSomebody(change);
-  await requireRoom(trx, { account_id, limit: "max_leads", count: () => countLeads(trx, account_id) });
+  await requirePlanQuota(trx, { account_id, limit: "max_leads", count: () => countLeads(trx, account_id) });
   const { phone, lid } = await readPerson(trx, deps, account_id, change.phone);
   const name = phone ?? lid;
   const suppressed = await deps.suppression.among(trx, account_id, name === null ? [] : [name]);
@@ -171,7 +171,7 @@ async function readPerson(
 ): Promise<{ phone: string | null; lid: string | null }> {
   if (typeof given !== "string") return { phone: null, lid: null };
   const digits = readPhone("phone", given, defaultCountry);
-  const person = (await findPeopleOfLids(trx, accountId, [digits])).get(digits);
+  const person = (await findLidMappings(trx, accountId, [digits])).get(digits);
   if (!person) return { phone: digits, lid: null };
   return person.phone === null ? person : { phone: person.phone, lid: null };
 }
@@ -220,10 +220,10 @@ async function takePhone(trx: Trx, { id, account_id, phone: before }: LeadRow, p
     .where("account_id", "=", account_id)
     .where("id", "<>", id)
     .where("phone", "is not", null)
-    .where(sql<boolean>`person_of(phone) = ${personOf(phone)}`)
+    .where(sql<boolean>`person_of(phone) = ${canonicalNumberOf(phone)}`)
     .executeTakeFirst();
   if (other) throw phoneTaken();
-  if (before === null) await carryConsent(trx, id, phone);
+  if (before === null) await copyConsentToPhone(trx, id, phone);
 }
 
 async function setOptOut(trx: Trx, { suppression }: LeadDeps, lead: LeadRow, optedOut: boolean) {

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import type { Db, Trx } from "../../platform/db.ts";
-import { carryConsent, type Suppression } from "../consent/consent.ts";
+import { copyConsentToPhone, type SuppressionList } from "../consent/consent.ts";
 
 const AT_ONCE = 500;
 
@@ -8,7 +8,7 @@ const AT_ONCE = 500;
  * Gives leads that were known by a LID alone the phone that a contact has learnt since; where a lead has that phone
  * already, the two become one.
  */
-export async function linkLeads(db: Db, suppression: Suppression): Promise<void> {
+export async function linkLeads(db: Db, suppression: SuppressionList): Promise<void> {
   const { rows } = await sql<{ id: number; phone: string }>`
     select distinct on (l.id) l.id, c.phone
     from lead l
@@ -28,7 +28,7 @@ interface Found {
   is_same: boolean;
 }
 
-async function link(trx: Trx, suppression: Suppression, id: number, phone: string): Promise<void> {
+async function link(trx: Trx, suppression: SuppressionList, id: number, phone: string): Promise<void> {
   const { rows } = await sql<Found>`
     select l.id, l.account_id, l.opted_out_at, l.id = ${id} as is_same from lead l, lead u
     where u.id = ${id} and u.phone is null and l.account_id = u.account_id
@@ -39,7 +39,7 @@ async function link(trx: Trx, suppression: Suppression, id: number, phone: strin
   if (!unlinked) return;
   const { account_id, opted_out_at } = unlinked;
   if (opted_out_at) await suppression.add(trx, [{ account_id, phone }], "keyword");
-  await carryConsent(trx, id, phone);
+  await copyConsentToPhone(trx, id, phone);
   if (other) await absorb(trx, other.id, id);
   else await trx.updateTable("lead").set({ phone, updated_at: sql`now()` }).where("id", "=", id).execute();
 }

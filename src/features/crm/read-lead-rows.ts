@@ -1,14 +1,14 @@
 import type { z } from "zod";
-import { unmarkCell } from "../../platform/csv-line.ts";
+import { unescapeFormulaCell } from "../../platform/csv-line.ts";
 import { type CsvRecord, readCsvTable } from "../../platform/csv-records.ts";
 import { createIssueDescriber } from "../../platform/describe-issue.ts";
 import { GatewayError, invalidField } from "../../platform/errors.ts";
-import { personOf, readPhone } from "../contacts/contacts.ts";
+import { canonicalNumberOf, readPhone } from "../contacts/contacts.ts";
 import { CUSTOM_FIELD_COLUMN, leadRow, MAX_FIELDS, MAX_IMPORTED, TAG_SEPARATOR } from "./contract.ts";
-import { type Declared, readFieldCell } from "./lead-fields.ts";
+import { type DeclaredField, readFieldCell } from "./lead-fields.ts";
 
 /** A row of a file that names a lead, and what it says of it. */
-export interface GivenLead {
+export interface ParsedLead {
   line: number;
   text: string;
   id: number | undefined;
@@ -22,7 +22,7 @@ export interface GivenLead {
   opted_out: boolean;
 }
 
-export interface RefusedRow {
+export interface RejectedRow {
   line: number;
   value: string;
   reason: string;
@@ -31,7 +31,10 @@ export interface RefusedRow {
 export interface LeadFile {
   /** The custom fields that it has columns for. */
   fields: string[];
-  rows(declared: ReadonlyMap<string, Declared>, defaultCountry?: string): Generator<GivenLead | RefusedRow>;
+  rows(
+    declared: ReadonlyMap<string, DeclaredField>,
+    defaultCountry?: string,
+  ): Generator<ParsedLead | RejectedRow>;
 }
 
 const TEXTS = ["name", "email", "status", "kanban_status"] as const;
@@ -81,41 +84,41 @@ function fieldOf(column: string): string | undefined {
 
 interface RowContext {
   columns: readonly string[];
-  declared: ReadonlyMap<string, Declared>;
+  declared: ReadonlyMap<string, DeclaredField>;
   defaultCountry: string | undefined;
   /** The lines that name somebody already. */
   seen: Map<string, number>;
 }
 
-function readRow(record: CsvRecord, context: RowContext): GivenLead | RefusedRow {
+function readRow(record: CsvRecord, context: RowContext): ParsedLead | RejectedRow {
   try {
     const given = toLead(record, context);
-    const key = given.phone === undefined ? `id ${given.id}` : personOf(given.phone);
+    const key = given.phone === undefined ? `id ${given.id}` : canonicalNumberOf(given.phone);
     const line = context.seen.get(key);
-    if (line !== undefined) return refuseRow(record, `names the same lead as line ${line}`);
+    if (line !== undefined) return rejectRow(record, `names the same lead as line ${line}`);
     context.seen.set(key, record.line);
     return given;
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error;
-    return refuseRow(record, error.message);
+    return rejectRow(record, error.message);
   }
 }
 
-export function refuseRow({ line, text }: { line: number; text: string }, reason: string): RefusedRow {
+export function rejectRow({ line, text }: { line: number; text: string }, reason: string): RejectedRow {
   return { line, value: text.slice(0, SHOWN), reason };
 }
 
 function toLead(
   { line, text, cells }: CsvRecord,
   { columns, declared, defaultCountry }: RowContext,
-): GivenLead {
+): ParsedLead {
   if (!cells) throw new GatewayError("VALIDATION_ERROR", "is not CSV");
   if (cells.length > columns.length)
     throw new GatewayError(
       "VALIDATION_ERROR",
       `has ${cells.length} cells, the first line has ${columns.length}`,
     );
-  const told = new Map(columns.map((name, at) => [name, unmarkCell((cells[at] ?? "").trim())]));
+  const told = new Map(columns.map((name, at) => [name, unescapeFormulaCell((cells[at] ?? "").trim())]));
   const cell = (name: string) => told.get(name) || undefined;
   const id = readId(cell("id"));
   const given = parseRow({

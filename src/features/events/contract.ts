@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { boundedText } from "../../platform/bounded-text.ts";
-import { page, pagination, route, rowId, time } from "../../platform/route.ts";
+import { isoTime, pageInput, pagination, route, rowId } from "../../platform/route.ts";
 
 /** The events of the specification that a webhook without a filter receives. */
 export const DEFAULT_EVENTS = [
@@ -49,8 +49,8 @@ export const eventDelivery = z.object({
   webhook_id: z.number(),
   status: z.enum(["pending", "retrying", "delivered", "failed", "parked", "discarded"]),
   attempts: z.number(),
-  next_retry_at: time.nullable(),
-  delivered_at: time.nullable(),
+  next_retry_at: isoTime.nullable(),
+  delivered_at: isoTime.nullable(),
   response_status: z.number().nullable(),
   error: z.string().nullable(),
 });
@@ -60,7 +60,7 @@ const eventRow = z.object({
   event_id: z.string(),
   event: z.string(),
   sequence: z.number(),
-  created_at: time,
+  created_at: isoTime,
   deliveries: z.array(eventDelivery),
 });
 
@@ -94,7 +94,7 @@ export const eventsContract = {
     message: "Events",
     input: z.object({
       id: instanceId,
-      ...page,
+      ...pageInput,
       event: boundedText(100).optional(),
       webhook_id: z.coerce.number().int().optional(),
       after: z.coerce.number().int().min(0).optional().describe("Replay the events after this `sequence`."),

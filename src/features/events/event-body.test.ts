@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { MAX_BODY_BYTES, toBody } from "./event-body.ts";
+import { MAX_BODY_BYTES, serializeEvent } from "./event-body.ts";
 
 const event = (data: Record<string, unknown>) => ({ event_id: "evt_1", sequence: 0, data });
 const size = (body: string) => Buffer.byteLength(body);
@@ -7,7 +7,7 @@ const size = (body: string) => Buffer.byteLength(body);
 describe("the body of an event", () => {
   test("is what it is, as long as it fits", () => {
     const whole = event({ text: "ação 👋", list: [1, 2, 3] });
-    expect(toBody(whole)).toBe(JSON.stringify(whole));
+    expect(serializeEvent(whole)).toBe(JSON.stringify(whole));
   });
 
   test.each([
@@ -15,7 +15,7 @@ describe("the body of an event", () => {
     ["the longest text of emojis", "👋".repeat(32_768)],
     ["the longest text of line breaks", "\n".repeat(65_536)],
   ])("holds %s whole", (_, text) => {
-    const body = toBody(event({ message: { text } }));
+    const body = serializeEvent(event({ message: { text } }));
     expect(JSON.parse(body)).toEqual(event({ message: { text } }));
   });
 
@@ -29,7 +29,7 @@ describe("the body of an event", () => {
     ],
     ["deep lists of long texts", { a: [[["y".repeat(300_000)]], ["z".repeat(300_000)]] }],
   ])("with %s is cut to its largest size and says so", (_, data) => {
-    const body = toBody(event(data));
+    const body = serializeEvent(event(data));
     expect(size(body)).toBeLessThanOrEqual(MAX_BODY_BYTES);
     const cut = JSON.parse(body);
     expect(cut).toMatchObject({ event_id: "evt_1", truncated: true });
@@ -37,7 +37,7 @@ describe("the body of an event", () => {
   });
 
   test("is cut between characters, and no more than is needed", () => {
-    const { data } = JSON.parse(toBody(event({ text: `a${"👋".repeat(100_000)}`, short: "stays" })));
+    const { data } = JSON.parse(serializeEvent(event({ text: `a${"👋".repeat(100_000)}`, short: "stays" })));
     expect(data.short).toBe("stays");
     expect(data.text).toMatch(/^a(👋)+…$/u);
     expect(data.text.length).toBeGreaterThan(16_000);

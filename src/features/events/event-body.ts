@@ -8,7 +8,7 @@ const LONGEST_LIST = 2_048;
  * The body as text. What would be larger than `MAX_BODY_BYTES` gets its longest texts and lists cut, and says so by
  * `truncated: true` at the top; the message itself stays whole in the log.
  */
-export function toBody(event: Record<string, unknown>): string {
+export function serializeEvent(event: Record<string, unknown>): string {
   const whole = JSON.stringify(event);
   if (fits(whole)) return whole;
   for (let part = 1; ; part *= 2) {

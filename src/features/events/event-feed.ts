@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { sql } from "kysely";
-import { createWriter } from "../../engine/writer.ts";
+import { createBatchWriter } from "../../engine/writer.ts";
 import type { Db } from "../../platform/db.ts";
 import { groupBy } from "./group-by.ts";
 
@@ -14,22 +14,22 @@ export interface FeedItem {
 }
 
 /** One instance, or all of an account, also those that are made later. */
-export type Followed = { instance_id: number } | { account_id: number };
+export type FeedScope = { instance_id: number } | { account_id: number };
 
 /** The last sequence of an instance. */
-export interface Head {
+export interface EventCounter {
   instance_id: number;
   last: number;
 }
 
 export interface EventFeed {
-  heads(followed: Followed): Promise<Head[]>;
+  heads(followed: FeedScope): Promise<EventCounter[]>;
   /**
    * Passes on every event of the followed instances in the order of its instance, until the signal ends it: of each
    * instance what comes after its sequence in `after`, of one that is not in there everything.
    */
   follow(
-    followed: Followed,
+    followed: FeedScope,
     after: ReadonlyMap<number, number>,
     pass: (item: FeedItem) => Promise<void>,
     signal: AbortSignal,
@@ -41,7 +41,10 @@ const PAGE = 50;
 
 /** Reads events for streams: one look at the counters for all of them, then only the instances with something new. */
 export function createEventFeed(db: Db): EventFeed {
-  const reader = createWriter<Followed, Head[]>({ write: (all) => readHeads(db, all), maxBatch: 1_000 });
+  const reader = createBatchWriter<FeedScope, EventCounter[]>({
+    write: (all) => readHeads(db, all),
+    maxBatch: 1_000,
+  });
   return {
     heads: (followed) => reader.write(followed),
     async follow(followed, after, pass, signal) {
@@ -54,10 +57,10 @@ export function createEventFeed(db: Db): EventFeed {
   };
 }
 
-async function readHeads(db: Db, all: readonly Followed[]): Promise<Head[][]> {
+async function readHeads(db: Db, all: readonly FeedScope[]): Promise<EventCounter[][]> {
   const instances = all.flatMap((one) => ("instance_id" in one ? [one.instance_id] : []));
   const accounts = all.flatMap((one) => ("account_id" in one ? [one.account_id] : []));
-  const { rows } = await sql<Head & { account_id: number }>`
+  const { rows } = await sql<EventCounter & { account_id: number }>`
     select h.instance_id, h.last, i.account_id
     from (
       select id, account_id from instance where id = any(${instances}::bigint[]) and removed_at is null
@@ -73,7 +76,7 @@ async function readHeads(db: Db, all: readonly Followed[]): Promise<Head[][]> {
 /** Whether there may be more to read at once. */
 async function passOn(
   db: Db,
-  heads: readonly Head[],
+  heads: readonly EventCounter[],
   passed: Map<number, number>,
   pass: (item: FeedItem) => Promise<void>,
   signal: AbortSignal,

@@ -1,14 +1,14 @@
 import { type RawBuilder, sql } from "kysely";
-import { ownGroup } from "../../engine/jobs.ts";
+import { singleJobGroup } from "../../engine/jobs.ts";
 import type { Db, Trx } from "../../platform/db.ts";
 import { GatewayError } from "../../platform/errors.ts";
-import { KEPT_PLAN } from "../../platform/kept-plans.ts";
+import { PREPARED_STATEMENT } from "../../platform/kept-plans.ts";
 import { ulid, ulidTime } from "../../platform/ulid.ts";
 import { type EventName, EXTRA_EVENTS, OPERATIONAL_EVENTS, type STREAM_EVENTS } from "./contract.ts";
-import { toBody } from "./event-body.ts";
+import { serializeEvent } from "./event-body.ts";
 
 /** What a filter can leave out: `exclude` of a webhook names the first three; `automatic`: no person has sent it. */
-export type EventTrait = "sent_by_api" | "from_me" | "groups" | "automatic";
+export type EventTag = "sent_by_api" | "from_me" | "groups" | "automatic";
 
 /** Something that happened, before it has its number. */
 export interface EventDraft {
@@ -16,7 +16,7 @@ export interface EventDraft {
   instance_id: number;
   /** Events of one chat are delivered in order; the jid, or `instance` for the instance itself. */
   chat: string;
-  traits?: EventTrait[];
+  traits?: EventTag[];
   data: Record<string, unknown>;
   at?: Date;
   /** Chosen by who must find the event again; else a fresh one. */
@@ -24,11 +24,11 @@ export interface EventDraft {
   /** Recorded, but queued for no webhook. */
   toNobody?: boolean;
   /** Where it is known already; else it is read. */
-  card?: InstanceCard | undefined;
+  card?: InstanceSnapshot | undefined;
 }
 
 /** What every event tells of its instance. */
-export interface InstanceCard {
+export interface InstanceSnapshot {
   id: number;
   account_id: number;
   name: string;
@@ -53,14 +53,14 @@ export async function recordEvents(trx: Trx, drafts: EventDraft[]): Promise<numb
 }
 
 /** Of a row of `instance` called `i`. */
-export const INSTANCE_CARD = sql<InstanceCard>`json_build_object('id', i.id, 'account_id', i.account_id,
+export const INSTANCE_SNAPSHOT_SQL = sql<InstanceSnapshot>`json_build_object('id', i.id, 'account_id', i.account_id,
   'name', i.name, 'phone', i.phone, 'metadata', i.metadata)`;
 
-async function readInstanceCards(trx: Trx, drafts: EventDraft[]): Promise<Map<number, InstanceCard>> {
+async function readInstanceCards(trx: Trx, drafts: EventDraft[]): Promise<Map<number, InstanceSnapshot>> {
   const known = new Map(drafts.flatMap(({ card }) => (card ? [[card.id, card] as const] : [])));
   const ids = [...new Set(drafts.map((draft) => draft.instance_id))].filter((id) => !known.has(id));
   if (ids.length === 0) return known;
-  const { rows: cards } = await sql<InstanceCard>`${KEPT_PLAN}
+  const { rows: cards } = await sql<InstanceSnapshot>`${PREPARED_STATEMENT}
     select id, account_id, name, phone, metadata from instance where id = any(${ids}::bigint[])`.execute(trx);
   for (const card of cards) known.set(card.id, card);
   return known;
@@ -79,10 +79,10 @@ interface SerialisedEvent {
   tail: string;
 }
 
-function serialise(draft: EventDraft, card: InstanceCard): SerialisedEvent {
+function serialise(draft: EventDraft, card: InstanceSnapshot): SerialisedEvent {
   const now = new Date();
   const event_id = draft.event_id ?? `evt_${ulid(now)}`;
-  const body = toBody({
+  const body = serializeEvent({
     event_id,
     event: draft.event,
     tenant_id: `tenant_${card.account_id}`,
@@ -112,7 +112,7 @@ function serialise(draft: EventDraft, card: InstanceCard): SerialisedEvent {
 /** Numbers, stores and fans out in one statement, so that no lock on a counter spans a round trip. */
 function recordStatement(rows: SerialisedEvent[]): RawBuilder<{ lane: number }> {
   const column = (name: keyof SerialisedEvent) => rows.map((row) => row[name]);
-  return sql<{ lane: number }>`${KEPT_PLAN}
+  return sql<{ lane: number }>`${PREPARED_STATEMENT}
     with draft as (
       select * from unnest(
         ${column("event_id")}::text[], ${column("event")}::text[], ${column("instance_id")}::bigint[],
@@ -153,7 +153,7 @@ function recordStatement(rows: SerialisedEvent[]): RawBuilder<{ lane: number }> 
       select delivery_id, event_id, webhook_id, account_id, instance_id, at from wanted
     ), queued as (
       insert into job (lane, prio, pos, grp, ref)
-      select lane, 1, sequence, ${JOB_GROUP}, ${JOB_REF} from wanted returning lane
+      select lane, 1, sequence, ${DELIVERY_JOB_GROUP_SQL}, ${DELIVERY_JOB_REF_SQL} from wanted returning lane
     ), integrated as (
       insert into job (lane, prio, pos, grp, ref)
       select g.lane, 1, n.sequence, n.chat,
@@ -174,11 +174,11 @@ const isWanted = sql`(
   or exists (select from integration where instance_id = d.instance_id and enabled and d.event = any(event_names)))`;
 
 /** What waits for each other when the events of a webhook are delivered; of a row with these columns. */
-export const JOB_GROUP = sql`
-  case ordering when 'chat' then chat when 'strict' then '*' else ${ownGroup("")} || event_id end`;
+export const DELIVERY_JOB_GROUP_SQL = sql`
+  case ordering when 'chat' then chat when 'strict' then '*' else ${singleJobGroup("")} || event_id end`;
 
 /** What the job of a delivery points at; of a row with these columns. */
-export const JOB_REF = sql`jsonb_build_object('event_id', event_id, 'at', at, 'delivery', delivery_id,
+export const DELIVERY_JOB_REF_SQL = sql`jsonb_build_object('event_id', event_id, 'at', at, 'delivery', delivery_id,
   'webhook', webhook_id, 'trigger', 'auto')`;
 
 /** An event of the instance by its number or its `event_id`. */

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import type { Db } from "../../platform/db.ts";
-import { type Handlers, Reply } from "../../platform/handler.ts";
+import { type Handlers, OkResponse } from "../../platform/handler.ts";
 import { readCursor, toPage } from "../../platform/paging.ts";
 import type { InputOf } from "../../platform/route.ts";
 import type { eventsContract } from "./contract.ts";
@@ -20,7 +20,7 @@ export function eventHandlers(db: Db): Handlers<typeof eventsContract> {
         deliveries: deliveries(row.event_id),
         ...(body && { payload: toPayload(body) }),
       }));
-      return new Reply(data, { beside: { pagination } });
+      return new OkResponse(data, { beside: { pagination } });
     },
 
     async getEvent({ input }) {

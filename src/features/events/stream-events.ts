@@ -1,13 +1,19 @@
 import { once } from "node:events";
 import { PassThrough } from "node:stream";
 import { sql } from "kysely";
-import { type Db, isDatabaseAway } from "../../platform/db.ts";
+import { type Db, isDatabaseUnavailable } from "../../platform/db.ts";
 import { GatewayError, invalidField } from "../../platform/errors.ts";
-import { type Call, type Caller, type Handlers, RawAnswer } from "../../platform/handler.ts";
+import { type Caller, type HandlerRequest, type Handlers, RawResponse } from "../../platform/handler.ts";
 import type { Route } from "../../platform/route.ts";
 import { ulidTime } from "../../platform/ulid.ts";
 import type { eventsContract } from "./contract.ts";
-import { createEventFeed, type EventFeed, type FeedItem, type Followed, type Head } from "./event-feed.ts";
+import {
+  createEventFeed,
+  type EventCounter,
+  type EventFeed,
+  type FeedItem,
+  type FeedScope,
+} from "./event-feed.ts";
 
 type StreamHandlers = Pick<Handlers<typeof eventsContract>, "streamEvents" | "streamAccountEvents">;
 
@@ -40,14 +46,14 @@ export function streamHandlers(db: Db): StreamHandlers {
   };
 }
 
-type Open = (
-  call: Pick<Call<Route>, "signal" | "log">,
-  followed: Followed,
+type OpenStreams = (
+  call: Pick<HandlerRequest<Route>, "signal" | "log">,
+  followed: FeedScope,
   after: ReadonlyMap<number, number>,
   idOf: (item: FeedItem) => string,
-) => RawAnswer;
+) => RawResponse;
 
-function createStreams(feed: EventFeed): Open {
+function createStreams(feed: EventFeed): OpenStreams {
   const counts = new Map<string, number>();
   return (call, followed, after, idOf) => {
     const key = JSON.stringify(followed);
@@ -60,7 +66,7 @@ function createStreams(feed: EventFeed): Open {
       if (left > 0) counts.set(key, left);
       else counts.delete(key);
     });
-    return new RawAnswer("text/event-stream", output, 200, {
+    return new RawResponse("text/event-stream", output, 200, {
       "cache-control": "no-store",
       "x-accel-buffering": "no",
     });
@@ -77,8 +83,8 @@ function tooMany(): GatewayError {
 /** Until the reader goes, the server stops, or it has lasted long enough. */
 async function run(
   feed: EventFeed,
-  call: Parameters<Open>[0],
-  followed: Followed,
+  call: Parameters<OpenStreams>[0],
+  followed: FeedScope,
   after: ReadonlyMap<number, number>,
   idOf: (item: FeedItem) => string,
   output: PassThrough,
@@ -93,7 +99,8 @@ async function run(
   try {
     await feed.follow(followed, after, (item) => write(output, toFrame(item, idOf(item)), signal), signal);
   } catch (error) {
-    if (!signal.aborted && !isDatabaseAway(error)) call.log.error({ err: error }, "a stream of events broke");
+    if (!signal.aborted && !isDatabaseUnavailable(error))
+      call.log.error({ err: error }, "a stream of events broke");
   } finally {
     clearInterval(heartbeat);
     if (call.signal.aborted) output.destroy();
@@ -129,7 +136,7 @@ function readEventTime(header: Header): Date | undefined {
   }
 }
 
-function toMap(heads: readonly Head[]): Map<number, number> {
+function toMap(heads: readonly EventCounter[]): Map<number, number> {
   return new Map(heads.map(({ instance_id, last }) => [instance_id, last]));
 }
 

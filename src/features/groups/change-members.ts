@@ -8,7 +8,7 @@ interface Member {
 }
 
 /** The members of a group after a change; an address that is not told stays as it was. */
-export function changeMembers(
+export function applyMemberChange(
   members: readonly Member[],
   { action, who }: { action: ParticipantAction; who: readonly Member[] },
 ): Member[] {

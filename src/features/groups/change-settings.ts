@@ -2,10 +2,10 @@ import type { GroupChange } from "../../network/calls.ts";
 import type { Jid } from "../../network/driver.ts";
 import type { Db } from "../../platform/db.ts";
 import { type ErrorCode, GatewayError } from "../../platform/errors.ts";
-import type { CallSession } from "../calls/calls.ts";
-import { changeGroup, type GroupOwner } from "./group-store.ts";
+import type { RunSessionOperation } from "../calls/calls.ts";
+import { applyGroupUpdate, type GroupInstance } from "./group-store.ts";
 
-export interface SettingsResult {
+export interface GroupSettingsResult {
   applied: string[];
   errors: { setting: string; code: string; message: string }[];
 }
@@ -20,13 +20,13 @@ const HOPELESS: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
 ]);
 
 /** Changes one setting after the other, and tells of each what became of it. */
-export async function changeSettings(
-  { db, callSession }: { db: Db; callSession: CallSession },
-  owner: GroupOwner,
+export async function changeGroupSettings(
+  { db, callSession }: { db: Db; callSession: RunSessionOperation },
+  owner: GroupInstance,
   jid: Jid,
   changes: readonly GroupChange[],
-): Promise<SettingsResult & { refusals: GatewayError[] }> {
-  const result = { applied: [] as string[], errors: [] as SettingsResult["errors"] };
+): Promise<GroupSettingsResult & { refusals: GatewayError[] }> {
+  const result = { applied: [] as string[], errors: [] as GroupSettingsResult["errors"] };
   const refusals: GatewayError[] = [];
   for (const change of changes) {
     const setting = nameOf(change);
@@ -44,8 +44,8 @@ export async function changeSettings(
 }
 
 async function changeOne(
-  { db, callSession }: { db: Db; callSession: CallSession },
-  owner: GroupOwner,
+  { db, callSession }: { db: Db; callSession: RunSessionOperation },
+  owner: GroupInstance,
   jid: Jid,
   change: GroupChange,
 ): Promise<GatewayError | undefined> {
@@ -57,7 +57,7 @@ async function changeOne(
   }
   if ("image" in change) return undefined;
   const told = "description" in change ? { description: change.description || null } : change;
-  await db.transaction().execute((trx) => changeGroup(trx, owner, jid, told));
+  await db.transaction().execute((trx) => applyGroupUpdate(trx, owner, jid, told));
   return undefined;
 }
 

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { boundedText, coercedText, trimmedText } from "../../platform/bounded-text.ts";
-import { page, pagination, route, rowId, time, type UploadedFile } from "../../platform/route.ts";
+import { isoTime, pageInput, pagination, route, rowId, type UploadedFile } from "../../platform/route.ts";
 import { digitsOrJid, queryFlag } from "../contacts/contract.ts";
 
 const id = rowId.describe("Numeric instance id.");
@@ -74,9 +74,9 @@ const group = z.object({
   size: z.number(),
   announce: z.boolean().describe("Only admins write."),
   locked: z.boolean().describe("Only admins change name, description and image."),
-  created_at: time.nullable(),
+  created_at: isoTime.nullable(),
   participants: z.array(participant),
-  refreshed_at: time.describe(
+  refreshed_at: isoTime.describe(
     "When the network was last asked; changes since then are in it as they were told.",
   ),
 });
@@ -107,12 +107,12 @@ export const groupsContract = {
     aliases: { participants: ["getParticipants", "get_participants"] },
     input: z.object({
       id,
-      ...page,
+      ...pageInput,
       refresh: queryFlag.default(false),
       participants: queryFlag.default(true).describe("false: without them."),
     }),
     output: z.array(group),
-    beside: z.object({ pagination, refreshed_at: time.nullable() }),
+    beside: z.object({ pagination, refreshed_at: isoTime.nullable() }),
   }),
   getGroup: route({
     http: "GET /api/v1/instances/:id/groups/:jid",

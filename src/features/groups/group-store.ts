@@ -4,10 +4,10 @@ import type { Jid } from "../../network/driver.ts";
 import { cleanJson } from "../../platform/clean-text.ts";
 import type { Db, Trx } from "../../platform/db.ts";
 import type { GroupChatTable } from "../../tables.ts";
-import { changeMembers } from "./change-members.ts";
+import { applyMemberChange } from "./change-members.ts";
 
 /** The instance whose groups they are. */
-export interface GroupOwner {
+export interface GroupInstance {
   id: number;
   account_id: number;
 }
@@ -17,7 +17,7 @@ export type GroupRow = Selectable<GroupChatTable>;
 /** Takes a group as the network has it; what became known after `askedAt` is newer and stays. */
 export async function saveGroups(
   trx: Db | Trx,
-  owner: GroupOwner,
+  owner: GroupInstance,
   groups: readonly Group[],
   askedAt?: Date,
 ): Promise<void> {
@@ -57,9 +57,14 @@ async function nameConversations(trx: Db | Trx, instanceId: number, jids: string
 }
 
 /** Applies what changed in a group, as far as it was told; what was not told is looked for at the next read. */
-export async function changeGroup(trx: Trx, owner: GroupOwner, jid: Jid, update: GroupUpdate): Promise<void> {
+export async function applyGroupUpdate(
+  trx: Trx,
+  owner: GroupInstance,
+  jid: Jid,
+  update: GroupUpdate,
+): Promise<void> {
   const { group, left, ...change } = cleanJson(update);
-  if (left) return forgetGroup(trx, owner.id, jid);
+  if (left) return deleteGroup(trx, owner.id, jid);
   if (group) return learnGroup(trx, owner, group);
   const row = await trx
     .selectFrom("group_chat")
@@ -68,7 +73,7 @@ export async function changeGroup(trx: Trx, owner: GroupOwner, jid: Jid, update:
     .where("jid", "=", jid)
     .forUpdate()
     .executeTakeFirst();
-  if (!row) return expireList(trx, owner.id);
+  if (!row) return markGroupListStale(trx, owner.id);
   const { subject, description, announce, locked, participants } = change;
   const told = { subject, description, announce, locked };
   const isTold = participants !== undefined || Object.values(told).some((value) => value !== undefined);
@@ -76,7 +81,9 @@ export async function changeGroup(trx: Trx, owner: GroupOwner, jid: Jid, update:
     .updateTable("group_chat")
     .set({
       ...told,
-      ...(participants && { participants: JSON.stringify(changeMembers(row.participants, participants)) }),
+      ...(participants && {
+        participants: JSON.stringify(applyMemberChange(row.participants, participants)),
+      }),
       updated_at: sql<Date>`now()`,
       is_stale: row.is_stale || !isTold,
     })
@@ -86,7 +93,7 @@ export async function changeGroup(trx: Trx, owner: GroupOwner, jid: Jid, update:
 }
 
 /** News of a whole group may be stored after what was set in it since: one that has just changed is looked up anew. */
-async function learnGroup(trx: Trx, owner: GroupOwner, group: Group): Promise<void> {
+async function learnGroup(trx: Trx, owner: GroupInstance, group: Group): Promise<void> {
   const { numUpdatedRows } = await trx
     .updateTable("group_chat")
     .set({ is_stale: true })
@@ -97,11 +104,11 @@ async function learnGroup(trx: Trx, owner: GroupOwner, group: Group): Promise<vo
   if (numUpdatedRows === 0n) await saveGroups(trx, owner, [group]);
 }
 
-export async function forgetGroup(db: Db | Trx, instanceId: number, jid: string): Promise<void> {
+export async function deleteGroup(db: Db | Trx, instanceId: number, jid: string): Promise<void> {
   await db.deleteFrom("group_chat").where("instance_id", "=", instanceId).where("jid", "=", jid).execute();
 }
 
 /** There is a group that is not in the list yet. */
-export async function expireList(db: Db | Trx, instanceId: number): Promise<void> {
+export async function markGroupListStale(db: Db | Trx, instanceId: number): Promise<void> {
   await db.updateTable("group_list").set({ is_stale: true }).where("instance_id", "=", instanceId).execute();
 }

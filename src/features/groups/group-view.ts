@@ -31,7 +31,7 @@ const WORDS: Record<number, string> = {
 
 const DONE = 200;
 
-export function toPersonResult({ jid, status }: ParticipantResult) {
+export function toParticipantResultView({ jid, status }: ParticipantResult) {
   const success = status === DONE;
   return { jid, status, success, error: success ? null : (WORDS[status] ?? "was refused by the network") };
 }

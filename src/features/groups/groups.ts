@@ -3,23 +3,23 @@ import type { Jid } from "../../network/driver.ts";
 import { phoneOfJid } from "../../network/ids.ts";
 import type { Db } from "../../platform/db.ts";
 import { GatewayError, invalidField } from "../../platform/errors.ts";
-import { type Handlers, Reply } from "../../platform/handler.ts";
+import { type Handlers, OkResponse } from "../../platform/handler.ts";
 import { readCursor, toPage } from "../../platform/paging.ts";
 import type { InputOf } from "../../platform/route.ts";
 import { toSquareImage } from "../../platform/square-image.ts";
-import type { CallSession } from "../calls/calls.ts";
-import { type Numbers, readAddress } from "../contacts/contacts.ts";
+import type { RunSessionOperation } from "../calls/calls.ts";
+import { type NumberResolver, readAddress } from "../contacts/contacts.ts";
 import { type PictureInput, type PictureSource, readPicture } from "../messages/messages.ts";
-import { changeSettings } from "./change-settings.ts";
+import { changeGroupSettings } from "./change-settings.ts";
 import type { groupsContract } from "./contract.ts";
-import { changeGroup, expireList, forgetGroup, saveGroups } from "./group-store.ts";
-import { toGroupView, toPersonResult } from "./group-view.ts";
-import { createGroupReader, type GroupReader, type PairedOwner } from "./read-groups.ts";
+import { applyGroupUpdate, deleteGroup, markGroupListStale, saveGroups } from "./group-store.ts";
+import { toGroupView, toParticipantResultView } from "./group-view.ts";
+import { createGroupReader, type GroupReader, type PairedGroupInstance } from "./read-groups.ts";
 
 export interface GroupDeps extends PictureSource {
   db: Db;
-  callSession: CallSession;
-  numbers: Numbers;
+  callSession: RunSessionOperation;
+  numbers: NumberResolver;
   defaultCountry?: string;
 }
 
@@ -52,7 +52,7 @@ function readHandlers(
         .execute();
       const { rows, pagination } = toPage(found, limit, (row) => row.id);
       const groups = rows.map((row) => toGroupView(row, { withParticipants: participants }));
-      return new Reply(groups, { beside: { pagination, refreshed_at } });
+      return new OkResponse(groups, { beside: { pagination, refreshed_at } });
     },
 
     async getGroup({ input: { id, jid, refresh } }) {
@@ -79,9 +79,9 @@ function memberHandlers(
       const { jid } = made.group;
       await saveGroups(db, owner, [made.group]);
       const changes = description ? [{ description }] : [];
-      const { errors } = await changeSettings(deps, owner, jid, changes);
+      const { errors } = await changeGroupSettings(deps, owner, jid, changes);
       const group = toGroupView(await reader.getGroup(owner, jid, false));
-      return { ...group, results: made.results.map(toPersonResult), errors };
+      return { ...group, results: made.results.map(toParticipantResultView), errors };
     },
 
     async updateGroupParticipants({ input: { id, jid, action, participants } }) {
@@ -89,22 +89,23 @@ function memberHandlers(
       const group = jid as Jid;
       const people = await readPeople(deps, owner, participants);
       const call = callSession(id, (session) => session.groups?.updateParticipants(group, action, people));
-      const results = (await call).map(toPersonResult);
+      const results = (await call).map(toParticipantResultView);
       const who = results.filter(({ success }) => success).map((one) => toMember(one.jid));
       const change = { participants: { action, who } };
-      if (who.length > 0) await db.transaction().execute((trx) => changeGroup(trx, owner, group, change));
+      if (who.length > 0)
+        await db.transaction().execute((trx) => applyGroupUpdate(trx, owner, group, change));
       return results;
     },
 
     async joinGroup({ input: { id, code } }) {
       const jid = await callSession(id, (session) => session.groups?.join(code));
-      await expireList(db, id);
+      await markGroupListStale(db, id);
       return { jid };
     },
 
     async leaveGroup({ input: { id, jid } }) {
       await callSession(id, (session) => session.groups?.leave(jid as Jid));
-      await forgetGroup(db, id, jid);
+      await deleteGroup(db, id, jid);
       return { jid };
     },
   };
@@ -115,14 +116,14 @@ function changeHandlers(deps: GroupDeps): Pick<GroupHandlers, "updateGroupSettin
     async updateGroupSettings({ input }) {
       const owner = await getOwner(deps.db, input.id);
       const changes = await readChanges(deps, input);
-      const { refusals, ...result } = await changeSettings(deps, owner, input.jid as Jid, changes);
+      const { refusals, ...result } = await changeGroupSettings(deps, owner, input.jid as Jid, changes);
       const [refusal] = refusals;
       if (refusal && result.applied.length === 0) {
         const { code, message, retryAfterSeconds } = refusal;
         throw new GatewayError(code, message, { details: { ...result }, retryAfterSeconds });
       }
       const reply = { jid: input.jid, ...result };
-      return refusal ? new Reply(reply, { message: "Some settings were refused" }) : reply;
+      return refusal ? new OkResponse(reply, { message: "Some settings were refused" }) : reply;
     },
   };
 }
@@ -155,7 +156,7 @@ async function readImage(
 /** Each person once, by the address under which the network knows them. */
 async function readPeople(
   { numbers, defaultCountry }: GroupDeps,
-  owner: PairedOwner,
+  owner: PairedGroupInstance,
   given: readonly string[],
 ): Promise<Jid[]> {
   const people = given.map((text, nth) => {
@@ -170,7 +171,7 @@ function toMember(jid: Jid) {
   return { jid, lid: null, phone: phoneOfJid(jid), admin: null };
 }
 
-async function getOwner(db: Db, id: number): Promise<PairedOwner> {
+async function getOwner(db: Db, id: number): Promise<PairedGroupInstance> {
   return db
     .selectFrom("instance")
     .select(["id", "account_id", "jid"])

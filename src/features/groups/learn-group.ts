@@ -1,16 +1,16 @@
 import { LRUCache } from "lru-cache";
 import type { Jid, Session } from "../../network/driver.ts";
-import { type Db, readClock } from "../../platform/db.ts";
+import { type Db, readDatabaseTime } from "../../platform/db.ts";
 import type { Log } from "../../platform/log.ts";
-import { type GroupOwner, saveGroups } from "./group-store.ts";
-import { createBoundedAsk } from "./read-groups.ts";
+import { type GroupInstance, saveGroups } from "./group-store.ts";
+import { createRateLimitedQuery } from "./read-groups.ts";
 
 /** Beside the questions that customers ask. */
 const PER_MINUTE = 10;
 const REMEMBERED = 50_000;
 const REMEMBERED_MS = 3_600_000;
 
-export interface GroupLearnerDeps {
+export interface GroupFetcherDeps {
   db: Db;
   log: Log;
   /** The live session of an instance on this node, while it is connected. */
@@ -21,19 +21,19 @@ export interface GroupLearnerDeps {
  * Answers a function that is told of every chat in a group. The network is asked once about a group that is not known, so
  * that its conversation has a name; nobody waits for that, and what came to nothing is tried again with a later message.
  */
-export function createGroupLearner({ db, log, connectedSession }: GroupLearnerDeps) {
+export function createGroupFetcher({ db, log, connectedSession }: GroupFetcherDeps) {
   const seen = new LRUCache<string, true>({ max: REMEMBERED, ttl: REMEMBERED_MS });
-  const ask = createBoundedAsk(PER_MINUTE);
+  const ask = createRateLimitedQuery(PER_MINUTE);
 
-  async function learn(owner: GroupOwner, jid: Jid): Promise<boolean> {
+  async function learn(owner: GroupInstance, jid: Jid): Promise<boolean> {
     if (await isKnown(db, owner.id, jid)) return true;
-    const askedAt = await readClock(db);
+    const askedAt = await readDatabaseTime(db);
     const answer = await connectedSession(owner.id)?.groups?.get(jid);
     if (answer?.outcome === "done") await saveGroups(db, owner, [answer.value], askedAt);
     return answer?.outcome === "done" || answer?.outcome === "refused";
   }
 
-  return (owner: GroupOwner, jid: Jid): void => {
+  return (owner: GroupInstance, jid: Jid): void => {
     const key = `${owner.id} ${jid}`;
     if (seen.has(key)) return;
     seen.set(key, true);

@@ -1,11 +1,11 @@
 import { sql } from "kysely";
 import type { Jid } from "../../network/driver.ts";
 import { systemClock } from "../../platform/clock.ts";
-import { type Db, readClock } from "../../platform/db.ts";
+import { type Db, readDatabaseTime } from "../../platform/db.ts";
 import { type ErrorCode, GatewayError } from "../../platform/errors.ts";
 import { createRateLimiter } from "../../platform/rate-limiter.ts";
-import type { CallSession } from "../calls/calls.ts";
-import { type GroupOwner, type GroupRow, saveGroups } from "./group-store.ts";
+import type { RunSessionOperation } from "../calls/calls.ts";
+import { type GroupInstance, type GroupRow, saveGroups } from "./group-store.ts";
 
 /** Questions about groups that the network is asked for one instance; it cuts off who asks more. */
 const PER_MINUTE = 20;
@@ -16,27 +16,27 @@ const REFRESH_MS = 60_000;
 const KEPT_MS = 12 * 3_600_000;
 
 /** An instance with the pairing that it has now. */
-export interface PairedOwner extends GroupOwner {
+export interface PairedGroupInstance extends GroupInstance {
   jid: string | null;
 }
 
 export interface GroupReader {
   /** Lets the list be as new as it must be; what is kept is good enough when the network cannot be asked. */
-  prepareList(owner: PairedOwner, isRefreshWanted: boolean): Promise<Date | null>;
-  getGroup(owner: PairedOwner, jid: Jid, isRefreshWanted: boolean): Promise<GroupRow>;
+  prepareList(owner: PairedGroupInstance, isRefreshWanted: boolean): Promise<Date | null>;
+  getGroup(owner: PairedGroupInstance, jid: Jid, isRefreshWanted: boolean): Promise<GroupRow>;
 }
 
 interface Deps {
   db: Db;
-  callSession: CallSession;
+  callSession: RunSessionOperation;
 }
 
 export function createGroupReader({ db, callSession }: Deps): GroupReader {
-  const ask = createBoundedAsk(PER_MINUTE);
+  const ask = createRateLimitedQuery(PER_MINUTE);
 
-  const refreshList = (owner: PairedOwner) =>
+  const refreshList = (owner: PairedGroupInstance) =>
     ask(owner.id, "*", async () => {
-      const askedAt = await readClock(db);
+      const askedAt = await readDatabaseTime(db);
       const groups = await callSession(owner.id, (session) => session.groups?.list());
       await db.transaction().execute(async (trx) => {
         const jids = groups.map((group) => group.jid);
@@ -55,9 +55,9 @@ export function createGroupReader({ db, callSession }: Deps): GroupReader {
       });
     });
 
-  const refreshGroup = (owner: PairedOwner, jid: Jid) =>
+  const refreshGroup = (owner: PairedGroupInstance, jid: Jid) =>
     ask(owner.id, jid, async () => {
-      const askedAt = await readClock(db);
+      const askedAt = await readDatabaseTime(db);
       const group = await callSession(owner.id, (session) => session.groups?.get(jid));
       await saveGroups(db, owner, [group], askedAt);
     });
@@ -104,10 +104,10 @@ async function orKept(isKept: boolean, refresh: Promise<void>): Promise<void> {
   });
 }
 
-type BoundedAsk = (instanceId: number, what: string, ask: () => Promise<void>) => Promise<void>;
+type RateLimitedQuery = (instanceId: number, what: string, ask: () => Promise<void>) => Promise<void>;
 
 /** The same question is asked once at a time, and an instance asks only so many. */
-export function createBoundedAsk(perMinute: number): BoundedAsk {
+export function createRateLimitedQuery(perMinute: number): RateLimitedQuery {
   const limiter = createRateLimiter({ clock: systemClock, max: INSTANCES_REMEMBERED });
   const flights = new Map<string, Promise<void>>();
 
@@ -131,7 +131,7 @@ function tooManyQuestions(waitMs: number): GatewayError {
 }
 
 /** The list of this pairing; what an earlier one left is dropped. Undefined while the instance has no pairing. */
-async function openList(db: Db, { id, account_id, jid: me }: PairedOwner) {
+async function openList(db: Db, { id, account_id, jid: me }: PairedGroupInstance) {
   const list = await db
     .selectFrom("group_list")
     .select(["me", "read_at", "is_stale"])

@@ -2,22 +2,22 @@ import type { Engine } from "../../engine/engine.ts";
 import type { NetworkEvent } from "../../network/driver.ts";
 import { cleanJson } from "../../platform/clean-text.ts";
 import type { Db } from "../../platform/db.ts";
-import { type EventTrait, recordEvents } from "../events/events.ts";
-import { changeGroup, type GroupOwner } from "./group-store.ts";
+import { type EventTag, recordEvents } from "../events/events.ts";
+import { applyGroupUpdate, type GroupInstance } from "./group-store.ts";
 
 /** Keeps the group as the network tells it, and records the event unless the instance ignores groups. */
 export async function recordGroupChange(
   { db, engine }: { db: Db; engine: Pick<Engine, "wake"> },
-  owner: GroupOwner,
+  owner: GroupInstance,
   { group: jid, at, change }: Extract<NetworkEvent, { type: "group_updated" }>,
   { ignore_groups }: { ignore_groups: boolean },
 ): Promise<void> {
   const { by, ...changed } = cleanJson(change);
   const data = { jid, at: at.toISOString(), by: by ?? null, change: changed };
   const lanes = await db.transaction().execute(async (trx) => {
-    await changeGroup(trx, owner, jid, change);
+    await applyGroupUpdate(trx, owner, jid, change);
     if (ignore_groups) return [];
-    const traits: EventTrait[] = ["groups"];
+    const traits: EventTag[] = ["groups"];
     return recordEvents(trx, [{ event: "group.updated", instance_id: owner.id, chat: jid, traits, data }]);
   });
   engine.wake(lanes);

@@ -2,10 +2,13 @@ const KEPT_MS = 2000;
 const WITHIN_MS = 1000;
 
 /** The last answer of a check; undefined when it failed or took too long. */
-export type Check<T> = () => Promise<T | undefined>;
+export type HealthCheck<T> = () => Promise<T | undefined>;
 
 /** Asks at most once at a time and once in two seconds, and waits a second at most, so that probes load nothing. */
-export function createCheck<T>(ask: () => Promise<T>, now: () => number = () => performance.now()): Check<T> {
+export function createHealthCheck<T>(
+  ask: () => Promise<T>,
+  now: () => number = () => performance.now(),
+): HealthCheck<T> {
   let running: Promise<T | undefined> | undefined;
   let last: { at: number; answer: Promise<T | undefined> } | undefined;
   return () => {

@@ -2,29 +2,29 @@ import type { Config } from "../../platform/config.ts";
 import type { Db } from "../../platform/db.ts";
 import type { SafeFetch } from "../../platform/safe-fetch.ts";
 import {
-  ageOf,
   readVersionState,
   type VersionState,
+  versionAgeSeconds,
   versionPolicyOf,
-  WEB_CLIENT,
+  WEB_CLIENT_URL,
 } from "../client-version/client-version.ts";
-import type { Finding } from "./examine.ts";
+import type { DoctorFinding } from "./examine.ts";
 
 const WHAT = "client version";
 const OLD_S = 3 * 86_400;
 const PIN = "set WAYGATE_WHATSAPP_VERSION and renew it yourself";
 
 /** Whether sessions log in as a version of WhatsApp's web client that is kept fresh. */
-export async function examineClientVersion(
+export async function checkClientVersion(
   db: Db,
   config: Config,
   outgoing: Pick<SafeFetch, "refusal">,
-): Promise<Finding> {
+): Promise<DoctorFinding> {
   const policy = versionPolicyOf(config);
   const state = await readVersionState(db, policy);
   if (!state.searching) return { what: WHAT, grade: "ok", words: describeFixed(state) };
   const words = `${state.version}, ${state.source}`;
-  const origin = "origin" in policy ? policy.origin : WEB_CLIENT;
+  const origin = "origin" in policy ? policy.origin : WEB_CLIENT_URL;
   if (await outgoing.refusal(origin, "operator")) {
     const mend = `Add web.whatsapp.com to WAYGATE_ALLOWED_HOSTS, or ${PIN}: WhatsApp refuses versions after some months.`;
     return {
@@ -43,8 +43,8 @@ function describeFixed({ version, source }: VersionState): string {
     : `${version}, built in; newer ones are not looked for while WAYGATE_WHATSAPP_URL is set`;
 }
 
-function gradeAge(state: VersionState, words: string): Omit<Finding, "what"> {
-  const age = ageOf(state);
+function gradeAge(state: VersionState, words: string): Omit<DoctorFinding, "what"> {
+  const age = versionAgeSeconds(state);
   const why = state.problem === null ? "" : ` (last search: ${state.problem.replace(/\.$/, "")})`;
   const mend = `Let this machine reach https://web.whatsapp.com, or ${PIN}.`;
   if (age === null) {

@@ -6,15 +6,15 @@ import { join } from "node:path";
 import { sql } from "kysely";
 import type { Config } from "../../platform/config.ts";
 import type { Db } from "../../platform/db.ts";
-import { storeName } from "../../platform/media-store.ts";
+import { createStoreName } from "../../platform/media-store.ts";
 import { openMediaStore } from "../../platform/open-media-store.ts";
 import { findPendingMigrations } from "../../platform/pending-migrations.ts";
 import { isUnbound, type SecretBox } from "../../platform/secret-box.ts";
-import { openSecretCheck } from "../../platform/secret-check.ts";
+import { verifySecretCheck } from "../../platform/secret-check.ts";
 import { isWeak } from "../../platform/setting-types.ts";
 
 /** What one check has found, and what to do about it. */
-export interface Finding {
+export interface DoctorFinding {
   what: string;
   grade: "ok" | "warn" | "fail";
   words: string;
@@ -30,7 +30,7 @@ const WHATSAPP = "wss://web.whatsapp.com:443";
 /** The name is not known, or nothing can be reached from here. */
 const OFFLINE = new Set(["ENOTFOUND", "EAI_AGAIN", "ENETUNREACH", "EHOSTUNREACH"]);
 
-export async function examineDisk(directory: string): Promise<Finding> {
+export async function checkDisk(directory: string): Promise<DoctorFinding> {
   const what = "data directory";
   try {
     await access(directory, constants.W_OK);
@@ -47,7 +47,7 @@ export async function examineDisk(directory: string): Promise<Finding> {
 }
 
 /** Version, migrations and clock of a database that answers. */
-export async function examineDatabase(db: Db, words: string): Promise<Finding[]> {
+export async function checkDatabase(db: Db, words: string): Promise<DoctorFinding[]> {
   const askedAt = Date.now();
   const { rows } = await sql<{ version: string; now: Date }>`
     select current_setting('server_version') as version, clock_timestamp() as now`.execute(db);
@@ -78,11 +78,11 @@ const UNBOUND = {
 };
 
 /** Whether this key opens what the database holds; a database without secrets has nothing to say. */
-export async function examineSecretKey(db: Db, box: SecretBox): Promise<Finding> {
+export async function checkSecretKey(db: Db, box: SecretBox): Promise<DoctorFinding> {
   const what = "secret key";
   const row = await db.selectFrom("secret_check").select("sealed").executeTakeFirst();
   try {
-    if (row) openSecretCheck(box, row.sealed);
+    if (row) verifySecretCheck(box, row.sealed);
     if (row && isUnbound(row.sealed)) return { what, grade: "warn", ...UNBOUND };
     return { what, grade: "ok", words: `key ${box.key_id} opens the secrets of the database` };
   } catch {
@@ -105,7 +105,7 @@ export function findWeakSecrets(
   );
 }
 
-export function examineSecrets(config: Config): Finding {
+export function checkSecrets(config: Config): DoctorFinding {
   const what = "other secrets";
   const weak = findWeakSecrets(config);
   const mend = "Make new ones: openssl rand -base64 32.";
@@ -118,7 +118,7 @@ export function examineSecrets(config: Config): Finding {
 const MOST_NAMED = 20;
 
 /** Keys that read more than their own instance. */
-export async function examineKeyScopes(db: Db): Promise<Finding> {
+export async function checkKeyScopes(db: Db): Promise<DoctorFinding> {
   const wide = await db
     .selectFrom("api_key")
     .select("instance_id")
@@ -139,7 +139,7 @@ export async function examineKeyScopes(db: Db): Promise<Finding> {
 }
 
 /** The backup key and the age of the last good backup. */
-export async function examineBackups(db: Db, config: Pick<Config, "backupKey">): Promise<Finding[]> {
+export async function checkBackups(db: Db, config: Pick<Config, "backupKey">): Promise<DoctorFinding[]> {
   const age = (await findBackupAge(db)) ?? 0;
   const isOld = age > 2 * DAY_MS;
   const words = `${Math.floor(age / 3_600_000)} h since the last verified one, or since the beginning`;
@@ -170,7 +170,7 @@ export async function findBackupAge(db: Db): Promise<number | undefined> {
 }
 
 /** Writes a small file into the media store and takes it away again. */
-export async function examineMediaStore({ media }: Config, dataDir: string): Promise<Finding> {
+export async function checkMediaStore({ media }: Config, dataDir: string): Promise<DoctorFinding> {
   const what = "media store";
   const scratch = await mkdtemp(join(tmpdir(), "waygate-doctor-"));
   try {
@@ -184,7 +184,7 @@ export async function examineMediaStore({ media }: Config, dataDir: string): Pro
     try {
       await draft.write(Buffer.from("waygate doctor"));
       await draft.end();
-      const name = storeName(createHash("sha256").update(`doctor ${Date.now()}`).digest("hex"), "0");
+      const name = createStoreName(createHash("sha256").update(`doctor ${Date.now()}`).digest("hex"), "0");
       await draft.keep(name);
       await store.remove(name);
     } finally {
@@ -200,7 +200,7 @@ export async function examineMediaStore({ media }: Config, dataDir: string): Pro
 }
 
 /** Whether the network's server takes a connection. */
-export async function examineNetwork({ whatsappUrl }: Pick<Config, "whatsappUrl">): Promise<Finding> {
+export async function checkNetwork({ whatsappUrl }: Pick<Config, "whatsappUrl">): Promise<DoctorFinding> {
   const what = "WhatsApp";
   const { hostname, port, protocol } = new URL(whatsappUrl ?? WHATSAPP);
   const reason = await knock(
@@ -228,10 +228,10 @@ function knock(host: string, port: number): Promise<string | undefined> {
 }
 
 /** `isRunning`: a gateway holds the data directory, and so the port may be its. */
-export async function examinePort(
+export async function checkPort(
   { host, port }: Pick<Config, "host" | "port">,
   isRunning: boolean,
-): Promise<Finding> {
+): Promise<DoctorFinding> {
   const what = "port";
   const reason = await new Promise<string | undefined>((resolve) => {
     const server = createServer();

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { Db } from "../../platform/db.ts";
-import { START_FAULTS } from "../instances/instances.ts";
-import type { Finding } from "./examine.ts";
+import { SESSION_START_FAILURES } from "../instances/instances.ts";
+import type { DoctorFinding } from "./examine.ts";
 
 export interface FailedInstances {
   /** The code at the beginning of `last_disconnect_reason`. */
@@ -23,11 +23,15 @@ export async function countFailedInstances(db: Db): Promise<FailedInstances[]> {
 
 /** Whether there is an instance whose session cannot be started, through a fault of the gateway. */
 export async function hasFailedStart(db: Db): Promise<boolean> {
-  const found = await failedInstances(db).select("id").where(code, "in", START_FAULTS).limit(1).execute();
+  const found = await failedInstances(db)
+    .select("id")
+    .where(code, "in", SESSION_START_FAILURES)
+    .limit(1)
+    .execute();
   return found.length > 0;
 }
 
-export async function examineSessions(db: Db): Promise<Finding> {
+export async function checkSessions(db: Db): Promise<DoctorFinding> {
   const what = "sessions";
   const failed = await countFailedInstances(db);
   if (failed.length === 0) return { what, grade: "ok", words: "no instance has the status error" };

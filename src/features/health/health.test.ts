@@ -6,10 +6,10 @@ import { openDatabase } from "../../platform/db.ts";
 import { GatewayError } from "../../platform/errors.ts";
 import { createHttpServer, type HttpServer } from "../../platform/http-server.ts";
 import { createLog } from "../../platform/log.ts";
-import { createCheck } from "./check.ts";
+import { createHealthCheck } from "./check.ts";
 import { healthContract } from "./contract.ts";
 import { type HealthOptions, healthHandlers } from "./health.ts";
-import { type Findings, findBlockers } from "./production-blockers.ts";
+import { findBlockers, type ReadinessFindings } from "./production-blockers.ts";
 
 const ADMIN_TOKEN = "a".repeat(32);
 const METRICS_TOKEN = "m".repeat(32);
@@ -188,7 +188,7 @@ describe("health", () => {
 });
 
 describe("what stands in the way of production", () => {
-  const fine: Findings = {
+  const fine: ReadinessFindings = {
     ...{ skewMs: 5, pendingMigrations: [], hasWorker: true, hasSessionHost: true, freeDisk: 0.5 },
     ...{ baseUrl: "https://gate.example", isDatabaseEmbedded: false, isProduction: true },
     ...{ weakSecrets: [], hasBackupKey: true, backupAgeMs: 3_600_000, isHoldingBack: false },
@@ -196,7 +196,7 @@ describe("what stands in the way of production", () => {
     hasFailedStart: false,
   };
 
-  test.each<[string, Partial<Findings>, string[]]>([
+  test.each<[string, Partial<ReadinessFindings>, string[]]>([
     ["nothing", {}, []],
     ["a silent database", { skewMs: undefined, pendingMigrations: undefined }, ["database_unavailable"]],
     ["a clock that is 31 s behind", { skewMs: 31_000 }, ["clock_skew"]],
@@ -237,7 +237,7 @@ describe("a check", () => {
     let now = 0;
     let asked = 0;
     let answer: (value: string) => void = () => {};
-    const check = createCheck(
+    const check = createHealthCheck(
       () => {
         asked++;
         return new Promise<string>((resolve) => {
@@ -261,10 +261,10 @@ describe("a check", () => {
   });
 
   test("that throws, at once or later, counts as failed", async () => {
-    const atOnce = createCheck(() => {
+    const atOnce = createHealthCheck(() => {
       throw new Error("no");
     });
     expect(await atOnce()).toBeUndefined();
-    expect(await createCheck(async () => Promise.reject(new Error("no")))()).toBeUndefined();
+    expect(await createHealthCheck(async () => Promise.reject(new Error("no")))()).toBeUndefined();
   });
 });

@@ -1,14 +1,14 @@
 import { statfs } from "node:fs/promises";
 import { sql } from "kysely";
-import { findOpenEntries } from "../../platform/address-policy.ts";
+import { findBroadEntries } from "../../platform/address-policy.ts";
 import type { Config } from "../../platform/config.ts";
 import type { Database, Db } from "../../platform/db.ts";
-import { type Caller, type Handlers, Reply } from "../../platform/handler.ts";
+import { type Caller, type Handlers, OkResponse } from "../../platform/handler.ts";
 import { findPendingMigrations } from "../../platform/pending-migrations.ts";
-import { version } from "../../platform/version.ts";
+import { packageVersion } from "../../platform/version.ts";
 import { hasOtherAccounts } from "../accounts/accounts.ts";
-import { ageOf, type VersionState } from "../client-version/client-version.ts";
-import { createCheck } from "./check.ts";
+import { type VersionState, versionAgeSeconds } from "../client-version/client-version.ts";
+import { createHealthCheck } from "./check.ts";
 import type { healthContract } from "./contract.ts";
 import { findBackupAge, findWeakSecrets } from "./examine.ts";
 import { countFailedInstances, hasFailedStart } from "./failed-instances.ts";
@@ -57,7 +57,7 @@ export function healthHandlers(options: HealthOptions): Handlers<typeof healthCo
       production_blockers,
       detail: isOperator || isMonitor ? await detail(options, checks) : undefined,
     };
-    return new Reply(body, { status: ready ? 200 : 503 });
+    return new OkResponse(body, { status: ready ? 200 : 503 });
   }
 
   return {
@@ -79,16 +79,16 @@ type Checks = ReturnType<typeof createChecks>;
 
 function createChecks({ database: { db }, engine, dataDir }: HealthOptions) {
   return {
-    skewMs: createCheck(() => measureSkew(db)),
-    pendingMigrations: createCheck(() => findPendingMigrations(db)),
-    hasWorker: createCheck(() => engine.hasLive("worker")),
-    hasSessionHost: createCheck(() => engine.hasLive("sessions")),
-    freeDisk: createCheck(() => measureFreeDisk(dataDir)),
-    backupAgeMs: createCheck(() => findBackupAge(db)),
-    isHoldingBack: createCheck(() => isHoldingBack(db)),
-    hasOtherAccounts: createCheck(() => hasOtherAccounts(db)),
-    hasFailedStart: createCheck(() => hasFailedStart(db)),
-    inventory: createCheck(() => readInventory(db)),
+    skewMs: createHealthCheck(() => measureSkew(db)),
+    pendingMigrations: createHealthCheck(() => findPendingMigrations(db)),
+    hasWorker: createHealthCheck(() => engine.hasLive("worker")),
+    hasSessionHost: createHealthCheck(() => engine.hasLive("sessions")),
+    freeDisk: createHealthCheck(() => measureFreeDisk(dataDir)),
+    backupAgeMs: createHealthCheck(() => findBackupAge(db)),
+    isHoldingBack: createHealthCheck(() => isHoldingBack(db)),
+    hasOtherAccounts: createHealthCheck(() => hasOtherAccounts(db)),
+    hasFailedStart: createHealthCheck(() => hasFailedStart(db)),
+    inventory: createHealthCheck(() => readInventory(db)),
   };
 }
 
@@ -118,7 +118,7 @@ async function ask(checks: Checks, { config, media }: HealthOptions) {
   const isDatabaseEmbedded = config.databaseUrl === undefined;
   return {
     ...{ skewMs, pendingMigrations, hasWorker, hasSessionHost, freeDisk, backupAgeMs, isHoldingBack: held },
-    ...{ openTargets: findOpenEntries(config.allowedHosts), hasOtherAccounts: hasOthers },
+    ...{ openTargets: findBroadEntries(config.allowedHosts), hasOtherAccounts: hasOthers },
     hasFailedStart: failed,
     ...{ weakSecrets: findWeakSecrets(config), hasBackupKey: config.backupKey !== undefined },
     ...{ baseUrl, isDatabaseEmbedded, isProduction, isMediaStoreFull: media?.store.isFull ?? false },
@@ -146,7 +146,7 @@ async function detail({ config, clientVersion }: HealthOptions, { inventory, has
   // Unknown is taken for closed.
   const hasOthers = (await hasOtherAccounts()) ?? true;
   return {
-    version: version(),
+    version: packageVersion(),
     node_version: process.version,
     roles: config.roles,
     outgoing_calls: {
@@ -160,7 +160,7 @@ async function detail({ config, clientVersion }: HealthOptions, { inventory, has
 
 function describeVersion(state: VersionState) {
   const { found_at } = state;
-  return { ...state, found_at: found_at?.toISOString() ?? null, age_seconds: ageOf(state) };
+  return { ...state, found_at: found_at?.toISOString() ?? null, age_seconds: versionAgeSeconds(state) };
 }
 
 async function readInventory(db: Db) {

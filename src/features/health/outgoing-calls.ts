@@ -1,6 +1,6 @@
-import { findOpenEntries } from "../../platform/address-policy.ts";
+import { findBroadEntries } from "../../platform/address-policy.ts";
 import type { Config } from "../../platform/config.ts";
-import type { Finding } from "./examine.ts";
+import type { DoctorFinding } from "./examine.ts";
 
 type Policy = Pick<Config, "allowedHosts" | "localTargets">;
 
@@ -10,7 +10,7 @@ export function reachesThisMachine({ allowedHosts, localTargets }: Policy, hasOt
 }
 
 /** Where outgoing calls may go, in one line for the operator. */
-export function describeOutgoing({ allowedHosts, localTargets }: Policy, hasOthers: boolean): string {
+export function describeOutgoingPolicy({ allowedHosts, localTargets }: Policy, hasOthers: boolean): string {
   const list = allowedHosts.join(", ");
   if (localTargets !== "auto") return list;
   return hasOthers
@@ -19,15 +19,15 @@ export function describeOutgoing({ allowedHosts, localTargets }: Policy, hasOthe
 }
 
 /** `hasOthers`: whether there is a second account; undefined where the database cannot be asked. */
-export function examinePolicy(config: Config, hasOthers: boolean | undefined): Finding {
+export function checkOutgoingPolicy(config: Config, hasOthers: boolean | undefined): DoctorFinding {
   const { allowedHosts, httpsOnly, egressProxy, allowAlwaysDenied } = config;
   const what = "outgoing calls";
   const lifted =
     allowAlwaysDenied.length > 0 ? `, and ${allowAlwaysDenied.join(", ")} although always denied` : "";
   const how = `${httpsOnly ? ", over https only" : ""}${egressProxy ? ", through a proxy" : ""}`;
-  const where = describeOutgoing(config, hasOthers ?? false);
+  const where = describeOutgoingPolicy(config, hasOthers ?? false);
   const words = `webhooks, media and integrations may go to: ${where}${lifted}${how}`;
-  const open = findOpenEntries(allowedHosts);
+  const open = findBroadEntries(allowedHosts);
   if (!hasOthers || open.length === 0) return { what, grade: "ok", words };
   const mend = `Every account can reach ${open.join(", ")} on any port: name single hosts with a port in WAYGATE_ALLOWED_HOSTS.`;
   return { what, grade: "warn", words, mend };

@@ -4,7 +4,7 @@ const MAX_BACKUP_AGE_MS = 2 * 86_400_000;
 const LOOPBACK = /^(localhost|(.+\.)?localhost|127(\.\d+){3}|\[::1\])$/;
 
 /** What the checks found; undefined where a check failed. */
-export interface Findings {
+export interface ReadinessFindings {
   /** How far the clock of this process is from the database's. */
   skewMs: number | undefined;
   pendingMigrations: readonly string[] | undefined;
@@ -32,15 +32,15 @@ export interface Findings {
   hasFailedStart: boolean | undefined;
 }
 
-export interface Blocker {
+export interface ProductionBlocker {
   key: string;
   message: string;
 }
 
-interface Rule extends Blocker {
+interface Rule extends ProductionBlocker {
   /** Tells an attacker where to begin, so only the operator sees it. */
   isPrivate?: true;
-  blocks(findings: Findings): boolean;
+  blocks(findings: ReadinessFindings): boolean;
 }
 
 const RULES: readonly Rule[] = [
@@ -132,14 +132,17 @@ const RULES: readonly Rule[] = [
 ];
 
 /** What stands in the way of production. */
-export function findBlockers(findings: Findings, { isOperator }: { isOperator: boolean }): Blocker[] {
+export function findBlockers(
+  findings: ReadinessFindings,
+  { isOperator }: { isOperator: boolean },
+): ProductionBlocker[] {
   const found = RULES.filter(({ blocks }) => blocks(findings));
   const shown = isOperator ? found : found.filter(({ isPrivate }) => !isPrivate);
   const blockers = shown.map(({ key, message }) => ({ key, message }));
   return shown.length === found.length ? blockers : [...blockers, HIDDEN];
 }
 
-const HIDDEN: Blocker = {
+const HIDDEN: ProductionBlocker = {
   key: "operator_only",
   message: "`waygate doctor` and /health with the administrative token name the rest.",
 };

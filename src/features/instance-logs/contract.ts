@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { page, pagination, route, time } from "../../platform/route.ts";
+import { isoTime, pageInput, pagination, route } from "../../platform/route.ts";
 import { instanceId } from "../events/contract.ts";
 
 const text = z.string().nullable();
@@ -14,10 +14,10 @@ const message = z.object({
   status: z.string(),
   error: z.object({ code: z.string(), message: z.string(), retryable: z.boolean() }).nullable(),
   track_id: text,
-  created_at: time,
+  created_at: isoTime,
 });
 
-const connection = z.object({ id: z.number(), status: z.string(), reason: text, created_at: time });
+const connection = z.object({ id: z.number(), status: z.string(), reason: text, created_at: isoTime });
 
 const webhook = z.object({
   id: z.number(),
@@ -32,7 +32,7 @@ const webhook = z.object({
   status_code: z.number().int().nullable(),
   error: text,
   duration_ms: z.number(),
-  created_at: time,
+  created_at: isoTime,
 });
 
 const api = z.object({
@@ -47,7 +47,7 @@ const api = z.object({
   key_last4: text,
   ip: text.describe("Without its last part."),
   request_id: z.string(),
-  created_at: time,
+  created_at: isoTime,
 });
 
 export const LOG_TYPES = ["messages", "connections", "webhooks", "api"] as const;
@@ -62,7 +62,7 @@ export const instanceLogsContract = {
     input: z.object({
       id: instanceId,
       type: z.enum(LOG_TYPES).optional().describe("Absent: the newest of each."),
-      ...page,
+      ...pageInput,
     }),
     output: z.object({
       messages: z.array(message),

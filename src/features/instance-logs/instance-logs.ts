@@ -1,8 +1,8 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Db } from "../../platform/db.ts";
 import { invalidField } from "../../platform/errors.ts";
-import { type Handlers, Reply } from "../../platform/handler.ts";
-import { maskUrl, originOf } from "../../platform/mask-url.ts";
+import { type Handlers, OkResponse } from "../../platform/handler.ts";
+import { maskUrl, originOfUrl } from "../../platform/mask-url.ts";
 import {
   type ListOrder,
   microsecondsOf,
@@ -23,10 +23,10 @@ export function instanceLogsHandlers(db: Db): Handlers<typeof instanceLogsContra
   return {
     async listInstanceLogs({ input: { id, type, limit, cursor }, caller }) {
       // A path may hold a token of the receiver, which agents do not see.
-      const showUrl = caller.kind === "user" && caller.role === "agent" ? originOf : maskUrl;
+      const showUrl = caller.kind === "user" && caller.role === "agent" ? originOfUrl : maskUrl;
       if (type) {
         const { rows, pagination } = await readLog(db, type, { id, limit, cursor, showUrl });
-        return new Reply({ ...NOTHING, [type]: rows }, { beside: { pagination } });
+        return new OkResponse({ ...NOTHING, [type]: rows }, { beside: { pagination } });
       }
       if (cursor) throw invalidField("cursor", "goes with a type");
       const pages = await Promise.all(
@@ -34,7 +34,7 @@ export function instanceLogsHandlers(db: Db): Handlers<typeof instanceLogsContra
       );
       const has_more = pages.some(([, page]) => page.pagination.has_more);
       const logs = Object.fromEntries(pages.map(([one, page]) => [one, page.rows]));
-      return new Reply(
+      return new OkResponse(
         { ...NOTHING, ...logs },
         { beside: { pagination: { limit, next_cursor: null, has_more } } },
       );

@@ -1,9 +1,9 @@
 import { sql } from "kysely";
 import type { Db } from "../../platform/db.ts";
 import { anonymiseIp } from "../../platform/ip-address.ts";
-import { KEPT_PLAN } from "../../platform/kept-plans.ts";
+import { PREPARED_STATEMENT } from "../../platform/kept-plans.ts";
 import type { Log } from "../../platform/log.ts";
-import type { AnsweredRequest } from "../../platform/metrics.ts";
+import type { CompletedRequest } from "../../platform/metrics.ts";
 
 const EVERY_MS = 500;
 const ROWS_AT_ONCE = 500;
@@ -12,7 +12,7 @@ const MOST_WAITING = 20_000;
 
 /** Keeps what was asked by whom, beside the requests: none waits for it. */
 export interface RequestLog {
-  note(answered: AnsweredRequest): void;
+  note(answered: CompletedRequest): void;
   /** Resolves when everything noted is written, or cannot be. */
   close(): Promise<void>;
 }
@@ -65,7 +65,7 @@ interface LoggedRequest {
 }
 
 /** Undefined for one of whom nobody knows who it was. */
-function toRow({ caller, ...answered }: AnsweredRequest): LoggedRequest | undefined {
+function toRow({ caller, ...answered }: CompletedRequest): LoggedRequest | undefined {
   if (caller === undefined || caller.kind === "public") return undefined;
   const { method, route, status, seconds, code, ip, request_id, instance_id } = answered;
   return {
@@ -84,7 +84,7 @@ function toRow({ caller, ...answered }: AnsweredRequest): LoggedRequest | undefi
 
 /** A key is known by its end; one that is gone by now by nothing. */
 async function insert(db: Db, rows: LoggedRequest[]): Promise<void> {
-  await sql`${KEPT_PLAN}
+  await sql`${PREPARED_STATEMENT}
     insert into api_log (account_id, instance_id, caller, user_id, key_last4, method, route, status, code, duration_ms,
       ip, request_id, created_at)
     select x.account_id, x.instance_id, x.caller, x.user_id, k.last4, x.method, x.route, x.status, x.code,

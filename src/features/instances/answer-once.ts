@@ -2,11 +2,11 @@ import { deserialize, serialize } from "node:v8";
 import { sql } from "kysely";
 import type { Db, Trx } from "../../platform/db.ts";
 import { GatewayError } from "../../platform/errors.ts";
-import { Reply } from "../../platform/handler.ts";
-import { placeOf, type SealedPlace, type SecretBox } from "../../platform/secret-box.ts";
+import { OkResponse } from "../../platform/handler.ts";
+import { type EncryptionContext, encryptionContextOf, type SecretBox } from "../../platform/secret-box.ts";
 
 /** A request of an account that may come twice: same route, key and body have one answer, for 24 hours. */
-export interface OnceRequest {
+export interface IdempotentRequest {
   account_id: number;
   route: string;
   key: string;
@@ -18,10 +18,10 @@ export interface OnceRequest {
  * Claims the key in the transaction of what it stands for; undefined: it was free. Else the answer of the first request,
  * whose end has been waited for. Throws IDEMPOTENCY_MISMATCH for another body.
  */
-export async function claimAnswer(
+export async function claimIdempotencyKey(
   trx: Trx,
   box: SecretBox,
-  { account_id, route, key, fingerprint }: OnceRequest,
+  { account_id, route, key, fingerprint }: IdempotentRequest,
 ): Promise<{ answer: unknown } | undefined> {
   const digest = Buffer.from(fingerprint, "hex");
   const claimed = await sql`
@@ -32,16 +32,16 @@ export async function claimAnswer(
       where i.created_at < now() - interval '24 hours'
     returning i.key`.execute(trx);
   if (claimed.rows.length > 0) return undefined;
-  const earlier = await findAnswer(trx, box, { account_id, route, key, fingerprint });
+  const earlier = await findStoredResponse(trx, box, { account_id, route, key, fingerprint });
   if (!earlier) throw new Error("A claimed Idempotency-Key has gone.");
   return earlier;
 }
 
 /** The answer that the key has by now; undefined: none. Throws IDEMPOTENCY_MISMATCH for another body. */
-export async function findAnswer(
+export async function findStoredResponse(
   db: Db | Trx,
   box: SecretBox,
-  { account_id, route, key, fingerprint }: OnceRequest,
+  { account_id, route, key, fingerprint }: IdempotentRequest,
 ): Promise<{ answer: unknown } | undefined> {
   const first = await db
     .selectFrom("account_idempotency")
@@ -64,10 +64,10 @@ export async function findAnswer(
 }
 
 /** Keeps the answer, sealed, since it may hold what is shown once. */
-export async function keepAnswer(
+export async function storeResponse(
   trx: Trx,
   box: SecretBox,
-  { account_id, route, key }: OnceRequest,
+  { account_id, route, key }: IdempotentRequest,
   answer: unknown,
 ): Promise<void> {
   const place = answerPlace({ account_id, route, key });
@@ -80,32 +80,32 @@ export async function keepAnswer(
     .execute();
 }
 
-function answerPlace({ account_id, route, key }: Omit<OnceRequest, "fingerprint">): SealedPlace {
-  return placeOf("account_idempotency", "answer", account_id, route, key);
+function answerPlace({ account_id, route, key }: Omit<IdempotentRequest, "fingerprint">): EncryptionContext {
+  return encryptionContextOf("account_idempotency", "answer", account_id, route, key);
 }
 
 /** Does the work of a request with its answer in one commit, or repeats the answer that its key has already. */
-export async function answerOnce<Answer>(
+export async function runIdempotently<Answer>(
   { db, box }: { db: Db; box: SecretBox },
-  once: OnceRequest | undefined,
+  once: IdempotentRequest | undefined,
   work: (trx: Trx) => Promise<Answer>,
-): Promise<Answer | Reply<Answer>> {
+): Promise<Answer | OkResponse<Answer>> {
   return db.transaction().execute(async (trx) => {
-    const earlier = once && (await claimAnswer(trx, box, once));
-    if (earlier) return repeated(earlier.answer as Answer);
+    const earlier = once && (await claimIdempotencyKey(trx, box, once));
+    if (earlier) return replayedResponse(earlier.answer as Answer);
     const answer = await work(trx);
-    if (once) await keepAnswer(trx, box, once, answer);
+    if (once) await storeResponse(trx, box, once, answer);
     return answer;
   });
 }
 
 /** The answer of a request that came before. */
-export function repeated<Answer>(answer: Answer): Reply<Answer> {
-  return new Reply(answer, { headers: { "idempotent-replayed": "true" } });
+export function replayedResponse<Answer>(answer: Answer): OkResponse<Answer> {
+  return new OkResponse(answer, { headers: { "idempotent-replayed": "true" } });
 }
 
 /** An hour after the 24 for which a key counts: a request that has just met one must still find its answer. */
-export async function forgetOldAnswers(db: Db): Promise<void> {
+export async function deleteExpiredResponses(db: Db): Promise<void> {
   await db
     .deleteFrom("account_idempotency")
     .where("created_at", "<", sql<Date>`now() - interval '25 hours'`)

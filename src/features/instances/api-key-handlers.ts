@@ -6,7 +6,7 @@ import type { OutputOf } from "../../platform/route.ts";
 import { recordAudit } from "../audit/audit.ts";
 import { rotateApiKey } from "./api-keys.ts";
 import type { instancesContract } from "./contract.ts";
-import { entryOf } from "./instance-audit.ts";
+import { instanceAuditEntry } from "./instance-audit.ts";
 import { lockInstance } from "./instance-row.ts";
 
 export interface ApiKeyDeps {
@@ -31,7 +31,7 @@ export function apiKeyHandlers({
         const row = await lockInstance(trx, id);
         if (caller.kind !== "user" || row.account_id !== caller.account_id)
           throw new GatewayError("NOT_FOUND", "There is no such instance.");
-        await recordAudit(trx, entryOf(by, "instance.update_key", row, { scope }));
+        await recordAudit(trx, instanceAuditEntry(by, "instance.update_key", row, { scope }));
         return trx
           .updateTable("api_key")
           .set({ scope })
@@ -46,7 +46,7 @@ export function apiKeyHandlers({
     async regenerateApiKey({ input: { id, grace_seconds }, ...by }) {
       const { api_key, ended } = await db.transaction().execute(async (trx) => {
         const row = await lockInstance(trx, id);
-        await recordAudit(trx, entryOf(by, "instance.regenerate_key", row));
+        await recordAudit(trx, instanceAuditEntry(by, "instance.regenerate_key", row));
         return rotateApiKey(trx, row, grace_seconds);
       });
       forgetApiKeys(ended);

@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import { digestApiKey, newApiKey } from "../../platform/api-key.ts";
+import { createApiKey, digestApiKey } from "../../platform/api-key.ts";
 import type { Trx } from "../../platform/db.ts";
 
 /** Gives an instance a key, which is told here and never again. */
@@ -8,7 +8,7 @@ export async function issueApiKey(
   instance: { id: number; account_id: number },
   scope: "instance" | "account" = "instance",
 ): Promise<{ id: number; api_key: string }> {
-  const api_key = newApiKey();
+  const api_key = createApiKey();
   const { id } = await trx
     .insertInto("api_key")
     .values({

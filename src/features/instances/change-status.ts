@@ -5,11 +5,11 @@ import type { InstanceStatus, Tables } from "../../tables.ts";
 import type { EventName } from "../events/contract.ts";
 import { type EventDraft, recordEvents } from "../events/events.ts";
 import type { InstanceRow } from "./instance-row.ts";
-import { LIVE } from "./session-status.ts";
+import { LIVE_STATUSES } from "./session-status.ts";
 
-export type InstanceChange = UpdateObject<Tables, "instance">;
+export type InstanceColumnChange = UpdateObject<Tables, "instance">;
 
-export interface StatusChange {
+export interface InstanceStatusChange {
   status: InstanceStatus;
   reason: string | null;
   /** What people are shown beside the reason. */
@@ -18,7 +18,7 @@ export interface StatusChange {
   /** Why a pairing failed; what is known of an earlier one stays. */
   pairing_error?: PairingError;
   /** Further columns. */
-  set?: InstanceChange;
+  set?: InstanceColumnChange;
   /** Events beside those of the status itself. */
   events?: Pick<EventDraft, "event" | "data">[];
   /** Events that say how the status is, with more data. */
@@ -31,7 +31,11 @@ const now = sql<Date>`now()`;
  * The one place where the status of an instance is written: row, log of connections, held messages and events together.
  * `before` is locked. Must be the last of the transaction; answers the lanes to wake after the commit.
  */
-export async function changeStatus(trx: Trx, before: InstanceRow, change: StatusChange): Promise<number[]> {
+export async function changeStatus(
+  trx: Trx,
+  before: InstanceRow,
+  change: InstanceStatusChange,
+): Promise<number[]> {
   const { status } = change;
   const after = await trx
     .updateTable("instance")
@@ -62,7 +66,7 @@ const NO_CODE = {
   qr_expires_at: null,
   qr_reason: null,
   pairing_code: null,
-} satisfies InstanceChange;
+} satisfies InstanceColumnChange;
 
 /** The time for which an async message is held stands still while the instance is connected. */
 async function moveDeadlines(trx: Trx, { id, connected_at }: InstanceRow): Promise<void> {
@@ -101,10 +105,12 @@ const EVENTS_OF: Record<InstanceStatus, readonly EventName[]> = {
 /** Who was not there cannot go: neither once more, nor by a try to come back. */
 function isNews(name: EventName, before: InstanceRow, after: InstanceRow): boolean {
   if (name !== "instance.disconnected") return true;
-  return after.status === "reconnecting" ? before.status === "connected" : LIVE.includes(before.status);
+  return after.status === "reconnecting"
+    ? before.status === "connected"
+    : LIVE_STATUSES.includes(before.status);
 }
 
-function draftEvents(before: InstanceRow, after: InstanceRow, change: StatusChange): EventDraft[] {
+function draftEvents(before: InstanceRow, after: InstanceRow, change: InstanceStatusChange): EventDraft[] {
   const data = {
     status: after.status,
     phone: after.phone ?? before.phone,

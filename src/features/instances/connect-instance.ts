@@ -5,18 +5,18 @@ import type { InstanceStatus } from "../../tables.ts";
 import { type AuditActor, recordAudit } from "../audit/audit.ts";
 import { changeStatus } from "./change-status.ts";
 import { addControlJob, hasControlJob } from "./control-jobs.ts";
-import { entryOf } from "./instance-audit.ts";
+import { instanceAuditEntry } from "./instance-audit.ts";
 import { getInstance, type InstanceRow, lockInstance } from "./instance-row.ts";
-import { hasPairing, type ShownPairingError, toPairingError } from "./instance-view.ts";
-import { LIVE } from "./session-status.ts";
+import { hasPairing, type PairingErrorView, toPairingErrorView } from "./instance-view.ts";
+import { LIVE_STATUSES } from "./session-status.ts";
 import { waitForInstance } from "./wait-for-instance.ts";
 
-export interface ControlDeps {
+export interface InstanceControlDeps {
   db: Db;
   engine: Pick<Engine, "wake" | "tell" | "hear">;
 }
 
-export interface Wait {
+export interface WaitInput {
   wait_seconds: number;
   signal: AbortSignal;
 }
@@ -25,9 +25,9 @@ const LOGOUT_WAIT_MS = 20_000;
 
 /** Starts the connection and waits for what the customer needs next: QR, pairing code, or the connection itself. */
 export async function connectInstance(
-  deps: ControlDeps,
+  deps: InstanceControlDeps,
   id: number,
-  { phone, wait_seconds, signal }: Wait & { phone?: string },
+  { phone, wait_seconds, signal }: WaitInput & { phone?: string },
 ): Promise<InstanceRow> {
   await control(deps, (trx) => requestConnect(trx, id, phone));
   const row = await wait(deps, id, wait_seconds * 1000, signal, (now) =>
@@ -41,9 +41,9 @@ export async function connectInstance(
 
 /** Closes the connection and opens it again with the same pairing. */
 export async function reconnectInstance(
-  deps: ControlDeps,
+  deps: InstanceControlDeps,
   id: number,
-  { wait_seconds, signal }: Wait,
+  { wait_seconds, signal }: WaitInput,
 ): Promise<InstanceRow> {
   await control(deps, (trx) => requestReconnect(trx, id));
   return wait(deps, id, wait_seconds * 1000, signal, ({ status }) => status !== "reconnecting");
@@ -51,7 +51,7 @@ export async function reconnectInstance(
 
 /** Unlinks, and answers once the pairing is gone. */
 export async function logoutInstance(
-  deps: ControlDeps,
+  deps: InstanceControlDeps,
   id: number,
   by: AuditActor,
   signal: AbortSignal,
@@ -65,24 +65,27 @@ export async function logoutInstance(
   });
 }
 
-interface Requested {
+interface ControlRequest {
   row: InstanceRow;
   /** To wake after the commit. */
   lanes: number[];
 }
 
 /** A request is a change of the row and a job for the session's owner, in one transaction. */
-async function control(deps: ControlDeps, request: (trx: Trx) => Promise<Requested>): Promise<void> {
+async function control(
+  deps: InstanceControlDeps,
+  request: (trx: Trx) => Promise<ControlRequest>,
+): Promise<void> {
   const { row, lanes } = await deps.db.transaction().execute(request);
   deps.engine.wake([row.lane, ...lanes]);
   deps.engine.tell("instance", String(row.id));
 }
 
-async function requestConnect(trx: Trx, id: number, phone: string | undefined): Promise<Requested> {
+async function requestConnect(trx: Trx, id: number, phone: string | undefined): Promise<ControlRequest> {
   const row = await lockInstance(trx, id);
   await refuseDuringLogout(trx, row);
   if (row.status === "connected" || isPairable(row, phone)) return { row, lanes: [] };
-  const afresh = !LIVE.includes(row.status) || row.status === "passkey_required";
+  const afresh = !LIVE_STATUSES.includes(row.status) || row.status === "passkey_required";
   // A pairing code that is under way goes on when no phone is named.
   const pairing_phone = phone ?? (afresh ? null : row.pairing_phone);
   await addControlJob(trx, row.lane, { do: "connect", phone: pairing_phone ?? undefined, afresh });
@@ -91,7 +94,7 @@ async function requestConnect(trx: Trx, id: number, phone: string | undefined): 
   return { row, lanes: await changeStatus(trx, row, { status, reason: null, set }) };
 }
 
-async function requestReconnect(trx: Trx, id: number): Promise<Requested> {
+async function requestReconnect(trx: Trx, id: number): Promise<ControlRequest> {
   const row = await lockInstance(trx, id);
   await refuseDuringLogout(trx, row);
   if (row.jid === null) throw notConnected(row, "The instance is not paired: connect it first.");
@@ -105,14 +108,14 @@ async function requestReconnect(trx: Trx, id: number): Promise<Requested> {
   return { row, lanes: await changeStatus(trx, row, change) };
 }
 
-async function requestLogout(trx: Trx, id: number, by: AuditActor): Promise<Requested> {
+async function requestLogout(trx: Trx, id: number, by: AuditActor): Promise<ControlRequest> {
   const row = await lockInstance(trx, id);
   if (row.status === "created") throw notConnected(row, "The instance was never connected.");
   const isOut = row.status === "disconnected" && row.jid === null && row.wanted === "stopped";
   if (isOut || (await hasControlJob(trx, row.lane, "logout"))) return { row, lanes: [] };
   await trx.updateTable("instance").set({ wanted: "stopped" }).where("id", "=", id).execute();
   await addControlJob(trx, row.lane, { do: "logout" });
-  await recordAudit(trx, entryOf(by, "instance.logout", row));
+  await recordAudit(trx, instanceAuditEntry(by, "instance.logout", row));
   return { row, lanes: [] };
 }
 
@@ -131,7 +134,7 @@ function isPairable(row: InstanceRow, phone: string | undefined): boolean {
 
 /** The instance as it stands when `isEnough` says so, or when the time is over. */
 async function wait(
-  { db, engine }: ControlDeps,
+  { db, engine }: InstanceControlDeps,
   id: number,
   ms: number,
   signal: AbortSignal,
@@ -151,7 +154,7 @@ function notConnected({ status }: InstanceRow, message: string): GatewayError {
 
 function connectFailed(row: InstanceRow): GatewayError {
   const { status, last_disconnect_reason: reason } = row;
-  const pairing_error = toPairingError(row);
+  const pairing_error = toPairingErrorView(row);
   if (pairing_error) return pairingFailed(pairing_error, { status, reason, pairing_error });
   return new GatewayError("CONNECT_FAILED", "The instance could not be connected.", {
     details: { status, reason },
@@ -159,7 +162,7 @@ function connectFailed(row: InstanceRow): GatewayError {
 }
 
 function pairingFailed(
-  { code, message, action, retry_at }: ShownPairingError,
+  { code, message, action, retry_at }: PairingErrorView,
   details: Record<string, unknown>,
 ): GatewayError {
   const words = `${message} ${action}`;

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { boundedText, coercedText, trimmedText } from "../../platform/bounded-text.ts";
-import { page, pagination, route, time } from "../../platform/route.ts";
+import { isoTime, pageInput, pagination, route } from "../../platform/route.ts";
 import { instanceId } from "../events/contract.ts";
 import { eventFilter, httpUrl, webhook } from "../webhooks/contract.ts";
 
@@ -18,12 +18,12 @@ const status = z.enum([
   "error",
 ]);
 
-const timeOrNull = time.nullable();
+const timeOrNull = isoTime.nullable();
 const text = z.string().nullable();
 const limit = z.number().int().nullable().describe("null: no limit.");
 
 const attention = z
-  .object({ code: z.enum(["passkey_challenge"]), message: z.string(), since: time })
+  .object({ code: z.enum(["passkey_challenge"]), message: z.string(), since: isoTime })
   .nullable()
   .describe("What the network wants a person to see to, or the session may end.");
 
@@ -124,7 +124,7 @@ const instance = z.object({
       .int()
       .nullable()
       .describe("By the whole account in this month (UTC); null: the plan does not count them."),
-    messages_reset_at: time,
+    messages_reset_at: isoTime,
   }),
   new_chats_locked_until: timeOrNull.describe(
     "Until then the network refuses messages of this instance to people who are not in touch with it.",
@@ -137,8 +137,8 @@ const instance = z.object({
     "When its session was last known to be alive; written every five to six minutes while it is connected.",
   ),
   last_disconnect_reason: text,
-  created_at: time,
-  updated_at: time,
+  created_at: isoTime,
+  updated_at: isoTime,
 });
 
 const instanceWithToken = instance.extend({ token: text.describe("The API key; masked but at creation.") });
@@ -153,7 +153,7 @@ const apiKey = z.object({
   id: z.number().describe("Of the instance."),
   token: z.string().describe("Masked."),
   scope: keyScope,
-  created_at: time,
+  created_at: isoTime,
   last_used_at: timeOrNull,
 });
 
@@ -201,8 +201,8 @@ const connection = z.object({
   profile_picture_url: text,
   profilePictureUrl: text,
   platform: text,
-  updated_at: time,
-  updatedAt: time,
+  updated_at: isoTime,
+  updatedAt: isoTime,
   reason: text,
   attempts: z
     .number()
@@ -237,7 +237,7 @@ const proxyUrl = trimmedText(2048).regex(
 const METADATA_LENGTH = 16_384;
 
 /** Settings that other gateways take beside the name; those inside `settings` win. */
-export const flatSettings = settings
+export const topLevelSettings = settings
   .pick({
     reject_calls: true,
     reject_message: true,
@@ -275,7 +275,7 @@ const createInput = z.object({
   metadata: fields.metadata.optional(),
   proxy: fields.proxy.optional(),
   settings: fields.settings.optional(),
-  ...flatSettings.shape,
+  ...topLevelSettings.shape,
 });
 
 const flatAliases = {
@@ -298,7 +298,7 @@ export const instancesContract = {
     tag,
     summary: "List the instances of the account, newest first",
     message: "Instances",
-    input: z.object(page),
+    input: z.object(pageInput),
     output: z.array(instance),
     beside: z.object({ pagination }),
   }),
@@ -401,7 +401,7 @@ export const instancesContract = {
     input: z.object({
       id: instanceId,
       ...z.object(fields).partial().shape,
-      ...flatSettings.shape,
+      ...topLevelSettings.shape,
       webhook_enabled: z.boolean().optional().describe("false: the instance's webhooks get no new event."),
     }),
     output: instance,
@@ -456,7 +456,7 @@ export const instancesContract = {
     tag,
     summary: "List the instances of the key's account, or all of them with the administrative token",
     message: "Instances",
-    input: z.object(page),
+    input: z.object(pageInput),
     output: z.array(instanceWithToken),
     beside: z.object({ pagination }),
   }),

@@ -4,7 +4,7 @@ import { addJobs } from "../../engine/jobs.ts";
 import type { Db, Trx } from "../../platform/db.ts";
 
 /** What a customer can ask of a session; done by whoever owns its lane. */
-export const controlRef = z.discriminatedUnion("do", [
+export const controlJobRef = z.discriminatedUnion("do", [
   z.object({
     do: z.literal("connect"),
     phone: z.string().optional(),
@@ -16,29 +16,29 @@ export const controlRef = z.discriminatedUnion("do", [
   z.object({ do: z.literal("delete") }),
 ]);
 
-export type ControlRef = z.output<typeof controlRef>;
+export type ControlJobRef = z.output<typeof controlJobRef>;
 
 /** All control jobs of a session run one after the other, whatever its chats do. */
-export const CONTROL_GROUP = "control";
+export const CONTROL_JOB_GROUP = "control";
 
 /** Keeps `pos` negative, ahead of every send, and rising with time. */
 const POS_BASE = 8_000_000_000_000_000n;
 
 /** Queues a job for the owner of the session. The caller holds the lock on the instance, so that the order is kept. */
-export async function addControlJob(trx: Trx, lane: number, ref: ControlRef): Promise<void> {
+export async function addControlJob(trx: Trx, lane: number, ref: ControlJobRef): Promise<void> {
   const { rows } = await sql<{ micros: number }>`
     select floor(extract(epoch from clock_timestamp()) * 1000000)::bigint as micros`.execute(trx);
   const pos = Number(BigInt(rows[0]?.micros ?? 0) - POS_BASE);
-  await addJobs(trx, [{ lane, prio: 0, pos, grp: CONTROL_GROUP, ref }]);
+  await addJobs(trx, [{ lane, prio: 0, pos, grp: CONTROL_JOB_GROUP, ref }]);
 }
 
 /** Whether such a job still waits or runs. */
-export async function hasControlJob(db: Db | Trx, lane: number, what: ControlRef["do"]): Promise<boolean> {
+export async function hasControlJob(db: Db | Trx, lane: number, what: ControlJobRef["do"]): Promise<boolean> {
   const found = await db
     .selectFrom("job")
     .select("id")
     .where("lane", "=", lane)
-    .where("grp", "=", CONTROL_GROUP)
+    .where("grp", "=", CONTROL_JOB_GROUP)
     // Finds them by the index, in front of whatever else the lane holds.
     .where("prio", "=", 0)
     .where("pos", "<", 0)

@@ -3,23 +3,23 @@ import { addLane } from "../../engine/lanes.ts";
 import type { Db, Trx } from "../../platform/db.ts";
 import { fingerprint } from "../../platform/fingerprint.ts";
 import type { InputOf, OutputOf } from "../../platform/route.ts";
-import { placeOf, type SecretBox } from "../../platform/secret-box.ts";
-import { newWebhookSecret } from "../../platform/webhook-secret.ts";
-import { type AuditActor, namesOf, recordAudit } from "../audit/audit.ts";
-import { requireRoom } from "../plans/plans.ts";
-import { claimAnswer, keepAnswer } from "./answer-once.ts";
+import { encryptionContextOf, type SecretBox } from "../../platform/secret-box.ts";
+import { createWebhookSecret } from "../../platform/webhook-secret.ts";
+import { type AuditActor, fieldNamesOf, recordAudit } from "../audit/audit.ts";
+import { requirePlanQuota } from "../plans/plans.ts";
+import { claimIdempotencyKey, storeResponse } from "./answer-once.ts";
 import { issueApiKey } from "./api-keys.ts";
 import type { instancesContract } from "./contract.ts";
 import type { InstanceRow } from "./instance-row.ts";
-import { readSettings, requireWithinPlan } from "./instance-settings.ts";
-import { toWebhookPackage } from "./instance-view.ts";
+import { readSettings, requireSettingsWithinPlan } from "./instance-settings.ts";
+import { toWebhookSetupView } from "./instance-view.ts";
 import { type OutgoingPolicy, requireAllowedProxy, requireAllowedWebhook } from "./outgoing-policy.ts";
 import { requireSandbox, type SandboxUse } from "./require-sandbox.ts";
 
 type CreateInput = InputOf<typeof instancesContract.createInstance>;
 export type CreatedInstance = OutputOf<typeof instancesContract.createInstance>;
 
-export interface CreateDeps {
+export interface CreateInstanceDeps {
   db: Db;
   box: SecretBox;
   outgoing: OutgoingPolicy;
@@ -40,11 +40,11 @@ export interface CreateDeps {
 
 /** Makes an instance whole or not at all: lanes, counter of events, key, secret and first webhook in one transaction. */
 export async function createInstance(
-  deps: CreateDeps,
+  deps: CreateInstanceDeps,
   account_id: number,
   input: CreateInput,
-  by: CreateBy,
-): Promise<Creation> {
+  by: InstanceCreator,
+): Promise<InstanceCreation> {
   const network = input.network ?? deps.network;
   if (network === "sandbox") await requireSandbox(deps, account_id);
   const webhook = readWebhook(input);
@@ -59,26 +59,26 @@ export async function createInstance(
   return deps.db.transaction().execute(async (trx) => {
     const { key } = by;
     const once = key && { account_id, ...key, fingerprint: fingerprint(input) };
-    const earlier = once && (await claimAnswer(trx, deps.box, once));
+    const earlier = once && (await claimIdempotencyKey(trx, deps.box, once));
     if (earlier) return { created: earlier.answer as CreatedInstance, lanes: [], isReplayed: true };
-    await requireWithinPlan(trx, account_id, input.settings);
+    await requireSettingsWithinPlan(trx, account_id, input.settings);
     const count = () => countInstances(trx, account_id);
-    await requireRoom(trx, { account_id, limit: "max_instances", count });
+    await requirePlanQuota(trx, { account_id, limit: "max_instances", count });
     const { created, lanes } = await make(deps, trx, { ...columns, account_id }, webhook);
     const target = { type: "instance", id: created.id };
-    const fields = namesOf(input, "account_id");
+    const fields = fieldNamesOf(input, "account_id");
     await recordAudit(trx, { by, action: "instance.create", target, account_id, fields });
-    if (once) await keepAnswer(trx, deps.box, once, created);
+    if (once) await storeResponse(trx, deps.box, once, created);
     return { created, lanes, isReplayed: false };
   });
 }
 
 /** Who creates, and under which key the answer can be had again. */
-export interface CreateBy extends AuditActor {
+export interface InstanceCreator extends AuditActor {
   key?: { route: string; key: string };
 }
 
-export interface Creation {
+export interface InstanceCreation {
   created: CreatedInstance;
   /** To wake after the commit. */
   lanes: number[];
@@ -87,12 +87,12 @@ export interface Creation {
 }
 
 async function make(
-  deps: CreateDeps,
+  deps: CreateInstanceDeps,
   trx: Trx,
   columns: Omit<NewInstance, "webhook_secret">,
   webhook: FirstWebhook | undefined,
-): Promise<Omit<Creation, "isReplayed">> {
-  const webhook_secret = newWebhookSecret();
+): Promise<Omit<InstanceCreation, "isReplayed">> {
+  const webhook_secret = createWebhookSecret();
   const row = await insertInstance(trx, deps.box, { ...columns, webhook_secret });
   const { api_key } = await issueApiKey(trx, row);
   const default_webhook = webhook && (await deps.createDefaultWebhook(trx, { ...webhook, instance: row }));
@@ -102,7 +102,7 @@ async function make(
     status: row.status,
     api_key,
     webhook_secret,
-    webhook: { ...toWebhookPackage(row.id, deps.baseUrl), secret: webhook_secret },
+    webhook: { ...toWebhookSetupView(row.id, deps.baseUrl), secret: webhook_secret },
     ...(default_webhook && { default_webhook }),
   };
   return { created, lanes: [row.lane, row.global_lane] };
@@ -153,8 +153,8 @@ async function insertInstance(trx: Trx, box: SecretBox, given: NewInstance): Pro
       id,
       lane,
       global_lane,
-      proxy: proxy === null ? null : box.seal(proxy, placeOf("instance", "proxy", id)),
-      webhook_secret: box.seal(webhook_secret, placeOf("instance", "webhook_secret", id)),
+      proxy: proxy === null ? null : box.seal(proxy, encryptionContextOf("instance", "proxy", id)),
+      webhook_secret: box.seal(webhook_secret, encryptionContextOf("instance", "webhook_secret", id)),
     })
     .returningAll()
     .executeTakeFirstOrThrow();

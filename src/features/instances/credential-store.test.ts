@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../../../test/database.ts";
-import { createSecretBox, placeOf } from "../../platform/secret-box.ts";
+import { createSecretBox, encryptionContextOf } from "../../platform/secret-box.ts";
 import { createCredentialStore } from "./credential-store.ts";
 
 let test: TestDatabase;
@@ -140,7 +140,9 @@ describe("the pairing of an instance", () => {
     await store().save(bytes("pairing"));
     const { secret } = (await row()) ?? {};
     const sealed = secret ?? Buffer.alloc(0);
-    expect(() => box.open(sealed, placeOf("credential", "secret", instance + 1))).toThrow("another row");
+    expect(() => box.open(sealed, encryptionContextOf("credential", "secret", instance + 1))).toThrow(
+      "another row",
+    );
     const registration = { registration: sealed, secret: null };
     await test.database.db
       .updateTable("credential")

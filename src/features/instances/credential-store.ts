@@ -1,10 +1,15 @@
 import { sql } from "kysely";
 import type { Lane } from "../../engine/engine.ts";
-import { heldLanes } from "../../engine/fence.ts";
+import { lockOwnedLanes } from "../../engine/fence.ts";
 import type { CredentialStore } from "../../network/driver.ts";
 import type { Db, Trx } from "../../platform/db.ts";
-import { placeOf, type SecretBox } from "../../platform/secret-box.ts";
-import { clearPairings, createPairingVault, type PairingClaim, type PairingVault } from "./pairing-vault.ts";
+import { encryptionContextOf, type SecretBox } from "../../platform/secret-box.ts";
+import {
+  createSealedPairingStore,
+  deletePairings,
+  type OwnedPairing,
+  type SealedPairingStore,
+} from "./pairing-vault.ts";
 
 export interface CredentialStoreOptions {
   db: Db;
@@ -14,7 +19,7 @@ export interface CredentialStoreOptions {
   /** The instance's lane, as this node owns it. */
   lane: Lane;
   /** One for all instances of the node, so that their writes share statements. */
-  vault?: PairingVault;
+  vault?: SealedPairingStore;
 }
 
 /**
@@ -22,9 +27,9 @@ export interface CredentialStoreOptions {
  * generation of the pairing: a save after an erase begins a new one, and a store of an older one cannot write any more.
  */
 export function createCredentialStore(options: CredentialStoreOptions): CredentialStore {
-  const { db, box, node, lane, vault = createPairingVault(options) } = options;
+  const { db, box, node, lane, vault = createSealedPairingStore(options) } = options;
   const instance = Number(lane.key);
-  const place = placeOf("credential", "secret", instance);
+  const place = encryptionContextOf("credential", "secret", instance);
   let generation: number | undefined;
 
   async function load(): Promise<Uint8Array | undefined> {
@@ -53,7 +58,7 @@ export function createCredentialStore(options: CredentialStoreOptions): Credenti
       if (generation === undefined) await load();
       const secret = box.seal(Buffer.from(credentials).toString("base64"), place);
       const { rows } = await sql<{ generation: number }>`
-        with held as (${heldLanes(node, [lane])})
+        with held as (${lockOwnedLanes(node, [lane])})
         insert into credential (instance_id, generation, secret)
         select ${instance}, 1, ${secret} from held
         on conflict (instance_id) do update set secret = excluded.secret, registration = null, updated_at = now(),
@@ -61,14 +66,14 @@ export function createCredentialStore(options: CredentialStoreOptions): Credenti
         where credential.generation = ${generation ?? 0}
         returning generation`.execute(db);
       generation = requireWritten(rows, instance);
-      await clearPairings(db, instance, generation);
+      await deletePairings(db, instance, generation);
     },
     loadRegistration: () => loadRegistration(db, box, instance),
     saveRegistration: async (registration) => saveRegistration(options, await claim(), registration),
     async erase() {
       if (generation === undefined) await load();
       const { rows } = await sql<{ generation: number }>`
-        with held as (${heldLanes(node, [lane])}), erased as (
+        with held as (${lockOwnedLanes(node, [lane])}), erased as (
           update credential set secret = null, registration = null, generation = generation + 1, updated_at = now()
           where instance_id = ${instance} and generation = ${generation ?? 0} and exists (select from held)
           returning generation
@@ -80,7 +85,7 @@ export function createCredentialStore(options: CredentialStoreOptions): Credenti
         db,
       );
       generation = requireWritten(rows, instance);
-      await clearPairings(db, instance, generation);
+      await deletePairings(db, instance, generation);
     },
   };
 }
@@ -97,7 +102,10 @@ async function loadRegistration(db: Db, box: SecretBox, instance: number): Promi
 /** Sealed with a key that is lost it is of no use, and another takes its place. */
 function openRegistration(box: SecretBox, sealed: Buffer, instance: number): Uint8Array | undefined {
   try {
-    return Buffer.from(box.open(sealed, placeOf("credential", "registration", instance)), "base64");
+    return Buffer.from(
+      box.open(sealed, encryptionContextOf("credential", "registration", instance)),
+      "base64",
+    );
   } catch {
     return undefined;
   }
@@ -106,14 +114,14 @@ function openRegistration(box: SecretBox, sealed: Buffer, instance: number): Uin
 /** Never beside a pairing: that one is kept. */
 async function saveRegistration(
   { db, box, node }: CredentialStoreOptions,
-  { lane, generation }: PairingClaim,
+  { lane, generation }: OwnedPairing,
   registration: Uint8Array,
 ): Promise<void> {
   const instance = Number(lane.key);
-  const place = placeOf("credential", "registration", instance);
+  const place = encryptionContextOf("credential", "registration", instance);
   const sealed = box.seal(Buffer.from(registration).toString("base64"), place);
   const { rows } = await sql<{ generation: number }>`
-    with held as (${heldLanes(node, [lane])})
+    with held as (${lockOwnedLanes(node, [lane])})
     insert into credential (instance_id, generation, registration)
     select ${instance}, ${generation}, ${sealed} from held
     on conflict (instance_id) do update set registration = excluded.registration, updated_at = now()
@@ -131,11 +139,11 @@ function requireWritten(rows: { generation: number }[], instance: number): numbe
 }
 
 /** Ends the pairing whatever its generation; the caller holds the lane. */
-export async function eraseCredential(trx: Trx, instance: number): Promise<void> {
+export async function deleteCredential(trx: Trx, instance: number): Promise<void> {
   await sql`
     update credential set secret = null, registration = null, generation = generation + 1, updated_at = now()
     where instance_id = ${instance} and (secret is not null or registration is not null)`.execute(trx);
-  await clearPairings(trx, instance);
+  await deletePairings(trx, instance);
 }
 
 /** Whether the instance is paired. */

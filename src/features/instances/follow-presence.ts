@@ -2,25 +2,25 @@ import type { Engine } from "../../engine/engine.ts";
 import type { Session } from "../../network/driver.ts";
 import type { LiveSettings } from "./live-settings.ts";
 
-export interface PresenceFollowerOptions {
+export interface PresenceUpdaterOptions {
   engine: Pick<Engine, "hear">;
   live: LiveSettings;
   /** The live session of an instance on this node, while it is connected. */
   connectedSession: (instanceId: number) => Session | undefined;
 }
 
-export interface PresenceFollower {
+export interface PresenceUpdater {
   /** A session was made that shows itself like this each time it connects. */
   opened(instanceId: number, isOnline: boolean): void;
   connected(instanceId: number): void;
 }
 
 /** Shows an account online, or not, as soon as its setting says so, and again after each connection. */
-export function createPresenceFollower({
+export function createPresenceUpdater({
   engine,
   live,
   connectedSession,
-}: PresenceFollowerOptions): PresenceFollower {
+}: PresenceUpdaterOptions): PresenceUpdater {
   const shown = new Map<number, { opened: boolean; now: boolean }>();
 
   async function follow(id: number): Promise<void> {

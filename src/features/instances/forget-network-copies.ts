@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import type { SandboxControl } from "../../network/sandbox-control.ts";
 import type { Db } from "../../platform/db.ts";
 
-export interface ForgetDeps {
+export interface DeleteNetworkCopiesDeps {
   db: Db;
   /** The sandbox network of an account, which keeps copies of what passes through it. */
   sandboxOf(account_id: number): Pick<SandboxControl, "forget" | "forgetPhone">;
@@ -14,7 +14,10 @@ const ROWS_AT_ONCE = 1_000;
  * Has the sandbox network drop its copies of the messages of an instance that is about to go, then the messages
  * themselves, piece by piece: a piece that is interrupted is found again. Nothing to do on the real network.
  */
-export async function forgetNetworkCopies({ db, sandboxOf }: ForgetDeps, id: number): Promise<void> {
+export async function deleteNetworkCopies(
+  { db, sandboxOf }: DeleteNetworkCopiesDeps,
+  id: number,
+): Promise<void> {
   const instance = await db
     .selectFrom("instance")
     .select(["account_id", "network", "phone"])

@@ -15,7 +15,7 @@ const MOST_COUNTED = 10_000;
 const ERRORS_SHOWN = 5;
 
 /** Counts no further than 10,000: more is only more of the same. */
-export async function readActivity(db: Db, instanceId: number): Promise<InstanceActivity> {
+export async function readInstanceActivity(db: Db, instanceId: number): Promise<InstanceActivity> {
   const { rows } = await sql<InstanceActivity>`
     with day as materialized (
       select id, status, error, sent_at from message

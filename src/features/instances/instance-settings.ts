@@ -1,16 +1,16 @@
 import type { z } from "zod";
 import type { Trx } from "../../platform/db.ts";
 import { invalidField } from "../../platform/errors.ts";
-import { DEFAULT_SETTINGS, flatSettings, type settings } from "./contract.ts";
+import { DEFAULT_SETTINGS, type settings, topLevelSettings } from "./contract.ts";
 
 export type InstanceSettings = z.output<typeof settings>;
 
 /** What the customer has set once a request is applied, flat or inside `settings`; what it does not name stays. */
 export function readSettings(
   current: Partial<InstanceSettings>,
-  request: { settings?: Partial<InstanceSettings> } & z.output<typeof flatSettings>,
+  request: { settings?: Partial<InstanceSettings> } & z.output<typeof topLevelSettings>,
 ): Partial<InstanceSettings> {
-  const named = { ...flatSettings.parse(request), ...request.settings };
+  const named = { ...topLevelSettings.parse(request), ...request.settings };
   const given = Object.fromEntries(Object.entries(named).filter(([, value]) => value !== undefined));
   const merged: Partial<InstanceSettings> = { ...current, ...given };
   const { send_delay_min_ms: min, send_delay_max_ms: max } = { ...DEFAULT_SETTINGS, ...merged };
@@ -19,7 +19,7 @@ export function readSettings(
 }
 
 /** Throws VALIDATION_ERROR for settings of a request that want more than the plan of the account allows. */
-export async function requireWithinPlan(
+export async function requireSettingsWithinPlan(
   trx: Trx,
   account_id: number,
   { messages_per_minute: wanted }: Partial<InstanceSettings> = {},

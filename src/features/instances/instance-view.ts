@@ -1,40 +1,38 @@
 import type { Selectable } from "kysely";
 import type { QrReason } from "../../network/driver.ts";
-import { nextMonth } from "../../platform/month.ts";
+import { nextMonthStart } from "../../platform/month.ts";
 import type { OutputOf } from "../../platform/route.ts";
 import type { PlanTable } from "../../tables.ts";
 import { DEFAULT_SETTINGS, type instancesContract } from "./contract.ts";
 import type { InstanceRow } from "./instance-row.ts";
 import type { InstanceSettings } from "./instance-settings.ts";
-import { toDataUrl } from "./qr-image.ts";
+import { toQrDataUrl } from "./qr-image.ts";
 import { attentionOf } from "./record-attention.ts";
 
-export type ShownPairingError = NonNullable<
-  OutputOf<typeof instancesContract.getInstanceQr>["pairing_error"]
->;
-export type ShownInstance = OutputOf<typeof instancesContract.getInstance>;
-export type Limits = Omit<Selectable<PlanTable>, "id" | "name" | "price" | "features" | "max_accounts">;
+export type PairingErrorView = NonNullable<OutputOf<typeof instancesContract.getInstanceQr>["pairing_error"]>;
+export type InstanceView = OutputOf<typeof instancesContract.getInstance>;
+export type PlanLimits = Omit<Selectable<PlanTable>, "id" | "name" | "price" | "features" | "max_accounts">;
 
 /** The instance as the API shows it; secrets are not in it. `used`: messages of this month, where they are counted. */
-export function toInstance(
+export function toInstanceView(
   row: InstanceRow,
-  limits: Limits,
+  limits: PlanLimits,
   used: number | null,
   baseUrl: string,
-): ShownInstance {
+): InstanceView {
   const settings: InstanceSettings = { ...DEFAULT_SETTINGS, ...row.settings };
   return {
     ...row,
     connection_status: row.status,
     phone_connected: row.phone,
-    webhook: toWebhookPackage(row.id, baseUrl),
+    webhook: toWebhookSetupView(row.id, baseUrl),
     settings,
     attention: attentionOf(row),
     limits: {
       ...limits,
       messages_per_minute: smaller(settings.messages_per_minute, limits.message_rate_limit_per_minute),
       messages_used: used,
-      messages_reset_at: nextMonth(),
+      messages_reset_at: nextMonthStart(),
     },
     new_chats_locked_until: lockOf(row),
   };
@@ -51,7 +49,7 @@ function lockOf({ new_chats_locked_until: until }: InstanceRow): Date | null {
 }
 
 /** What a customer needs to set up a receiver. */
-export function toWebhookPackage(id: number, baseUrl: string) {
+export function toWebhookSetupView(id: number, baseUrl: string) {
   const base = `${baseUrl}/api/v1/instances/${id}`;
   return {
     webhooks_url: `${base}/webhooks`,
@@ -64,7 +62,7 @@ export function toWebhookPackage(id: number, baseUrl: string) {
 }
 
 /** Status and connected identity, in both spellings. */
-export function toConnection(row: InstanceRow) {
+export function toConnectionView(row: InstanceRow) {
   const isConnected = row.status === "connected";
   const isPaired = row.jid !== null;
   return {
@@ -90,15 +88,15 @@ export function toConnection(row: InstanceRow) {
     reason: isConnected ? null : row.last_disconnect_reason,
     attempts: row.reconnect_attempts,
     new_chats_locked_until: lockOf(row),
-    pairing_error: toPairingError(row),
+    pairing_error: toPairingErrorView(row),
     ...toHint(row),
     attention: attentionOf(row),
   };
 }
 
 /** Why the last pairing failed; null when none has failed since the last connect. */
-export function toPairingError({ pairing_error }: InstanceRow): ShownPairingError | null {
-  return pairing_error as ShownPairingError | null;
+export function toPairingErrorView({ pairing_error }: InstanceRow): PairingErrorView | null {
+  return pairing_error as PairingErrorView | null;
 }
 
 /** What the person who scans should know beside the QR. */
@@ -114,18 +112,18 @@ function toHint(row: InstanceRow) {
 }
 
 /** The QR or pairing code that waits to be used now; all null when there is none. */
-export async function toPairing(row: InstanceRow) {
+export async function toPairingView(row: InstanceRow) {
   const isWaiting = hasPairing(row);
   const qr_code = isWaiting ? row.qr : null;
   return {
-    qr: qr_code === null ? null : await toDataUrl(qr_code),
+    qr: qr_code === null ? null : await toQrDataUrl(qr_code),
     qr_code,
     pairing_code: isWaiting ? row.pairing_code : null,
     expires_at: isWaiting ? row.qr_expires_at : null,
     attempt: isWaiting ? row.qr_attempt : null,
     max_attempts: isWaiting ? row.qr_max_attempts : null,
     ...toHint(row),
-    pairing_error: toPairingError(row),
+    pairing_error: toPairingErrorView(row),
   };
 }
 

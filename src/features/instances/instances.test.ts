@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ADMIN_TOKEN, waitUntil } from "../../../test/gateway.ts";
 import { type InstanceGateway, startInstanceGateway } from "../../../test/instance-gateway.ts";
-import { placeOf } from "../../platform/secret-box.ts";
+import { encryptionContextOf } from "../../platform/secret-box.ts";
 
 let gateway: InstanceGateway;
 
@@ -135,10 +135,10 @@ describe("creating an instance", () => {
       .selectAll()
       .where("id", "=", made.id)
       .executeTakeFirstOrThrow();
-    expect(gateway.box.open(row.webhook_secret, placeOf("instance", "webhook_secret", made.id))).toBe(
-      made.webhook_secret,
-    );
-    expect(row.proxy && gateway.box.open(row.proxy, placeOf("instance", "proxy", made.id))).toBe(
+    expect(
+      gateway.box.open(row.webhook_secret, encryptionContextOf("instance", "webhook_secret", made.id)),
+    ).toBe(made.webhook_secret);
+    expect(row.proxy && gateway.box.open(row.proxy, encryptionContextOf("instance", "proxy", made.id))).toBe(
       "http://me:pass@proxy.example:3128",
     );
     const key = await db
@@ -397,7 +397,7 @@ describe("changing an instance", () => {
     const read = async () => {
       const query = gateway.database.db.selectFrom("instance").select("proxy").where("id", "=", id);
       const { proxy } = await query.executeTakeFirstOrThrow();
-      return proxy && gateway.box.open(proxy, placeOf("instance", "proxy", id));
+      return proxy && gateway.box.open(proxy, encryptionContextOf("instance", "proxy", id));
     };
     await gateway.call(
       `PATCH /api/v1/instances/${id}`,

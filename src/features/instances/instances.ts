@@ -1,26 +1,31 @@
 import type { Engine } from "../../engine/engine.ts";
 import type { Db } from "../../platform/db.ts";
 import { GatewayError } from "../../platform/errors.ts";
-import { type Caller, type Handlers, RawAnswer, Reply } from "../../platform/handler.ts";
+import { type Caller, type Handlers, OkResponse, RawResponse } from "../../platform/handler.ts";
 import type { InputOf } from "../../platform/route.ts";
 import {
-  answerOnce,
-  claimAnswer,
-  findAnswer,
-  keepAnswer,
-  type OnceRequest,
-  repeated,
+  claimIdempotencyKey,
+  findStoredResponse,
+  type IdempotentRequest,
+  replayedResponse,
+  runIdempotently,
+  storeResponse,
 } from "./answer-once.ts";
 import { apiKeyHandlers } from "./api-key-handlers.ts";
-import { type ControlDeps, connectInstance, logoutInstance, reconnectInstance } from "./connect-instance.ts";
+import {
+  connectInstance,
+  type InstanceControlDeps,
+  logoutInstance,
+  reconnectInstance,
+} from "./connect-instance.ts";
 import type { instancesContract } from "./contract.ts";
-import { type CreateBy, type CreateDeps, createInstance } from "./create-instance.ts";
-import { readActivity } from "./instance-activity.ts";
-import { entryOf } from "./instance-audit.ts";
+import { type CreateInstanceDeps, createInstance, type InstanceCreator } from "./create-instance.ts";
+import { readInstanceActivity } from "./instance-activity.ts";
+import { instanceAuditEntry } from "./instance-audit.ts";
 import { getInstance, type InstanceRow, lockInstance } from "./instance-row.ts";
-import { hasPairing, toConnection, toPairing } from "./instance-view.ts";
-import { getShownInstance, type ListedInstance, listInstances } from "./list-instances.ts";
-import { toPng } from "./qr-image.ts";
+import { hasPairing, toConnectionView, toPairingView } from "./instance-view.ts";
+import { getInstanceView, type ListedInstance, listInstances } from "./list-instances.ts";
+import { toQrPng } from "./qr-image.ts";
 import { announceRemoval, type HiddenInstance, hideInstance, requestRemoval } from "./remove-instance.ts";
 import {
   requireSandbox,
@@ -29,38 +34,38 @@ import {
   type SandboxPolicy,
   sandboxOff,
 } from "./require-sandbox.ts";
-import { LIVE, START_FAULTS } from "./session-status.ts";
+import { LIVE_STATUSES, SESSION_START_FAILURES } from "./session-status.ts";
 import { updateInstance } from "./update-instance.ts";
 import { waitForInstance } from "./wait-for-instance.ts";
 
 export {
   announceRemoval,
-  answerOnce,
-  type ControlDeps,
-  claimAnswer,
+  claimIdempotencyKey,
   connectInstance,
-  entryOf,
-  findAnswer,
+  findStoredResponse,
   getInstance,
   type HiddenInstance,
   hideInstance,
+  type IdempotentRequest,
+  type InstanceControlDeps,
   type InstanceRow,
-  keepAnswer,
-  LIVE,
+  instanceAuditEntry,
+  LIVE_STATUSES,
   lockInstance,
-  type OnceRequest,
-  repeated,
+  replayedResponse,
   requireSandbox,
+  runIdempotently,
   SANDBOX_NOT_ALLOWED,
   SANDBOX_OFF,
   type SandboxPolicy,
-  START_FAULTS,
+  SESSION_START_FAILURES,
   sandboxOff,
-  toPairing,
+  storeResponse,
+  toPairingView,
   waitForInstance,
 };
 
-export interface InstancesDeps extends CreateDeps {
+export interface InstancesDeps extends CreateInstanceDeps {
   engine: Pick<Engine, "wake" | "tell" | "hear">;
   /** Keys of these digests are not remembered any more, on any node. */
   forgetApiKeys(digests: readonly Buffer[]): void;
@@ -82,13 +87,13 @@ function accountWide(
         ...input,
         account_id: accountOf(caller),
       });
-      return new Reply(rows, { beside: { pagination } });
+      return new OkResponse(rows, { beside: { pagination } });
     },
 
     async createInstance({ input, idempotencyKey, ...by }) {
       const key = idempotencyKey ? { route: "createInstance", key: idempotencyKey } : undefined;
       const { created, headers } = await create(deps, getAccountOf(by.caller), input, { ...by, key });
-      return new Reply(created, { headers });
+      return new OkResponse(created, { headers });
     },
 
     async listAllInstances({ input, caller }) {
@@ -97,7 +102,7 @@ function accountWide(
         account_id: accountOf(caller),
       });
       const shown = caller.kind === "key" ? rows.map((row) => hideToken(row, caller.instance_id)) : rows;
-      return new Reply(shown, { beside: { pagination } });
+      return new OkResponse(shown, { beside: { pagination } });
     },
 
     async createInstanceWithKey({ input, idempotencyKey, ...by }) {
@@ -105,9 +110,9 @@ function accountWide(
       const account = await chooseAccount(db, by.caller, input.account_id);
       const { created, headers } = await create(deps, account, input, { ...by, key });
       const { api_key: token, id, name } = created;
-      const instance = { ...(await getShownInstance(db, baseUrl, id)), token };
+      const instance = { ...(await getInstanceView(db, baseUrl, id)), token };
       const beside = { instance, token, name, connected: false, loggedIn: false };
-      return new Reply(created, { beside, headers });
+      return new OkResponse(created, { beside, headers });
     },
   };
 }
@@ -126,7 +131,7 @@ async function create(
   deps: InstancesDeps,
   account_id: number,
   input: InputOf<typeof instancesContract.createInstance>,
-  by: CreateBy,
+  by: InstanceCreator,
 ) {
   const { created, lanes, isReplayed } = await createInstance(deps, account_id, input, by);
   deps.engine.wake(lanes);
@@ -140,12 +145,12 @@ function ofOneInstance(
 ): Pick<InstanceHandlers, "getInstance" | "updateInstance" | "deleteInstance"> {
   const { db, baseUrl, engine } = deps;
   return {
-    getInstance: ({ input }) => getShownInstance(db, baseUrl, input.id),
+    getInstance: ({ input }) => getInstanceView(db, baseUrl, input.id),
 
     async updateInstance({ input, ...by }) {
       engine.wake(await updateInstance(deps, input, by));
       engine.tell("instance", String(input.id));
-      return getShownInstance(db, baseUrl, input.id);
+      return getInstanceView(db, baseUrl, input.id);
     },
 
     async deleteInstance({ input: { id }, signal, ...by }) {
@@ -164,15 +169,15 @@ function ofItsConnection(
   const { db } = deps;
   return {
     getInstanceStatus: async ({ input: { id } }) => ({
-      ...toConnection(await getInstance(db, id)),
-      ...(await readActivity(db, id)),
+      ...toConnectionView(await getInstance(db, id)),
+      ...(await readInstanceActivity(db, id)),
     }),
 
     async getInstanceQr({ input: { id, format } }) {
       const row = await getInstance(db, id);
-      if (format === "json") return { id, status: row.status, ...(await toPairing(row)) };
+      if (format === "json") return { id, status: row.status, ...(await toPairingView(row)) };
       if (row.qr !== null && hasPairing(row))
-        return new RawAnswer("image/png", await toPng(row.qr), 200, NOT_KEPT);
+        return new RawResponse("image/png", await toQrPng(row.qr), 200, NOT_KEPT);
       throw new GatewayError("NOT_FOUND", "The instance has no QR code now.", {
         details: { status: row.status },
       });
@@ -180,16 +185,16 @@ function ofItsConnection(
 
     async connectInstance({ input: { id, ...how }, signal }) {
       const row = await connectInstance(deps, id, { ...how, signal });
-      const connection = { ...toConnection(row), ...(await toPairing(row)) };
-      return connection.connected ? new Reply(connection, { message: "Connected" }) : connection;
+      const connection = { ...toConnectionView(row), ...(await toPairingView(row)) };
+      return connection.connected ? new OkResponse(connection, { message: "Connected" }) : connection;
     },
 
     async reconnectInstance({ input: { id, wait_seconds }, signal }) {
-      return toConnection(await reconnectInstance(deps, id, { wait_seconds, signal }));
+      return toConnectionView(await reconnectInstance(deps, id, { wait_seconds, signal }));
     },
 
     async logoutInstance({ input, signal, ...by }) {
-      return toConnection(await logoutInstance(deps, input.id, by, signal));
+      return toConnectionView(await logoutInstance(deps, input.id, by, signal));
     },
   };
 }

@@ -1,24 +1,24 @@
 import { maskApiKey } from "../../platform/api-key.ts";
 import type { Db } from "../../platform/db.ts";
 import { GatewayError } from "../../platform/errors.ts";
-import { thisMonth } from "../../platform/month.ts";
+import { currentMonth } from "../../platform/month.ts";
 import { type Page, readCursor, toPage } from "../../platform/paging.ts";
-import { type ShownInstance, toInstance } from "./instance-view.ts";
+import { type InstanceView, toInstanceView } from "./instance-view.ts";
 
-export interface ListOptions {
+export interface ListInstancesOptions {
   /** Undefined: of all accounts. */
   account_id?: number;
   limit: number;
   cursor?: string;
 }
 
-export type ListedInstance = ShownInstance & { token: string | null };
+export type ListedInstance = InstanceView & { token: string | null };
 
 /** Newest first, each with its key masked. */
 export async function listInstances(
   db: Db,
   baseUrl: string,
-  { account_id, limit, cursor }: ListOptions,
+  { account_id, limit, cursor }: ListInstancesOptions,
 ): Promise<Page<ListedInstance>> {
   const before = readCursor(cursor);
   let query = selectShown(db)
@@ -31,15 +31,15 @@ export async function listInstances(
 }
 
 /** Throws NOT_FOUND. */
-export async function getShownInstance(db: Db, baseUrl: string, id: number): Promise<ListedInstance> {
+export async function getInstanceView(db: Db, baseUrl: string, id: number): Promise<ListedInstance> {
   const row = await selectShown(db).where("instance.id", "=", id).executeTakeFirst();
   if (row) return toListed(row, baseUrl);
   throw new GatewayError("NOT_FOUND", "There is no such instance.");
 }
 
-type ShownRow = Awaited<ReturnType<ReturnType<typeof selectShown>["execute"]>>[number];
+type InstanceViewRow = Awaited<ReturnType<ReturnType<typeof selectShown>["execute"]>>[number];
 
-function toListed({ last4, messages_used, ...row }: ShownRow, baseUrl: string): ListedInstance {
+function toListed({ last4, messages_used, ...row }: InstanceViewRow, baseUrl: string): ListedInstance {
   const limits = {
     max_instances: row.max_instances,
     max_users: row.max_users,
@@ -52,7 +52,7 @@ function toListed({ last4, messages_used, ...row }: ShownRow, baseUrl: string): 
     message_rate_limit_per_minute: row.message_rate_limit_per_minute,
   };
   const used = row.max_messages === null ? null : (messages_used ?? 0);
-  return { ...toInstance(row, limits, used, baseUrl), token: last4 && maskApiKey(last4) };
+  return { ...toInstanceView(row, limits, used, baseUrl), token: last4 && maskApiKey(last4) };
 }
 
 function selectShown(db: Db) {
@@ -83,7 +83,7 @@ function selectShown(db: Db) {
       selectFrom("message_usage as u")
         .select("u.used")
         .whereRef("u.account_id", "=", "instance.account_id")
-        .where("u.month", "=", thisMonth())
+        .where("u.month", "=", currentMonth())
         .as("messages_used"),
     )
     .where("instance.removed_at", "is", null);

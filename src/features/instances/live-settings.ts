@@ -1,6 +1,6 @@
 import type { Engine } from "../../engine/engine.ts";
 import type { Db } from "../../platform/db.ts";
-import { createShortCache } from "../../platform/short-cache.ts";
+import { createTtlCache } from "../../platform/short-cache.ts";
 import { DEFAULT_SETTINGS } from "./contract.ts";
 import type { InstanceSettings } from "./instance-settings.ts";
 
@@ -13,7 +13,7 @@ export interface LiveSettings {
 }
 
 export function createLiveSettings(db: Db, engine: Pick<Engine, "hear">): LiveSettings {
-  const known = createShortCache({
+  const known = createTtlCache({
     max: MOST_INSTANCES,
     ttlMs: TTL_MS,
     load: async (id) => {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { type Cable, layCable } from "../../../test/cable.ts";
 import { createTestDatabase, type TestDatabase } from "../../../test/database.ts";
 import { createLog } from "../../platform/log.ts";
-import { type OpenDeps, openSession } from "./open-session.ts";
+import { type OpenSessionDeps, openSession } from "./open-session.ts";
 
 let store: TestDatabase;
 let cable: Cable;
@@ -19,7 +19,7 @@ afterAll(async () => {
 function createDeps() {
   const told: unknown[] = [];
   const recorder = { record: async (_: number, change: unknown) => void told.push(change) };
-  const deps = { db: cable.database.db, recorder, log: createLog("silent") } as unknown as OpenDeps;
+  const deps = { db: cable.database.db, recorder, log: createLog("silent") } as unknown as OpenSessionDeps;
   return { told, deps };
 }
 

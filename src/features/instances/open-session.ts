@@ -3,29 +3,33 @@ import type { Lane } from "../../engine/engine.ts";
 import type { Session } from "../../network/driver.ts";
 import type { SessionOptions } from "../../network/sessions.ts";
 import type { Config } from "../../platform/config.ts";
-import { isPassing } from "../../platform/db.ts";
+import { isTransientDatabaseError } from "../../platform/db.ts";
 import type { Log } from "../../platform/log.ts";
-import { CONTROL_GROUP } from "./control-jobs.ts";
+import { CONTROL_JOB_GROUP } from "./control-jobs.ts";
 import type { ConnectionRecorder } from "./record-connection.ts";
 import { mayUseSandbox, SANDBOX_NOT_ALLOWED, SANDBOX_OFF } from "./require-sandbox.ts";
 import { readSessionOptions, type SessionOptionsDeps } from "./session-options.ts";
 
 /** The sessions that this process has open. */
-export interface OpenSessions {
+export interface SessionOpener {
   /** The instance's session, opened with these options when there is none; connecting it is the caller's. */
   open(instance: number, network: "whatsapp" | "sandbox", options: SessionOptions): Session;
   /** Closes and forgets the session; the identity is kept. */
   close(instance: number): Promise<void>;
 }
 
-export interface OpenDeps extends SessionOptionsDeps {
+export interface OpenSessionDeps extends SessionOptionsDeps {
   recorder: ConnectionRecorder;
   log: Log;
   config: Pick<Config, "sandbox">;
 }
 
 /** Clears the connection state that the previous owner left, and reconnects an instance that wants to be connected. */
-export async function resumeSession(deps: OpenDeps, sessions: OpenSessions, lane: Lane): Promise<void> {
+export async function resumeSession(
+  deps: OpenSessionDeps,
+  sessions: SessionOpener,
+  lane: Lane,
+): Promise<void> {
   const id = Number(lane.key);
   const instance = await deps.db
     .selectFrom("instance")
@@ -39,7 +43,7 @@ export async function resumeSession(deps: OpenDeps, sessions: OpenSessions, lane
 
 // In one statement with `wanted`: a request changes both in one commit.
 function hasControlJob(lane: number) {
-  return sql<boolean>`exists (select from job where lane = ${lane} and prio = 0 and pos < 0 and grp = ${CONTROL_GROUP})`;
+  return sql<boolean>`exists (select from job where lane = ${lane} and prio = 0 and pos < 0 and grp = ${CONTROL_JOB_GROUP})`;
 }
 
 /**
@@ -47,8 +51,8 @@ function hasControlJob(lane: number) {
  * that is away for the moment is thrown, so that it is tried again.
  */
 export async function openSession(
-  deps: OpenDeps,
-  sessions: OpenSessions,
+  deps: OpenSessionDeps,
+  sessions: SessionOpener,
   { id, network }: { id: number; network: "whatsapp" | "sandbox" },
   pairingPhone?: string,
 ): Promise<void> {
@@ -59,7 +63,7 @@ export async function openSession(
       await deps.recorder.record(id, { type: "failed", reason: SANDBOX_NOT_ALLOWED, detail: SANDBOX_OFF });
     else sessions.open(id, network, options).connect({ pairingPhone });
   } catch (error) {
-    if (isPassing(error)) throw error;
+    if (isTransientDatabaseError(error)) throw error;
     deps.log.error({ err: error, instance_id: id }, "the session could not be opened");
     await deps.recorder.record(id, { type: "failed", reason: "session_failed", detail: NOT_OPENED });
   }
@@ -68,6 +72,6 @@ export async function openSession(
 const NOT_OPENED =
   "The gateway cannot open the session of this instance. Its operator finds the cause in the log.";
 
-function isSandboxAllowed({ db, config }: OpenDeps, account_id: number): Promise<boolean> {
+function isSandboxAllowed({ db, config }: OpenSessionDeps, account_id: number): Promise<boolean> {
   return mayUseSandbox({ db, sandbox: config.sandbox }, account_id);
 }

@@ -3,7 +3,7 @@ import { createTestDatabase, type TestDatabase } from "../../../test/database.ts
 import type { PairingChange } from "../../network/driver.ts";
 import { createSecretBox } from "../../platform/secret-box.ts";
 import { createCredentialStore } from "./credential-store.ts";
-import { createPairingVault } from "./pairing-vault.ts";
+import { createSealedPairingStore } from "./pairing-vault.ts";
 
 let test: TestDatabase;
 let instance = 100;
@@ -45,7 +45,7 @@ const open = (epoch = 1, node = "a") => {
   const store = createCredentialStore({
     ...options,
     lane: { ...lane, epoch },
-    vault: createPairingVault(options),
+    vault: createSealedPairingStore(options),
   });
   return { ...store, keys: store.keys ?? expect.fail("no keys") };
 };

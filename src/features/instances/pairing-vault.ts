@@ -1,13 +1,13 @@
 import { sql } from "kysely";
 import type { Lane } from "../../engine/engine.ts";
-import { heldLanes } from "../../engine/fence.ts";
-import { createWriter } from "../../engine/writer.ts";
-import type { KeyChange, Letter, PairingChange } from "../../network/driver.ts";
+import { lockOwnedLanes } from "../../engine/fence.ts";
+import { createBatchWriter } from "../../engine/writer.ts";
+import type { KeyChange, PairingChange, StoredJournalEntry } from "../../network/driver.ts";
 import type { Db, Trx } from "../../platform/db.ts";
-import { fewRows, KEPT_PLAN } from "../../platform/kept-plans.ts";
-import { placeOf, type SecretBox } from "../../platform/secret-box.ts";
+import { PREPARED_STATEMENT, rowCountHint } from "../../platform/kept-plans.ts";
+import { encryptionContextOf, type SecretBox } from "../../platform/secret-box.ts";
 
-export interface PairingVaultOptions {
+export interface SealedPairingStoreOptions {
   db: Db;
   box: SecretBox;
   /** Id of this node in the engine. */
@@ -15,37 +15,39 @@ export interface PairingVaultOptions {
 }
 
 /** One pairing of an instance, as this node owns it. */
-export interface PairingClaim {
+export interface OwnedPairing {
   lane: Lane;
   generation: number;
 }
 
 /** Keys and letters of all pairings of a node, sealed; what sessions do at the same time goes into one statement. */
-export interface PairingVault {
-  read(claim: PairingClaim, kind: string, ids: readonly string[]): Promise<Map<string, string>>;
-  letters(claim: PairingClaim, ids?: readonly string[]): Promise<Letter[]>;
+export interface SealedPairingStore {
+  read(claim: OwnedPairing, kind: string, ids: readonly string[]): Promise<Map<string, string>>;
+  letters(claim: OwnedPairing, ids?: readonly string[]): Promise<StoredJournalEntry[]>;
   /** False: nothing was kept, because the lane or the pairing is not ours any more. */
-  commit(claim: PairingClaim, change: PairingChange): Promise<boolean>;
+  commit(claim: OwnedPairing, change: PairingChange): Promise<boolean>;
 }
 
-interface Read {
+interface ReadKeysRequest {
   instance: number;
   generation: number;
   kind: string;
   ids: readonly string[];
 }
 
-interface Commit {
-  claim: PairingClaim;
+interface CommitRequest {
+  claim: OwnedPairing;
   change: PairingChange;
 }
 
 /** Long after the network has stopped bringing it again. */
 const LETTER_DAYS = 30;
 
-export function createPairingVault({ db, box, node }: PairingVaultOptions): PairingVault {
-  const reader = createWriter<Read, Map<string, string>>({ write: (reads) => readAll(db, box, reads) });
-  const writer = createWriter<Commit, boolean>({
+export function createSealedPairingStore({ db, box, node }: SealedPairingStoreOptions): SealedPairingStore {
+  const reader = createBatchWriter<ReadKeysRequest, Map<string, string>>({
+    write: (reads) => readAll(db, box, reads),
+  });
+  const writer = createBatchWriter<CommitRequest, boolean>({
     write: (commits) => commitAll(db, box, node, commits),
   });
   return {
@@ -56,21 +58,25 @@ export function createPairingVault({ db, box, node }: PairingVaultOptions): Pair
   };
 }
 
-async function readAll(db: Db, box: SecretBox, reads: readonly Read[]): Promise<Map<string, string>[]> {
+async function readAll(
+  db: Db,
+  box: SecretBox,
+  reads: readonly ReadKeysRequest[],
+): Promise<Map<string, string>[]> {
   const wanted = reads.flatMap(({ instance, generation, kind, ids }, read) =>
     ids.map((id) => ({ read, instance, generation, kind, id })),
   );
-  const { rows } = await sql<{ read: number; id: string; secret: Buffer }>`${KEPT_PLAN}
+  const { rows } = await sql<{ read: number; id: string; secret: Buffer }>`${PREPARED_STATEMENT}
     select w.read, k.id, k.secret
     from (
       select * from jsonb_to_recordset(${JSON.stringify(wanted)}::jsonb) as w
-        (read integer, instance bigint, generation bigint, kind text, id text) ${fewRows(wanted)}
+        (read integer, instance bigint, generation bigint, kind text, id text) ${rowCountHint(wanted)}
     ) w join pairing_key k on k.instance_id = w.instance and k.generation = w.generation
       and k.kind = w.kind and k.id = w.id`.execute(db);
   const found = reads.map(() => new Map<string, string>());
   for (const { read, id, secret } of rows) {
     const { instance = 0, generation = 0, kind = "" } = reads[read] ?? {};
-    const place = placeOf("pairing_key", "secret", instance, generation, kind, id);
+    const place = encryptionContextOf("pairing_key", "secret", instance, generation, kind, id);
     found[read]?.set(id, box.open(secret, place));
   }
   return found;
@@ -79,9 +85,9 @@ async function readAll(db: Db, box: SecretBox, reads: readonly Read[]): Promise<
 async function readLetters(
   db: Db,
   box: SecretBox,
-  { lane, generation }: PairingClaim,
+  { lane, generation }: OwnedPairing,
   ids: readonly string[] | undefined,
-): Promise<Letter[]> {
+): Promise<StoredJournalEntry[]> {
   const instance = Number(lane.key);
   if (ids === undefined) await removeOld(db, instance, generation);
   const rows = await db
@@ -93,7 +99,7 @@ async function readLetters(
     .orderBy("position")
     .execute();
   const open = (id: string, secret: Buffer) =>
-    box.open(secret, placeOf("pairing_letter", "secret", instance, generation, id));
+    box.open(secret, encryptionContextOf("pairing_letter", "secret", instance, generation, id));
   return rows.map(({ id, is_done, secret }) => ({ id, is_done, body: open(id, secret) }));
 }
 
@@ -107,14 +113,14 @@ async function removeOld(db: Db, instance: number, generation: number): Promise<
 
 /** The changes of one pairing in the order in which they came; what comes later takes the place of what came before. */
 interface Merged {
-  claim: PairingClaim;
+  claim: OwnedPairing;
   credentials: Uint8Array | undefined;
   keys: Map<string, KeyChange>;
-  letters: Map<string, Letter>;
+  letters: Map<string, StoredJournalEntry>;
   forgotten: Set<string>;
 }
 
-function merge(commits: readonly Commit[]): Map<string, Merged> {
+function merge(commits: readonly CommitRequest[]): Map<string, Merged> {
   const merged = new Map<string, Merged>();
   for (const { claim, change } of commits) {
     const one = merged.get(claimKey(claim)) ?? emptyOf(claim);
@@ -133,11 +139,11 @@ function merge(commits: readonly Commit[]): Map<string, Merged> {
   return merged;
 }
 
-function emptyOf(claim: PairingClaim): Merged {
+function emptyOf(claim: OwnedPairing): Merged {
   return { claim, credentials: undefined, keys: new Map(), letters: new Map(), forgotten: new Set() };
 }
 
-function claimKey({ lane, generation }: PairingClaim): string {
+function claimKey({ lane, generation }: OwnedPairing): string {
   return `${lane.id}:${lane.epoch}:${generation}`;
 }
 
@@ -145,7 +151,7 @@ async function commitAll(
   db: Db,
   box: SecretBox,
   node: string,
-  commits: readonly Commit[],
+  commits: readonly CommitRequest[],
 ): Promise<boolean[]> {
   const pairings = [...merge(commits).values()];
   const claims = pairings.map(({ claim: { lane, generation }, credentials }, nth) => ({
@@ -157,15 +163,15 @@ async function commitAll(
     secret: credentials ? sealCredentials(box, Number(lane.key), credentials) : null,
   }));
   const lanes = pairings.map(({ claim }) => claim.lane);
-  const { rows } = await sql<{ nth: number }>`${KEPT_PLAN}
-    with held as materialized (${heldLanes(node, lanes)}),
+  const { rows } = await sql<{ nth: number }>`${PREPARED_STATEMENT}
+    with held as materialized (${lockOwnedLanes(node, lanes)}),
     claim as materialized (
       select c.* from jsonb_to_recordset(${JSON.stringify(claims)}::jsonb) as c
         (nth integer, lane bigint, epoch bigint, instance bigint, generation bigint, secret text)
       join held on held.id = c.lane and held.epoch = c.epoch
       join credential on credential.instance_id = c.instance and credential.generation = c.generation
         and credential.secret is not null
-      ${fewRows(claims)}
+      ${rowCountHint(claims)}
     ),
     saved as (
       update credential set secret = decode(claim.secret, 'hex'), updated_at = now() from claim
@@ -179,7 +185,7 @@ async function commitAll(
 }
 
 /** Begins the primary key of what belongs to a pairing. */
-function rowKeyOf(claim: PairingClaim | undefined): [instance: number, generation: number] {
+function rowKeyOf(claim: OwnedPairing | undefined): [instance: number, generation: number] {
   return [Number(claim?.lane.key), Number(claim?.generation)];
 }
 
@@ -191,10 +197,12 @@ function writesOf(pairings: readonly Merged[], box: SecretBox) {
   const forgotten = pairings.flatMap((one, nth) => [...one.forgotten].map((id) => ({ nth, id })));
   const rowOf = (nth: number) => rowKeyOf(pairings[nth]?.claim);
   const sealed = keys.map(({ nth, kind, id, value }) =>
-    value === null ? null : box.seal(value, placeOf("pairing_key", "secret", ...rowOf(nth), kind, id)),
+    value === null
+      ? null
+      : box.seal(value, encryptionContextOf("pairing_key", "secret", ...rowOf(nth), kind, id)),
   );
   const bodies = letters.map(({ nth, id, body }) =>
-    box.seal(body, placeOf("pairing_letter", "secret", ...rowOf(nth), id)),
+    box.seal(body, encryptionContextOf("pairing_letter", "secret", ...rowOf(nth), id)),
   );
   return sql`
     key as materialized (
@@ -237,11 +245,11 @@ function writesOf(pairings: readonly Merged[], box: SecretBox) {
 /** In hex digits, as JSON carries it. */
 function sealCredentials(box: SecretBox, instance: number, credentials: Uint8Array): string {
   const text = Buffer.from(credentials).toString("base64");
-  return box.seal(text, placeOf("credential", "secret", instance)).toString("hex");
+  return box.seal(text, encryptionContextOf("credential", "secret", instance)).toString("hex");
 }
 
 /** Removes what belongs to earlier generations of the pairing, or to all of them. */
-export async function clearPairings(db: Db | Trx, instance: number, before?: number): Promise<void> {
+export async function deletePairings(db: Db | Trx, instance: number, before?: number): Promise<void> {
   for (const table of ["pairing_key", "pairing_letter"] as const) {
     await db
       .deleteFrom(table)

@@ -3,11 +3,11 @@ import { toBuffer, toDataURL } from "qrcode";
 const OPTIONS = { errorCorrectionLevel: "M", margin: 4, scale: 6 } as const;
 
 /** A QR as `data:image/png;base64,...`. */
-export function toDataUrl(text: string): Promise<string> {
+export function toQrDataUrl(text: string): Promise<string> {
   return toDataURL(text, OPTIONS);
 }
 
 /** A QR as PNG. */
-export function toPng(text: string): Promise<Buffer> {
+export function toQrPng(text: string): Promise<Buffer> {
   return toBuffer(text, OPTIONS);
 }

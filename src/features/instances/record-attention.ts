@@ -1,12 +1,12 @@
 import { sql } from "kysely";
 import type { Engine } from "../../engine/engine.ts";
-import type { AttentionCode } from "../../network/driver.ts";
+import type { AttentionReason } from "../../network/driver.ts";
 import type { Db } from "../../platform/db.ts";
 import { recordEvents } from "../events/events.ts";
 import { findAndLockInstance, type InstanceRow } from "./instance-row.ts";
 
 /** What a person is told, by code. */
-const WORDS: Readonly<Record<AttentionCode, string>> = {
+const WORDS: Readonly<Record<AttentionReason, string>> = {
   passkey_challenge:
     "WhatsApp demands the passkey of this account from the linked session, which no gateway can give. Open WhatsApp on the phone and follow what it asks. If the session is logged out, connect the instance and link it again.",
 };
@@ -22,7 +22,7 @@ export interface AttentionDeps {
 }
 
 /** Keeps what the network wants a person to see to, and tells who asks for `instance.attention`. */
-export async function recordAttention({ db, engine }: AttentionDeps, id: number, code: AttentionCode) {
+export async function recordAttention({ db, engine }: AttentionDeps, id: number, code: AttentionReason) {
   const lanes = await db.transaction().execute(async (trx) => {
     const row = await findAndLockInstance(trx, id);
     if (!row || isSameDemand(row, code)) return [];
@@ -46,6 +46,6 @@ export function attentionOf({ attention }: Pick<InstanceRow, "attention">) {
   return { code: attention.code, message, since: new Date(attention.since) };
 }
 
-function isSameDemand({ attention }: InstanceRow, code: AttentionCode): boolean {
+function isSameDemand({ attention }: InstanceRow, code: AttentionReason): boolean {
   return attention?.code === code && Date.now() - Date.parse(attention.since) < SAME_DEMAND_MS;
 }

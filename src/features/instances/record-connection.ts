@@ -1,17 +1,17 @@
 import { sql } from "kysely";
 import type { Engine, Lane } from "../../engine/engine.ts";
-import { heldLanes } from "../../engine/fence.ts";
+import { lockOwnedLanes } from "../../engine/fence.ts";
 import type { PasskeyState } from "../../network/calls.ts";
 import type { PairingError } from "../../network/driver.ts";
 import { cleanJson } from "../../platform/clean-text.ts";
 import type { Db, Trx } from "../../platform/db.ts";
 import type { PasskeyRow } from "../../tables.ts";
-import { changeStatus, type InstanceChange, type StatusChange } from "./change-status.ts";
+import { changeStatus, type InstanceColumnChange, type InstanceStatusChange } from "./change-status.ts";
 import { hasCredential } from "./credential-store.ts";
 import { findAndLockInstance } from "./instance-row.ts";
 import { QR_HINTS } from "./instance-view.ts";
-import { toDataUrl } from "./qr-image.ts";
-import { type ConnectionEvent, findTransition } from "./session-status.ts";
+import { toQrDataUrl } from "./qr-image.ts";
+import { type ConnectionEvent, findStatusTransition } from "./session-status.ts";
 
 export interface ConnectionRecorder {
   /** Resolves once what the session told is stored. Rejects when this node does not own the instance's lane any more. */
@@ -44,12 +44,12 @@ async function recordEvent(
   event: ConnectionEvent,
 ): Promise<number[] | undefined> {
   // Drawn before the transaction, so that no lock waits for it.
-  const image = event.type === "qr" ? await toDataUrl(event.qr) : "";
+  const image = event.type === "qr" ? await toQrDataUrl(event.qr) : "";
   return db.transaction().execute(async (trx) => {
-    const held = await heldLanes(node, [lane]).execute(trx);
+    const held = await lockOwnedLanes(node, [lane]).execute(trx);
     if (held.rows.length === 0) return undefined;
     const row = await findAndLockInstance(trx, Number(lane.key));
-    const found = row && findTransition(row, event);
+    const found = row && findStatusTransition(row, event);
     if (!found) return [];
     const change = describeChange(event, image);
     const isFinal = found.isFinal || (await isRefusedPairing(trx, row.id, event));
@@ -73,11 +73,11 @@ export const NO_IDENTITY = {
   profile_picture_url: null,
   platform: null,
   attention: null,
-} satisfies InstanceChange;
+} satisfies InstanceColumnChange;
 
 const now = sql<Date>`now()`;
 
-function describeChange(event: ConnectionEvent, image: string): Omit<StatusChange, "status"> {
+function describeChange(event: ConnectionEvent, image: string): Omit<InstanceStatusChange, "status"> {
   switch (event.type) {
     case "qr":
       return describeQr(event, image);
@@ -105,7 +105,7 @@ function describeChange(event: ConnectionEvent, image: string): Omit<StatusChang
 function describeQr(
   { qr, attempt, max_attempts, expires_at, reason }: Extract<ConnectionEvent, { type: "qr" }>,
   image: string,
-): Omit<StatusChange, "status"> {
+): Omit<InstanceStatusChange, "status"> {
   const hint = QR_HINTS[reason];
   const data = { qr: image, qr_code: qr, expires_at, attempt, max_attempts, reason, hint };
   return {
@@ -128,7 +128,7 @@ function describeEnd({
   detail,
   will_retry,
   error,
-}: Extract<ConnectionEvent, { type: "disconnected" }>): Omit<StatusChange, "status"> {
+}: Extract<ConnectionEvent, { type: "disconnected" }>): Omit<InstanceStatusChange, "status"> {
   const reconnect_attempts = sql<number>`reconnect_attempts + 1`;
   return {
     reason,
@@ -140,7 +140,7 @@ function describeEnd({
 }
 
 /** What is shown stays. */
-function describeFailure(error: PairingError): Omit<StatusChange, "status"> {
+function describeFailure(error: PairingError): Omit<InstanceStatusChange, "status"> {
   return {
     reason: null,
     pairing_error: error,
@@ -158,11 +158,11 @@ function describePairingCode({ code, expires_at }: Extract<ConnectionEvent, { ty
     qr_reason: null,
     qr_attempt: null,
     qr_max_attempts: null,
-  } satisfies InstanceChange;
+  } satisfies InstanceColumnChange;
 }
 
 /** Told to who must act: whoever has the passkey signs, and whoever has the phone compares. */
-function describePasskey(state: PasskeyState): Omit<StatusChange, "status"> {
+function describePasskey(state: PasskeyState): Omit<InstanceStatusChange, "status"> {
   const { stage, options, code, expires_at } = cleanJson(state);
   const passkey = JSON.stringify({
     stage,
@@ -191,5 +191,5 @@ function describeIdentity({ me, platform }: Extract<ConnectionEvent, { type: "co
     connected_at: now,
     disconnected_at: null,
     last_seen_at: now,
-  } satisfies InstanceChange;
+  } satisfies InstanceColumnChange;
 }

@@ -3,16 +3,16 @@ import type { Engine, Lane } from "../../engine/engine.ts";
 import type { Db, Trx } from "../../platform/db.ts";
 import { type AuditActor, recordAudit } from "../audit/audit.ts";
 import { addControlJob } from "./control-jobs.ts";
-import { type ForgetDeps, forgetNetworkCopies } from "./forget-network-copies.ts";
-import { entryOf } from "./instance-audit.ts";
+import { type DeleteNetworkCopiesDeps, deleteNetworkCopies } from "./forget-network-copies.ts";
+import { instanceAuditEntry } from "./instance-audit.ts";
 import { lockInstance } from "./instance-row.ts";
-import { clearPairings } from "./pairing-vault.ts";
+import { deletePairings } from "./pairing-vault.ts";
 import { waitForInstance } from "./wait-for-instance.ts";
 
 const WAIT_MS = 20_000;
 const ROWS_AT_ONCE = 5_000;
 
-export interface RemoveDeps {
+export interface RemoveInstanceDeps {
   db: Db;
   engine: Pick<Engine, "wake" | "tell" | "hear">;
   forgetApiKeys(digests: readonly Buffer[]): void;
@@ -23,7 +23,7 @@ export interface RemoveDeps {
  * finished later. Waits until the row is gone, at most 20 s; from the first moment nobody sees the instance any more.
  */
 export async function requestRemoval(
-  deps: RemoveDeps,
+  deps: RemoveInstanceDeps,
   id: number,
   by: AuditActor,
   signal: AbortSignal,
@@ -47,7 +47,7 @@ export async function hideInstance(trx: Trx, id: number, by: AuditActor): Promis
   const row = await lockInstance(trx, id);
   const keys = await trx.deleteFrom("api_key").where("instance_id", "=", id).returning("digest").execute();
   await addControlJob(trx, row.lane, { do: "delete" });
-  await recordAudit(trx, entryOf(by, "instance.delete", row));
+  await recordAudit(trx, instanceAuditEntry(by, "instance.delete", row));
   await trx
     .updateTable("instance")
     .set({ wanted: "stopped", removed_at: sql<Date>`now()` })
@@ -57,7 +57,7 @@ export async function hideInstance(trx: Trx, id: number, by: AuditActor): Promis
 }
 
 export function announceRemoval(
-  { engine, forgetApiKeys }: Omit<RemoveDeps, "db">,
+  { engine, forgetApiKeys }: Omit<RemoveInstanceDeps, "db">,
   { id, lane, digests }: HiddenInstance,
 ): void {
   forgetApiKeys(digests);
@@ -66,7 +66,7 @@ export function announceRemoval(
 }
 
 async function waitUntilGone(
-  { db, engine }: Pick<RemoveDeps, "db" | "engine">,
+  { db, engine }: Pick<RemoveInstanceDeps, "db" | "engine">,
   id: number,
   signal: AbortSignal,
 ): Promise<void> {
@@ -81,7 +81,7 @@ async function waitUntilGone(
  * step can be done again. Answers the lanes that are gone; undefined when this node does not own the lane any more.
  */
 export async function removeInstance(
-  deps: ForgetDeps,
+  deps: DeleteNetworkCopiesDeps,
   node: string,
   lane: Lane,
 ): Promise<number[] | undefined> {
@@ -91,7 +91,7 @@ export async function removeInstance(
     return (await holdAlone(trx, node, lane)) ? silenceWebhooks(trx, id) : undefined;
   });
   if (!silenced) return undefined;
-  await forgetNetworkCopies(deps, id);
+  await deleteNetworkCopies(deps, id);
   await removeHistory(db, id);
   const isRemoved = await db.transaction().execute(async (trx) => {
     if (!(await holdAlone(trx, node, lane))) return false;
@@ -183,7 +183,7 @@ async function removeHistory(db: Db, id: number): Promise<void> {
 async function removeRow(trx: Trx, id: number, lane: number): Promise<void> {
   const lanes = await trx.selectFrom("instance").select("global_lane").where("id", "=", id).execute();
   await trx.deleteFrom("instance").where("id", "=", id).execute();
-  await clearPairings(trx, id);
+  await deletePairings(trx, id);
   await trx.deleteFrom("group_chat").where("instance_id", "=", id).execute();
   await trx.deleteFrom("group_list").where("instance_id", "=", id).execute();
   await trx.deleteFrom("idempotency").where("instance_id", "=", id).execute();

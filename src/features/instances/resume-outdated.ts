@@ -6,7 +6,7 @@ import { addControlJob } from "./control-jobs.ts";
 import { findAndLockInstance } from "./instance-row.ts";
 
 /** How the reason of an instance begins whose client version WhatsApp has refused. */
-export const OUTDATED = "outdated";
+export const OUTDATED_REASON = "outdated";
 
 /** Connects instances again that WhatsApp refused before the present client version was found; again and again does no harm. */
 export async function resumeOutdated(db: Db, engine: Pick<Engine, "wake" | "tell">): Promise<void> {
@@ -22,7 +22,7 @@ async function findResumable(db: Db): Promise<number[]> {
   // A refusal is recorded after a look at the version, and the version may be found in between.
   const { rows } = await sql<{ id: number }>`
     select i.id from instance i, client_version v
-    where i.status = 'error' and i.wanted = 'connected' and i.last_disconnect_reason like ${`${OUTDATED}%`}
+    where i.status = 'error' and i.wanted = 'connected' and i.last_disconnect_reason like ${`${OUTDATED_REASON}%`}
       and i.removed_at is null and v.changed_at + interval '1 minute' > coalesce(
         (select max(l.created_at) from connection_log l where l.instance_id = i.id and l.status = 'error'), '-infinity')
     order by i.id`.execute(db);
@@ -32,7 +32,7 @@ async function findResumable(db: Db): Promise<number[]> {
 /** The lanes to wake; none when the customer was first. */
 async function resume(trx: Trx, id: number): Promise<number[]> {
   const row = await findAndLockInstance(trx, id);
-  const isWaiting = row?.status === "error" && row.last_disconnect_reason?.startsWith(OUTDATED);
+  const isWaiting = row?.status === "error" && row.last_disconnect_reason?.startsWith(OUTDATED_REASON);
   if (!isWaiting || row.wanted !== "connected") return [];
   await addControlJob(trx, row.lane, { do: "connect", afresh: true });
   return [row.lane, ...(await changeStatus(trx, row, { status: "connecting", reason: null }))];

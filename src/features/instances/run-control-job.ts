@@ -1,19 +1,19 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Engine, Job, JobEnd } from "../../engine/engine.ts";
-import { heldLanes } from "../../engine/fence.ts";
+import type { Engine, Job, JobResult } from "../../engine/engine.ts";
+import { lockOwnedLanes } from "../../engine/fence.ts";
 import type { Trx } from "../../platform/db.ts";
-import { withinTime } from "../../platform/within-time.ts";
+import { withTimeout } from "../../platform/within-time.ts";
 import { changeStatus } from "./change-status.ts";
-import { type ControlRef, controlRef } from "./control-jobs.ts";
-import { eraseCredential } from "./credential-store.ts";
-import type { ForgetDeps } from "./forget-network-copies.ts";
+import { type ControlJobRef, controlJobRef } from "./control-jobs.ts";
+import { deleteCredential } from "./credential-store.ts";
+import type { DeleteNetworkCopiesDeps } from "./forget-network-copies.ts";
 import { findAndLockInstance } from "./instance-row.ts";
-import { type OpenDeps, type OpenSessions, openSession } from "./open-session.ts";
+import { type OpenSessionDeps, openSession, type SessionOpener } from "./open-session.ts";
 import { NO_IDENTITY } from "./record-connection.ts";
 import { removeInstance } from "./remove-instance.ts";
 import { readSessionOptions } from "./session-options.ts";
 
-export interface ControlJobDeps extends OpenDeps, ForgetDeps {
+export interface ControlJobDeps extends OpenSessionDeps, DeleteNetworkCopiesDeps {
   engine: Pick<Engine, "node" | "wake" | "tell" | "laneLost">;
   /** Has other sides tell nothing more to an instance that is about to go. */
   dismissIntegrations(instanceId: number): Promise<void>;
@@ -23,8 +23,12 @@ const LOGOUT_MS = 10_000;
 const LAST_LOGOUT_MS = 5_000;
 
 /** Does one control job of a session lane: connect, reconnect, logout or delete. */
-export async function runControlJob(deps: ControlJobDeps, sessions: OpenSessions, job: Job): Promise<JobEnd> {
-  const ref = controlRef.parse(job.ref);
+export async function runControlJob(
+  deps: ControlJobDeps,
+  sessions: SessionOpener,
+  job: Job,
+): Promise<JobResult> {
+  const ref = controlJobRef.parse(job.ref);
   const id = Number(job.lane.key);
   const row = await deps.db
     .selectFrom("instance")
@@ -49,9 +53,9 @@ interface Instance {
 /** Told to stop in the meantime, it stays stopped. */
 async function runConnect(
   deps: ControlJobDeps,
-  sessions: OpenSessions,
+  sessions: SessionOpener,
   instance: Instance,
-  ref: Extract<ControlRef, { do: "connect" | "reconnect" }>,
+  ref: Extract<ControlJobRef, { do: "connect" | "reconnect" }>,
 ): Promise<void> {
   if (instance.wanted === "stopped") return;
   if (ref.do === "reconnect" || ref.afresh) await sessions.close(instance.id);
@@ -60,10 +64,10 @@ async function runConnect(
 
 async function runLogout(
   deps: ControlJobDeps,
-  sessions: OpenSessions,
+  sessions: SessionOpener,
   job: Job,
   instance: Instance,
-): Promise<JobEnd> {
+): Promise<JobResult> {
   const { db, engine } = deps;
   await unlink(deps, sessions, instance, LOGOUT_MS);
   const lanes = await db.transaction().execute((trx) => recordLogout(trx, engine.node.id, job));
@@ -78,10 +82,10 @@ async function runLogout(
 
 async function runDelete(
   deps: ControlJobDeps,
-  sessions: OpenSessions,
+  sessions: SessionOpener,
   { lane }: Job,
   instance: Instance,
-): Promise<JobEnd> {
+): Promise<JobResult> {
   const { engine } = deps;
   await Promise.all([unlink(deps, sessions, instance, LAST_LOGOUT_MS), dismiss(deps, instance)]);
   const lanes = await removeInstance(deps, engine.node.id, lane);
@@ -99,13 +103,13 @@ async function dismiss(deps: ControlJobDeps, { id }: Instance): Promise<void> {
   const dismissing = deps.dismissIntegrations(id).catch((error: unknown) => {
     deps.log.warn({ err: error, instance_id: id }, "an integration was not dismissed");
   });
-  await withinTime(dismissing, LAST_LOGOUT_MS);
+  await withTimeout(dismissing, LAST_LOGOUT_MS);
 }
 
 /** Best effort, and bounded: what the network does not confirm in time is forgotten on our side all the same. */
 async function unlink(
   deps: ControlJobDeps,
-  sessions: OpenSessions,
+  sessions: SessionOpener,
   { id, network }: Instance,
   ms: number,
 ): Promise<void> {
@@ -126,11 +130,11 @@ async function unlink(
 /** Identity, credentials, status and job in one commit; undefined when the lane is not ours any more. */
 async function recordLogout(trx: Trx, node: string, job: Job): Promise<number[] | undefined> {
   const id = Number(job.lane.key);
-  const held = await heldLanes(node, [job.lane]).execute(trx);
+  const held = await lockOwnedLanes(node, [job.lane]).execute(trx);
   if (held.rows.length === 0) return undefined;
   await trx.deleteFrom("job").where("id", "=", job.id).execute();
   const row = await findAndLockInstance(trx, id);
   if (!row) return [];
-  await eraseCredential(trx, id);
+  await deleteCredential(trx, id);
   return changeStatus(trx, row, { status: "disconnected", reason: "logout", set: NO_IDENTITY });
 }

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startTestGateway, type TestGateway, type TestInstance, waitUntil } from "../../../test/gateway.ts";
 import { type Config, readConfig } from "../../platform/config.ts";
 import { createSafeFetch, type SafeFetch } from "../../platform/safe-fetch.ts";
-import { createSecretBox, placeOf } from "../../platform/secret-box.ts";
+import { createSecretBox, encryptionContextOf } from "../../platform/secret-box.ts";
 import { openSession } from "./open-session.ts";
 import { readSessionOptions } from "./session-options.ts";
 import type { ConnectionEvent } from "./session-status.ts";
@@ -35,7 +35,7 @@ afterAll(async () => {
 const read = () => readSessionOptions({ db: gateway.database.db, box, outgoing }, instance.id);
 
 async function setProxy(url: string | null): Promise<void> {
-  const proxy = url === null ? null : box.seal(url, placeOf("instance", "proxy", instance.id));
+  const proxy = url === null ? null : box.seal(url, encryptionContextOf("instance", "proxy", instance.id));
   await gateway.database.db.updateTable("instance").set({ proxy }).where("id", "=", instance.id).execute();
 }
 

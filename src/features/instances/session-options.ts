@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import type { SessionOptions } from "../../network/sessions.ts";
 import type { Db } from "../../platform/db.ts";
 import type { SafeFetch } from "../../platform/safe-fetch.ts";
-import { placeOf, type SecretBox } from "../../platform/secret-box.ts";
+import { encryptionContextOf, type SecretBox } from "../../platform/secret-box.ts";
 import { DEFAULT_SETTINGS } from "./contract.ts";
 import { toPolicyUrl } from "./outgoing-policy.ts";
 
@@ -30,7 +30,7 @@ export async function readSessionOptions(
     ...(active_at && { activeAt: active_at }),
   };
   if (!proxy) return options;
-  const url = box.open(proxy, placeOf("instance", "proxy", id));
+  const url = box.open(proxy, encryptionContextOf("instance", "proxy", id));
   const policyUrl = toPolicyUrl(url);
   if (await outgoing.refusal(policyUrl)) return undefined;
   return { ...options, proxy: url, lookup: outgoing.lookup(policyUrl) };

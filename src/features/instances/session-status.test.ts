@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Jid } from "../../network/driver.ts";
 import type { InstanceStatus } from "../../tables.ts";
-import { type ConnectionEvent, findTransition } from "./session-status.ts";
+import { type ConnectionEvent, findStatusTransition } from "./session-status.ts";
 
 const at = new Date();
 const me = { jid: "5511999990001@s.whatsapp.net" as Jid, lid: null, phone: "5511999990001", push_name: null };
@@ -54,20 +54,22 @@ const TABLE: Record<keyof typeof EVENTS, readonly [Cell, Cell, Cell, Cell, Cell,
   unstartable: ["error", "error", "error", "error", "error", "-", "-"],
 };
 
-const shown = (found: ReturnType<typeof findTransition>) =>
+const shown = (found: ReturnType<typeof findStatusTransition>) =>
   found ? `${found.to}${found.isFinal ? "!" : ""}` : "-";
 
 describe("the status of an instance", () => {
   it.each(Object.entries(TABLE))("after %s is what the table says", (name, row) => {
     const event = EVENTS[name as keyof typeof EVENTS];
-    const after = COLUMNS.map((status) => shown(findTransition({ status, wanted: "connected" }, event)));
+    const after = COLUMNS.map((status) =>
+      shown(findStatusTransition({ status, wanted: "connected" }, event)),
+    );
     expect(after).toEqual(row);
   });
 
   it("follows no session any more once the customer has told it to stop", () => {
     for (const event of Object.values(EVENTS)) {
       for (const status of COLUMNS) {
-        expect(findTransition({ status, wanted: "stopped" }, event)).toBeUndefined();
+        expect(findStatusTransition({ status, wanted: "stopped" }, event)).toBeUndefined();
       }
     }
   });

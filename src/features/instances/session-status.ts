@@ -1,4 +1,4 @@
-import type { DisconnectReason, NetworkEvent, StartFault } from "../../network/driver.ts";
+import type { DisconnectReason, NetworkEvent, SessionStartFailure } from "../../network/driver.ts";
 import type { InstanceStatus } from "../../tables.ts";
 
 /** What a session tells about its connection; `failed`: it could not even be opened. */
@@ -38,7 +38,7 @@ const ANY = [
 ] as const;
 
 /** Statuses of an instance that has, or is about to have, a live session. */
-export const LIVE: readonly InstanceStatus[] = [...PAIRING, ...ONLINE];
+export const LIVE_STATUSES: readonly InstanceStatus[] = [...PAIRING, ...ONLINE];
 
 interface Transition {
   on: Exclude<ConnectionEvent["type"], "disconnected"> | "dropped" | "closed" | "outdated" | "ended";
@@ -63,15 +63,15 @@ const TRANSITIONS: readonly Transition[] = [
   { on: "dropped", from: ["error"], to: "connecting" },
   { on: "closed", from: ONLINE, to: "reconnecting" },
   { on: "closed", from: PAIRING, to: "disconnected", isFinal: true },
-  { on: "outdated", from: LIVE, to: "error" },
-  { on: "ended", from: LIVE, to: "disconnected", isFinal: true },
-  { on: "logged_out", from: [...LIVE, "error"], to: "logged_out", isFinal: true },
-  { on: "banned", from: [...LIVE, "error"], to: "banned", isFinal: true },
-  { on: "failed", from: LIVE, to: "error" },
+  { on: "outdated", from: LIVE_STATUSES, to: "error" },
+  { on: "ended", from: LIVE_STATUSES, to: "disconnected", isFinal: true },
+  { on: "logged_out", from: [...LIVE_STATUSES, "error"], to: "logged_out", isFinal: true },
+  { on: "banned", from: [...LIVE_STATUSES, "error"], to: "banned", isFinal: true },
+  { on: "failed", from: LIVE_STATUSES, to: "error" },
 ];
 
 /** Where an event leads; undefined when it says nothing new. Who is told to stop no longer follows his session. */
-export function findTransition(
+export function findStatusTransition(
   instance: { status: InstanceStatus; wanted: "stopped" | "connected" },
   event: ConnectionEvent,
 ): { to: InstanceStatus; isFinal: boolean } | undefined {
@@ -90,12 +90,12 @@ function kindOf(event: ConnectionEvent): Transition["on"] {
 }
 
 /** Why the gateway itself could not start a session: for its operator to look at. */
-export const START_FAULTS: readonly StartFault[] = [
+export const SESSION_START_FAILURES: readonly SessionStartFailure[] = [
   "library_failed",
   "credentials_unreadable",
   "session_failed",
 ];
 
 function isStartFault(reason: DisconnectReason): boolean {
-  return START_FAULTS.some((fault) => fault === reason);
+  return SESSION_START_FAILURES.some((fault) => fault === reason);
 }

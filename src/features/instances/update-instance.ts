@@ -1,14 +1,14 @@
 import { sql } from "kysely";
 import type { Db, Trx } from "../../platform/db.ts";
 import type { InputOf } from "../../platform/route.ts";
-import { placeOf, type SecretBox } from "../../platform/secret-box.ts";
+import { encryptionContextOf, type SecretBox } from "../../platform/secret-box.ts";
 import { type AuditActor, recordAudit } from "../audit/audit.ts";
 import { changeStatus } from "./change-status.ts";
 import type { instancesContract } from "./contract.ts";
 import { addControlJob } from "./control-jobs.ts";
-import { entryOf } from "./instance-audit.ts";
+import { instanceAuditEntry } from "./instance-audit.ts";
 import { type InstanceRow, lockInstance } from "./instance-row.ts";
-import { readSettings, requireWithinPlan } from "./instance-settings.ts";
+import { readSettings, requireSettingsWithinPlan } from "./instance-settings.ts";
 import { type OutgoingPolicy, requireAllowedProxy } from "./outgoing-policy.ts";
 
 type UpdateInput = InputOf<typeof instancesContract.updateInstance>;
@@ -20,11 +20,11 @@ export async function updateInstance(
   by: AuditActor,
 ): Promise<number[]> {
   const { id, name, webhook_enabled, metadata, proxy } = input;
-  const place = placeOf("instance", "proxy", id);
+  const place = encryptionContextOf("instance", "proxy", id);
   await requireAllowedProxy(outgoing, proxy?.url);
   return db.transaction().execute(async (trx) => {
     const row = await lockInstance(trx, id);
-    await requireWithinPlan(trx, row.account_id, input.settings);
+    await requireSettingsWithinPlan(trx, row.account_id, input.settings);
     await trx
       .updateTable("instance")
       .set({
@@ -37,7 +37,7 @@ export async function updateInstance(
       })
       .where("id", "=", id)
       .execute();
-    await recordAudit(trx, entryOf(by, "instance.update", row, input));
+    await recordAudit(trx, instanceAuditEntry(by, "instance.update", row, input));
     const before = row.proxy && box.open(row.proxy, place);
     const isMoved = proxy !== undefined && (proxy?.url ?? null) !== before;
     return isMoved && row.wanted === "connected" ? reopen(trx, row) : [];

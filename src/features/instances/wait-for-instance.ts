@@ -3,7 +3,7 @@ import type { Engine } from "../../engine/engine.ts";
 
 const POLL_MS = 1_000;
 
-export interface WaitOptions {
+export interface WaitForInstanceOptions {
   engine: Pick<Engine, "hear">;
   /** Milliseconds, at most. */
   ms: number;
@@ -16,7 +16,7 @@ export interface WaitOptions {
  * it looks by itself every second.
  */
 export async function waitForInstance(
-  { engine, ms, signal }: WaitOptions,
+  { engine, ms, signal }: WaitForInstanceOptions,
   id: number,
   look: () => Promise<boolean>,
 ): Promise<void> {

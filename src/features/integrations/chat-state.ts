@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import type { Db, Trx } from "../../platform/db.ts";
 import type { Integration } from "./integration-row.ts";
 
-export interface ChatState<State> {
+export interface IntegrationChat<State> {
   chat: string;
   provider_conversation_id: string | null;
   state: Partial<State>;
@@ -14,11 +14,11 @@ export interface ChatState<State> {
  * What an integration knows of a chat; nothing, as far as it was never kept. What was kept under the private address of
  * somebody whose phone is known by now is moved to the chat.
  */
-export async function readChat<State extends object>(
+export async function readIntegrationChat<State extends object>(
   db: Db | Trx,
   { id }: Pick<Integration, "id">,
   { chat, lid }: { chat: string; lid?: string | null },
-): Promise<ChatState<State>> {
+): Promise<IntegrationChat<State>> {
   const found = await findChat<State>(db, id, chat);
   if (found || !lid || lid === chat) return found ?? { chat, provider_conversation_id: null, state: {} };
   await sql`
@@ -33,37 +33,37 @@ async function findChat<State>(
   db: Db | Trx,
   id: number,
   chat: string,
-): Promise<ChatState<State> | undefined> {
+): Promise<IntegrationChat<State> | undefined> {
   return db
     .selectFrom("integration_chat")
     .select(["chat", "provider_conversation_id", "state", "replies_paused_until"])
     .where("integration_id", "=", id)
     .where("chat", "=", chat)
-    .$castTo<ChatState<State>>()
+    .$castTo<IntegrationChat<State>>()
     .executeTakeFirst();
 }
 
 /** The chat that the other side calls by this id. */
-export async function findConversation<State>(
+export async function findChatByConversation<State>(
   db: Db | Trx,
   { id }: Pick<Integration, "id">,
   providerConversationId: string,
-): Promise<ChatState<State> | undefined> {
+): Promise<IntegrationChat<State> | undefined> {
   return db
     .selectFrom("integration_chat")
     .select(["chat", "provider_conversation_id", "state"])
     .where("integration_id", "=", id)
     .where("provider_conversation_id", "=", providerConversationId)
     .orderBy("updated_at", "desc")
-    .$castTo<ChatState<State>>()
+    .$castTo<IntegrationChat<State>>()
     .executeTakeFirst();
 }
 
 /** Keeps all that is known of a chat from now on. */
-export async function writeChat<State extends object>(
+export async function saveIntegrationChat<State extends object>(
   db: Db | Trx,
   { id: integration_id, account_id }: Pick<Integration, "id" | "account_id">,
-  { chat, provider_conversation_id, state }: ChatState<State>,
+  { chat, provider_conversation_id, state }: IntegrationChat<State>,
 ): Promise<void> {
   const columns = { provider_conversation_id, state: JSON.stringify(state) };
   await db

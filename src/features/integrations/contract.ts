@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { boundedText } from "../../platform/bounded-text.ts";
-import { route, time } from "../../platform/route.ts";
+import { isoTime, route } from "../../platform/route.ts";
 import { instanceId } from "../events/contract.ts";
 
 const PROVIDERS = ["n8n", "typebot", "chatwoot"] as const;
@@ -22,19 +22,19 @@ export const integration = z.object({
   last_error_is_past: z
     .boolean()
     .describe("Whether a call has succeeded since, so that `last_error` is no longer the present state."),
-  last_error_at: time.nullable(),
-  last_success_at: time.nullable(),
-  paused_until: time
+  last_error_at: isoTime.nullable(),
+  last_success_at: isoTime.nullable(),
+  paused_until: isoTime
     .nullable()
     .describe(
       "Until then it is left alone, because it mostly failed or refuses everything; null: it is not paused.",
     ),
   paused_chats: z
-    .array(z.object({ chat: z.string(), paused_until: time, pauses: z.number() }))
+    .array(z.object({ chat: z.string(), paused_until: isoTime, pauses: z.number() }))
     .describe("Chats in which it answers nobody for now, because it answered too often; the latest 50."),
   waiting: z.number().describe("Events and tasks that wait for it."),
-  created_at: time,
-  updated_at: time,
+  created_at: isoTime,
+  updated_at: isoTime,
 });
 
 const saved = integration.extend({

@@ -1,14 +1,14 @@
-import { unregister } from "./chatwoot/register.ts";
+import { unregisterInbox } from "./chatwoot/register.ts";
 import { openIntegration, selectIntegrations } from "./integration-row.ts";
 import type { IntegrationDeps } from "./provider.ts";
 
-type DismissDeps = Pick<IntegrationDeps, "db" | "box" | "outgoing" | "log">;
+type UnregisterDeps = Pick<IntegrationDeps, "db" | "box" | "outgoing" | "log">;
 
 /** Has the other sides tell nothing more to an instance that is about to go, as far as they can be reached. */
-export async function dismissIntegrations(deps: DismissDeps, instanceId: number): Promise<void> {
+export async function unregisterIntegrations(deps: UnregisterDeps, instanceId: number): Promise<void> {
   const rows = await selectIntegrations(deps.db, instanceId)
     .where("provider", "=", "chatwoot")
     .where("enabled", "=", true)
     .execute();
-  for (const row of rows) await unregister(deps, openIntegration(row, deps.box));
+  for (const row of rows) await unregisterInbox(deps, openIntegration(row, deps.box));
 }

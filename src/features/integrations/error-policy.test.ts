@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { FetchOutcome } from "../../platform/safe-fetch.ts";
-import { describeOutcome, judgeCall, retryDelayMs } from "./error-policy.ts";
+import { classifyResponse, describeOutcome, retryDelayMs } from "./error-policy.ts";
 
 function answered(status: number, body = "", headers: Record<string, string> = {}): FetchOutcome {
   return { outcome: "response", status, headers, body: Buffer.from(body), truncated: false, durationMs: 1 };
@@ -25,16 +25,16 @@ describe("the error policy", () => {
     [500, "retry"],
     [503, "retry"],
     [520, "retry"],
-  ])("takes %i as %s", (status, verdict) => expect(judgeCall(answered(status)).verdict).toBe(verdict));
+  ])("takes %i as %s", (status, verdict) => expect(classifyResponse(answered(status)).verdict).toBe(verdict));
 
   test("a wrong token is told apart from other refusals", () => {
-    expect(judgeCall(answered(401))).toEqual({ verdict: "stop", status: "auth_error" });
-    expect(judgeCall(answered(422))).toEqual({ verdict: "stop", status: "failing" });
+    expect(classifyResponse(answered(401))).toEqual({ verdict: "stop", status: "auth_error" });
+    expect(classifyResponse(answered(422))).toEqual({ verdict: "stop", status: "failing" });
   });
 
   test("a 404 of the program is its word, and one of a proxy whose program is away passes", () => {
-    expect(judgeCall(answered(404, '{"message":"Session not found."}')).verdict).toBe("stop");
-    expect(judgeCall(answered(404, "404 page not found\n"))).toMatchObject({
+    expect(classifyResponse(answered(404, '{"message":"Session not found."}')).verdict).toBe("stop");
+    expect(classifyResponse(answered(404, "404 page not found\n"))).toMatchObject({
       ...{ verdict: "retry", isSafe: true, isDown: true },
     });
   });
@@ -46,7 +46,7 @@ describe("the error policy", () => {
     ["timeout_total", false],
     ["reset", false],
   ] as const)("after %s it is said that nothing was done: %j", (failure, isSafe) => {
-    expect(judgeCall(failed(failure))).toMatchObject({ verdict: "retry", isSafe });
+    expect(classifyResponse(failed(failure))).toMatchObject({ verdict: "retry", isSafe });
   });
 
   test.each([
@@ -57,12 +57,12 @@ describe("the error policy", () => {
     [502, false],
     [504, false],
   ] as const)("after an answered %i it is said that nothing was done: %j", (status, isSafe) => {
-    expect(judgeCall(answered(status))).toMatchObject({ verdict: "retry", isSafe });
+    expect(classifyResponse(answered(status))).toMatchObject({ verdict: "retry", isSafe });
   });
 
   test("a side that breaks off a long call is not away, unless it has surely done nothing", () => {
     const isDown = (outcome: FetchOutcome) => {
-      const verdict = judgeCall(outcome);
+      const verdict = classifyResponse(outcome);
       return verdict.verdict === "retry" && verdict.isDown;
     };
     const isDownAfter = (durationMs: number) => [
@@ -77,7 +77,7 @@ describe("the error policy", () => {
   });
 
   test("what the gateway itself forbids is not tried again", () => {
-    expect(judgeCall(failed("blocked")).verdict).toBe("stop");
+    expect(classifyResponse(failed("blocked")).verdict).toBe("stop");
   });
 
   test("waits longer each time, a little at random, and as long as it is asked to, within an hour", () => {
@@ -86,7 +86,7 @@ describe("the error policy", () => {
     ]);
     expect(retryDelayMs(1, undefined, () => 0)).toBe(1_600);
     const asked = (header: string) => {
-      const verdict = judgeCall(answered(429, "", { "retry-after": header }));
+      const verdict = classifyResponse(answered(429, "", { "retry-after": header }));
       return verdict.verdict === "retry" ? verdict.retryAfterMs : undefined;
     };
     expect(retryDelayMs(1, asked("120"))).toBe(120_000);

@@ -2,7 +2,7 @@ import type { FetchOutcome } from "../../platform/safe-fetch.ts";
 import type { IntegrationStatus } from "../../tables.ts";
 
 /** What an answer, or its absence, says. */
-export type CallVerdict =
+export type ResponseClass =
   | { verdict: "ok" }
   | {
       verdict: "retry";
@@ -16,7 +16,7 @@ export type CallVerdict =
   | { verdict: "stop"; status: IntegrationStatus };
 
 /** Something before the program has answered, and the program has not heard of it. */
-export const NOT_THERE_YET: Extract<CallVerdict, { verdict: "retry" }> = {
+export const NOT_THERE_YET: Extract<ResponseClass, { verdict: "retry" }> = {
   verdict: "retry",
   isSafe: true,
   isDown: true,
@@ -35,7 +35,7 @@ const FIRST_OF_SERVER_ERRORS = 500;
 export const UNDER_WAY_AFTER_MS = 5_000;
 
 /** 408, 425, 429, 5xx and network errors pass; another 4xx says no, and a redirect is not followed. */
-export function judgeCall(outcome: FetchOutcome): CallVerdict {
+export function classifyResponse(outcome: FetchOutcome): ResponseClass {
   if (outcome.outcome === "failed") return judgeFailure(outcome);
   const { status } = outcome;
   if (status >= 200 && status < 300) return { verdict: "ok" };
@@ -57,7 +57,7 @@ export function isInWordsOfProxy({ body }: Extract<FetchOutcome, { outcome: "res
   return readJson(body.toString("utf8")) === undefined;
 }
 
-function judgeFailure({ failure, durationMs }: Extract<FetchOutcome, { outcome: "failed" }>): CallVerdict {
+function judgeFailure({ failure, durationMs }: Extract<FetchOutcome, { outcome: "failed" }>): ResponseClass {
   // Only whoever runs the gateway, or saves another address, can change that.
   if (FORBIDDEN.has(failure)) return { verdict: "stop", status: "failing" };
   const isSafe = NEVER_SAID.has(failure);
@@ -102,11 +102,11 @@ export function describeOutcome(outcome: FetchOutcome): string {
 
 function wordsOf(body: Buffer): string {
   const text = body.toString("utf8");
-  return (messageIn(text) ?? text).replace(/\s+/g, " ").trim().slice(0, KEEP_OF_ANSWER);
+  return (errorMessageIn(text) ?? text).replace(/\s+/g, " ").trim().slice(0, KEEP_OF_ANSWER);
 }
 
 /** What an answer in JSON calls its message. */
-export function messageIn(text: string): string | undefined {
+export function errorMessageIn(text: string): string | undefined {
   const { message, error } = readJson(text) ?? {};
   return [message, error].find((one) => typeof one === "string");
 }

@@ -4,24 +4,24 @@ import { cleanText } from "../../platform/clean-text.ts";
 import type { Db } from "../../platform/db.ts";
 import type { FetchOutcome } from "../../platform/safe-fetch.ts";
 import type { IntegrationStatus } from "../../tables.ts";
-import { Breaker, type Sample } from "../webhooks/webhooks.ts";
-import { type CallVerdict, describeOutcome, judgeCall } from "./error-policy.ts";
+import { type BreakerSample, CircuitBreaker } from "../webhooks/webhooks.ts";
+import { classifyResponse, describeOutcome, type ResponseClass } from "./error-policy.ts";
 import { type Integration, lanesOf } from "./integration-row.ts";
 
 /** An integration as it was saved when the work began. */
 type SavedIntegration = Pick<Integration, "id" | "updated_at">;
 
 /** What a provider knows better of an outcome than the rules for all of them. */
-export interface CallReading {
-  verdict?: CallVerdict;
+export interface ResponseReading {
+  verdict?: ResponseClass;
   status?: IntegrationStatus;
   error?: string;
   /** The other side refuses every call until a person changes something. */
   isRefusal?: boolean;
 }
 
-export interface CallNote {
-  verdict: CallVerdict;
+export interface HealthUpdate {
+  verdict: ResponseClass;
   /** No wait for the next try has to be longer, while the other side is away for a short time. */
   longestWaitMs: number;
   /** How long a refused call waits for its next try. */
@@ -34,20 +34,20 @@ export interface CallNote {
  * Keeps how the calls to the other sides go, for their owners to see. It pauses the deliveries to a side that mostly fails,
  * and a success ends the pause.
  */
-export interface Health {
+export interface IntegrationHealth {
   /** After each call. */
   note(
     integration: Integration,
     outcome: FetchOutcome,
     beganAt: number,
-    reading?: CallReading,
-  ): Promise<CallNote>;
+    reading?: ResponseReading,
+  ): Promise<HealthUpdate>;
   /** After a test call: its failure is shown, and pauses nothing. */
   noteTest(
     integration: Integration,
     outcome: FetchOutcome,
     beganAt: number,
-    reading?: CallReading,
+    reading?: ResponseReading,
   ): Promise<void>;
   /** The other side was reached, and something went wrong all the same; without a status it is a warning. */
   warn(integration: SavedIntegration, error: string, status?: IntegrationStatus): Promise<void>;
@@ -66,7 +66,7 @@ const REFUSED_PAUSE_AFTER_MS = MINUTE_MS;
 interface HealthState {
   /** Which configuration this is about. */
   savedAt: number;
-  breaker: Breaker;
+  breaker: CircuitBreaker;
   awaySince: number | undefined;
   /** A failure or warning was written that no success has followed yet. */
   isTroubled: boolean;
@@ -78,10 +78,10 @@ const STALE = {
   refusedWaitMs: FIRST_REFUSED_WAIT_MS,
 };
 
-type CallSample = Pick<Sample, "success" | "beganAt" | "at">;
+type ResponseSample = Pick<BreakerSample, "success" | "beganAt" | "at">;
 
-interface FailedCall extends Required<CallReading> {
-  sample: CallSample;
+interface FailedResponse extends Required<ResponseReading> {
+  sample: ResponseSample;
 }
 
 interface HealthDeps {
@@ -89,12 +89,12 @@ interface HealthDeps {
   engine: Pick<Engine, "pauseLane" | "wake">;
 }
 
-export function createHealth(deps: HealthDeps): Health {
+export function createIntegrationHealth(deps: HealthDeps): IntegrationHealth {
   const { db } = deps;
   const states = new HealthStates();
   return {
     async note(integration, outcome, beganAt, reading = {}) {
-      const verdict = reading.verdict ?? judgeCall(outcome);
+      const verdict = reading.verdict ?? classifyResponse(outcome);
       const state = states.of(integration);
       const sample = { success: verdict.verdict === "ok", beganAt, at: performance.now() };
       if (!state) return { verdict, ...STALE };
@@ -108,7 +108,7 @@ export function createHealth(deps: HealthDeps): Health {
     },
 
     async noteTest(integration, outcome, beganAt, reading = {}) {
-      const verdict = reading.verdict ?? judgeCall(outcome);
+      const verdict = reading.verdict ?? classifyResponse(outcome);
       if (verdict.verdict === "ok") {
         await this.note(integration, outcome, beganAt, reading);
         return;
@@ -135,7 +135,7 @@ class HealthStates {
     const savedAt = updated_at.getTime();
     const known = this.#states.get(id);
     if (known && known.savedAt >= savedAt) return known.savedAt === savedAt ? known : undefined;
-    const state = { savedAt, breaker: new Breaker(), awaySince: undefined, isTroubled: false };
+    const state = { savedAt, breaker: new CircuitBreaker(), awaySince: undefined, isTroubled: false };
     this.#states.set(id, state);
     return state;
   }
@@ -150,14 +150,14 @@ class HealthStates {
   }
 }
 
-type NoteOfCall = Omit<CallNote, "verdict">;
+type HealthEffect = Omit<HealthUpdate, "verdict">;
 
 async function noteSucceeded(
   { db, engine }: HealthDeps,
   state: HealthState,
   integration: Integration,
-  sample: CallSample,
-): Promise<NoteOfCall> {
+  sample: ResponseSample,
+): Promise<HealthEffect> {
   state.breaker.record({ ...sample, weight: 1 });
   state.awaySince = undefined;
   const wasPaused = integration.paused_until !== null || state.isTroubled;
@@ -170,8 +170,8 @@ async function noteFailed(
   { db, engine }: HealthDeps,
   state: HealthState,
   integration: Integration,
-  { verdict, error, status, isRefusal, sample }: FailedCall,
-): Promise<NoteOfCall> {
+  { verdict, error, status, isRefusal, sample }: FailedResponse,
+): Promise<HealthEffect> {
   state.isTroubled = true;
   const now = Date.now();
   const refusedSince = integration.refused_since?.getTime() ?? now;
@@ -189,7 +189,7 @@ async function noteFailed(
 }
 
 /** How long the next tries wait, after noting since when the other side is away. */
-function waitsOf(state: HealthState, verdict: CallVerdict, refusedMs: number) {
+function waitsOf(state: HealthState, verdict: ResponseClass, refusedMs: number) {
   const isAway = verdict.verdict === "retry" && verdict.isDown;
   const now = performance.now();
   const awaySince = isAway ? (state.awaySince ?? now) : undefined;
@@ -208,8 +208,8 @@ function pauseForRefusal(refusedMs: number, waitMs: number): number | undefined 
 /** What is refused for good says nothing about the next call. */
 function pauseForFailure(
   { breaker }: HealthState,
-  { verdict }: CallVerdict,
-  sample: CallSample,
+  { verdict }: ResponseClass,
+  sample: ResponseSample,
   longestPauseMs: number,
 ): number | undefined {
   return verdict === "stop" ? undefined : breaker.record({ ...sample, weight: 1, longestPauseMs });
@@ -234,7 +234,7 @@ async function noteSuccess(
     .execute();
 }
 
-interface Failure {
+interface RecordedFailure {
   status: IntegrationStatus;
   error: string;
   pauseMs: number | null;
@@ -245,7 +245,7 @@ interface Failure {
 async function noteFailure(
   db: Db,
   { id, updated_at }: SavedIntegration,
-  { status, error, pauseMs, refusedSince }: Failure,
+  { status, error, pauseMs, refusedSince }: RecordedFailure,
 ): Promise<boolean> {
   const pausedUntil = sql<Date | null>`now() + ${pauseMs}::float8 * interval '1 millisecond'`;
   const { numUpdatedRows } = await db

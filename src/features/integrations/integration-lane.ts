@@ -1,4 +1,4 @@
-import type { Job, JobEnd, LaneKind } from "../../engine/engine.ts";
+import type { Job, JobResult, LaneKind } from "../../engine/engine.ts";
 import { openIntegration } from "./integration-row.ts";
 import { createWorkLoader, type IntegrationRef, type LoadedEvent } from "./load-work.ts";
 import type { EventWork, IntegrationDeps, Providers } from "./provider.ts";
@@ -12,7 +12,7 @@ const BUDGET = 256;
 export function integrationLane({ db, box }: IntegrationDeps, providers: Providers): LaneKind {
   const loader = createWorkLoader(db);
 
-  async function run(job: Job): Promise<JobEnd> {
+  async function run(job: Job): Promise<JobResult> {
     const ref = job.ref as IntegrationRef;
     const loaded = await loader.write(ref);
     const provider = loaded && providers[loaded.integration.provider];

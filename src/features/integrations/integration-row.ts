@@ -1,8 +1,8 @@
 import { type Selectable, sql } from "kysely";
 import type { Db, Trx } from "../../platform/db.ts";
-import { placeOf, type SecretBox } from "../../platform/secret-box.ts";
+import { encryptionContextOf, type SecretBox } from "../../platform/secret-box.ts";
 import type { IntegrationTable } from "../../tables.ts";
-import type { Provider } from "./provider.ts";
+import type { IntegrationProvider } from "./provider.ts";
 
 export type IntegrationRow = Selectable<IntegrationTable>;
 
@@ -24,7 +24,10 @@ function openSecrets(
   box: SecretBox,
 ): Record<string, string> {
   if (secret === null) return {};
-  return JSON.parse(box.open(secret, placeOf("integration", "secret", id))) as Record<string, string>;
+  return JSON.parse(box.open(secret, encryptionContextOf("integration", "secret", id))) as Record<
+    string,
+    string
+  >;
 }
 
 /** The lanes of an integration. */
@@ -37,8 +40,8 @@ export function selectIntegrations(db: Db | Trx, instanceId: number) {
 }
 
 /** The integration as the API shows it. */
-export function toView(
-  provider: Provider,
+export function toIntegrationView(
+  provider: IntegrationProvider,
   row: Integration & Pick<QueuedIntegration, "waiting" | "paused_chats">,
 ) {
   const masked = provider.secrets.flatMap((name) => {
@@ -55,9 +58,9 @@ export function toView(
   };
 }
 
-type LastCalls = Pick<IntegrationRow, "status" | "last_error_at" | "last_success_at">;
+type LastResponses = Pick<IntegrationRow, "status" | "last_error_at" | "last_success_at">;
 
-function isPast({ status, last_error_at, last_success_at }: LastCalls): boolean {
+function isPast({ status, last_error_at, last_success_at }: LastResponses): boolean {
   return (
     status === "ok" && last_error_at !== null && last_success_at !== null && last_success_at > last_error_at
   );
@@ -88,7 +91,7 @@ const PAUSED_CHATS = sql<(Omit<PausedChat, "paused_until"> & { paused_until: str
     order by replies_paused_until desc limit 50) p)`;
 
 /** Integrations with how much waits for each of them. */
-export async function readWithQueues(db: Db, instanceId: number): Promise<QueuedIntegration[]> {
+export async function readQueuedIntegrations(db: Db, instanceId: number): Promise<QueuedIntegration[]> {
   const rows = await selectIntegrations(db, instanceId)
     .select(
       sql<number>`(select count(*) from job where lane in (integration.lane, integration.inbound_lane))`.as(

@@ -1,9 +1,9 @@
 import type { Db } from "../../platform/db.ts";
 import { GatewayError } from "../../platform/errors.ts";
 import type { Handlers } from "../../platform/handler.ts";
-import { createMinuteLimit } from "../../platform/minute-limit.ts";
-import { originOf } from "../../platform/url-origin.ts";
-import { type AuditActor, namesOf, recordAudit } from "../audit/audit.ts";
+import { createFixedWindowLimit } from "../../platform/minute-limit.ts";
+import { parseUrlOrigin } from "../../platform/url-origin.ts";
+import { type AuditActor, fieldNamesOf, recordAudit } from "../audit/audit.ts";
 import { receiveWebhook } from "./chatwoot/receive-webhook.ts";
 import type { integrationsContract, ProviderName } from "./contract.ts";
 import {
@@ -11,12 +11,18 @@ import {
   lanesOf,
   openIntegration,
   type QueuedIntegration,
-  readWithQueues,
-  toView,
+  readQueuedIntegrations,
+  toIntegrationView,
 } from "./integration-row.ts";
-import type { Draft, IntegrationDeps, Prepared, Provider, Providers } from "./provider.ts";
+import type {
+  IntegrationDeps,
+  IntegrationDraft,
+  IntegrationProvider,
+  PreparedIntegration,
+  Providers,
+} from "./provider.ts";
 import { resumeDeliveries } from "./resume-deliveries.ts";
-import { readDraft, removeIntegration, writeIntegration } from "./save-integration.ts";
+import { readIntegrationDraft, removeIntegration, writeIntegration } from "./save-integration.ts";
 
 const TESTS_PER_MINUTE = 10;
 
@@ -24,11 +30,11 @@ type IntegrationHandlers = Handlers<typeof integrationsContract>;
 
 export function integrationHandlers(deps: IntegrationDeps, providers: Providers): IntegrationHandlers {
   const { db, box } = deps;
-  const allow = createMinuteLimit(TESTS_PER_MINUTE, "An integration");
+  const allow = createFixedWindowLimit(TESTS_PER_MINUTE, "An integration");
   return {
     async listIntegrations({ input }) {
-      const rows = await readWithQueues(db, input.id);
-      return rows.map((row) => toView(providerOf(providers, row.provider), openQueued(row, box)));
+      const rows = await readQueuedIntegrations(db, input.id);
+      return rows.map((row) => toIntegrationView(providerOf(providers, row.provider), openQueued(row, box)));
     },
 
     async getIntegration({ input: { id, provider } }) {
@@ -56,17 +62,17 @@ export function integrationHandlers(deps: IntegrationDeps, providers: Providers)
   };
 }
 
-function providerOf(providers: Providers, name: ProviderName): Provider {
+function providerOf(providers: Providers, name: ProviderName): IntegrationProvider {
   const provider = providers[name];
   if (!provider) throw new GatewayError("NOT_FOUND", "There is no such provider.");
   return provider;
 }
 
-async function readView({ db, box }: IntegrationDeps, provider: Provider, instanceId: number) {
-  const rows = await readWithQueues(db, instanceId);
+async function readView({ db, box }: IntegrationDeps, provider: IntegrationProvider, instanceId: number) {
+  const rows = await readQueuedIntegrations(db, instanceId);
   const row = rows.find((one) => one.provider === provider.name);
   if (!row) throw noIntegration();
-  return toView(provider, openQueued(row, box));
+  return toIntegrationView(provider, openQueued(row, box));
 }
 
 function openQueued(row: QueuedIntegration, box: IntegrationDeps["box"]) {
@@ -102,13 +108,18 @@ export async function findIntegration(
   return row && openIntegration(row, box);
 }
 
-type SaveInput = Parameters<IntegrationHandlers["saveIntegration"]>[0]["input"];
+type SaveRequest = Parameters<IntegrationHandlers["saveIntegration"]>[0]["input"];
 
-async function save(deps: IntegrationDeps, provider: Provider, input: SaveInput, by: AuditActor) {
+async function save(
+  deps: IntegrationDeps,
+  provider: IntegrationProvider,
+  input: SaveRequest,
+  by: AuditActor,
+) {
   const { db, engine } = deps;
   const account_id = await getAccount(db, input.id);
   const before = await findIntegration(deps, input.id, provider.name);
-  const draft = await readDraft(deps, provider, input, { account_id, before });
+  const draft = await readIntegrationDraft(deps, provider, input, { account_id, before });
   const prepared = draft.enabled ? ((await provider.prepare?.(draft)) ?? {}) : keptOf(provider, draft);
   const row = await db.transaction().execute(async (trx) => {
     // Two that save at once come one after the other.
@@ -120,7 +131,7 @@ async function save(deps: IntegrationDeps, provider: Provider, input: SaveInput,
       .forNoKeyUpdate()
       .executeTakeFirstOrThrow(noInstance);
     const written = await writeIntegration(trx, deps, provider, draft, prepared);
-    const fields = namesOf(input, "id", "provider");
+    const fields = fieldNamesOf(input, "id", "provider");
     const target = { type: "integration", id: provider.name };
     await recordAudit(trx, { by, action: "integration.save", target, account_id, fields });
     return written;
@@ -132,15 +143,16 @@ async function save(deps: IntegrationDeps, provider: Provider, input: SaveInput,
 }
 
 /** What the other side reported is still true while it is switched off, but not of another address. */
-function keptOf(provider: Provider, { before, config }: Draft): Prepared {
-  if (!before || originOf(config[provider.address]) !== originOf(before.config[provider.address])) return {};
+function keptOf(provider: IntegrationProvider, { before, config }: IntegrationDraft): PreparedIntegration {
+  if (!before || parseUrlOrigin(config[provider.address]) !== parseUrlOrigin(before.config[provider.address]))
+    return {};
   const own = Object.entries(before.secrets).filter(([name]) => !provider.secrets.includes(name));
   return { state: before.state, secrets: Object.fromEntries(own), warnings: [] };
 }
 
 async function remove(
   deps: IntegrationDeps,
-  provider: Provider,
+  provider: IntegrationProvider,
   instanceId: number,
   by: AuditActor,
 ): Promise<void> {

@@ -3,10 +3,10 @@ import type { Db, Trx } from "../../platform/db.ts";
 import type { IntegrationLinkTable } from "../../tables.ts";
 import type { Integration } from "./integration-row.ts";
 
-export type Link = Selectable<IntegrationLinkTable>;
+export type MessageLink = Selectable<IntegrationLinkTable>;
 
 /** Which message, or which part of it, is taken across. */
-export interface LinkKey {
+export interface MessageLinkKey {
   chat: string;
   message_id: string;
   part?: number;
@@ -21,8 +21,8 @@ type Owner = Pick<Integration, "id" | "account_id">;
 export async function claimLink(
   db: Db | Trx,
   { id: integration_id, account_id }: Owner,
-  { chat, message_id, part = 0 }: LinkKey,
-): Promise<{ link: Link; isOurs: boolean }> {
+  { chat, message_id, part = 0 }: MessageLinkKey,
+): Promise<{ link: MessageLink; isOurs: boolean }> {
   const key = { integration_id, chat, message_id, part };
   const claimed = await db
     .insertInto("integration_link")
@@ -50,8 +50,8 @@ export async function claimLink(
 export async function findLink(
   db: Db | Trx,
   integrationId: number,
-  { chat, message_id, part = 0 }: Omit<LinkKey, "chat"> & { chat?: string },
-): Promise<Link | undefined> {
+  { chat, message_id, part = 0 }: Omit<MessageLinkKey, "chat"> & { chat?: string },
+): Promise<MessageLink | undefined> {
   return db
     .selectFrom("integration_link")
     .selectAll()
@@ -67,7 +67,7 @@ export async function findProviderLinks(
   db: Db | Trx,
   integrationId: number,
   providerMessageId: string,
-): Promise<Link[]> {
+): Promise<MessageLink[]> {
   return db
     .selectFrom("integration_link")
     .selectAll()

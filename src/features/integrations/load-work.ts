@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import { createWriter } from "../../engine/writer.ts";
+import { createBatchWriter } from "../../engine/writer.ts";
 import type { Db } from "../../platform/db.ts";
 import type { IntegrationRow } from "./integration-row.ts";
 
@@ -18,7 +18,7 @@ export interface LoadedEvent {
   created_at: Date;
 }
 
-export interface LoadedWork {
+export interface LoadedIntegrationJob {
   integration: IntegrationRow;
   /** Null for a task. */
   event: LoadedEvent | null;
@@ -26,10 +26,12 @@ export interface LoadedWork {
 
 /** Reads what jobs point at, all that wait together in one statement; undefined where it is there no longer. */
 export function createWorkLoader(db: Db) {
-  return createWriter<IntegrationRef, LoadedWork | undefined>({ write: (refs) => loadWork(db, refs) });
+  return createBatchWriter<IntegrationRef, LoadedIntegrationJob | undefined>({
+    write: (refs) => loadWork(db, refs),
+  });
 }
 
-async function loadWork(db: Db, refs: IntegrationRef[]): Promise<(LoadedWork | undefined)[]> {
+async function loadWork(db: Db, refs: IntegrationRef[]): Promise<(LoadedIntegrationJob | undefined)[]> {
   const integrations = new Map((await readIntegrations(db, refs)).map((row) => [row.id, row]));
   const events = new Map((await readEvents(db, refs)).map((row) => [row.event_id, row]));
   return refs.map((ref) => {

@@ -1,6 +1,6 @@
 import type { Db } from "../../platform/db.ts";
 import { GatewayError } from "../../platform/errors.ts";
-import type { ArrivedFile } from "../../platform/route.ts";
+import type { SpooledUpload } from "../../platform/route.ts";
 import type { IntegrationDeps } from "./provider.ts";
 
 /** A link may end in a name, so that its path has an extension. */
@@ -14,7 +14,7 @@ export async function openOwnFile(
   { db, links, openFile }: Pick<IntegrationDeps, "db" | "links" | "openFile">,
   url: string,
   account_id: number,
-): Promise<ArrivedFile | undefined> {
+): Promise<SpooledUpload | undefined> {
   const named = readLink(url);
   if (!named || !links.isGood(...named)) return undefined;
   const [mediaId] = named;

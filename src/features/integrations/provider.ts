@@ -1,15 +1,15 @@
 import type { Readable } from "node:stream";
 import type { z } from "zod";
-import type { Engine, Job, JobEnd } from "../../engine/engine.ts";
-import type { SessionCalls } from "../../network/driver.ts";
+import type { Engine, Job, JobResult } from "../../engine/engine.ts";
+import type { SessionOperations } from "../../network/driver.ts";
 import type { Db } from "../../platform/db.ts";
 import type { Log } from "../../platform/log.ts";
 import type { Aliases } from "../../platform/route.ts";
 import type { SafeFetch } from "../../platform/safe-fetch.ts";
 import type { SecretBox } from "../../platform/secret-box.ts";
-import type { Conversations, Numbers } from "../contacts/contacts.ts";
+import type { Conversations, NumberResolver } from "../contacts/contacts.ts";
 import type { EventName } from "../events/contract.ts";
-import type { EventTrait } from "../events/events.ts";
+import type { EventTag } from "../events/events.ts";
 import type { MediaLinks } from "../media/media.ts";
 import type { MediaOptions } from "../messages/messages.ts";
 import type { ProviderName, TestReport } from "./contract.ts";
@@ -23,9 +23,9 @@ export interface IntegrationDeps {
   outgoing: SafeFetch;
   conversations: Conversations;
   /** The address under which the network knows a number. */
-  numbers: Pick<Numbers, "settle">;
+  numbers: Pick<NumberResolver, "settle">;
   /** The live session of an instance, on this node or another, while it is connected. */
-  reachSession(instanceId: number): Promise<SessionCalls | undefined>;
+  reachSession(instanceId: number): Promise<SessionOperations | undefined>;
   /** Opens the file of a message, which may have to arrive first; throws the GatewayError that says why it cannot be had. */
   openFile(mediaId: string): Promise<{
     size: number;
@@ -75,7 +75,7 @@ export interface TaskWork {
 }
 
 /** A configuration that is about to be saved; `before`: the integration as it is saved until now. */
-export interface Draft {
+export interface IntegrationDraft {
   account_id: number;
   instance_id: number;
   enabled: boolean;
@@ -84,7 +84,7 @@ export interface Draft {
 }
 
 /** What the other side said while a configuration was prepared. */
-export interface Prepared {
+export interface PreparedIntegration {
   state?: Record<string, unknown>;
   /** Secrets that the user did not give, kept sealed and never shown. */
   secrets?: Record<string, string>;
@@ -96,7 +96,7 @@ export interface Prepared {
 }
 
 /** One kind of integration. */
-export interface Provider {
+export interface IntegrationProvider {
   readonly name: ProviderName;
   /** Everything that may be configured, with its defaults. */
   readonly config: z.ZodType<Record<string, unknown>, Record<string, unknown>>;
@@ -106,16 +106,16 @@ export interface Provider {
   /** The field with the address that we call. */
   readonly address: string;
   /** Which events go into its lane, and which of them do not. */
-  wants(config: Record<string, unknown>): { events: EventName[]; exclude: EventTrait[] };
+  wants(config: Record<string, unknown>): { events: EventName[]; exclude: EventTag[] };
   /** Whether the other side tells us things, for which there is a lane of its own. */
   readonly isTold?: boolean;
   /** Makes ready what must be before it is saved, outside of any transaction; throws the GatewayError that refuses. */
-  prepare?(draft: Draft): Promise<Prepared>;
+  prepare?(draft: IntegrationDraft): Promise<PreparedIntegration>;
   /** Undoes that at the other side after it was switched off or removed, as far as it can. */
   dismiss?(integration: Integration): Promise<void>;
   test(integration: Integration): Promise<TestReport>;
-  onEvent(work: EventWork): Promise<JobEnd>;
-  onTask?(work: TaskWork): Promise<JobEnd>;
+  onEvent(work: EventWork): Promise<JobResult>;
+  onTask?(work: TaskWork): Promise<JobResult>;
 }
 
-export type Providers = Readonly<Partial<Record<ProviderName, Provider>>>;
+export type Providers = Readonly<Partial<Record<ProviderName, IntegrationProvider>>>;

@@ -4,7 +4,7 @@ import type { Db, Trx } from "../../platform/db.ts";
 import { GatewayError } from "../../platform/errors.ts";
 import { ulid } from "../../platform/ulid.ts";
 import type { Conversations } from "../contacts/contacts.ts";
-import { acceptMessages, type NewMessage, type StoredContent } from "../messages/messages.ts";
+import { insertMessages, type NewMessage, type StoredContent } from "../messages/messages.ts";
 import type { Integration } from "./integration-row.ts";
 
 /** The chat that replies go to, as the message knows it that they answer. */
@@ -15,7 +15,7 @@ export interface ReplyChat {
   type: "contact" | "group";
 }
 
-export interface Reply {
+export interface OutgoingReply {
   content: StoredContent;
   /** Typing is shown for so long before. */
   delay_ms?: number;
@@ -26,7 +26,7 @@ export interface Reply {
 }
 
 /** Where replies are to go: found before the transaction that queues them. */
-export interface ReplyRoute {
+export interface ReplyTarget {
   account_id: number;
   instance_id: number;
   lane: number;
@@ -36,11 +36,11 @@ export interface ReplyRoute {
 }
 
 /** Throws NOT_FOUND for an instance that is gone. */
-export async function findRoute(
+export async function findReplyTarget(
   { db, conversations }: { db: Db; conversations: Conversations },
   { account_id, instance_id }: Pick<Integration, "account_id" | "instance_id">,
   chat: ReplyChat,
-): Promise<ReplyRoute> {
+): Promise<ReplyTarget> {
   const instance = await db
     .selectFrom("instance as i")
     .innerJoin("account as a", "a.id", "i.account_id")
@@ -59,7 +59,7 @@ export interface QueuedReply {
   message_id: string;
 }
 
-export interface QueueOptions {
+export interface QueueRepliesOptions {
   origin: "chatbot" | "inbox";
   /** Names what they answer: the same name with the same place is never sent again. */
   key: string;
@@ -72,13 +72,13 @@ export interface QueueOptions {
  */
 export async function queueReplies(
   trx: Trx,
-  route: ReplyRoute,
-  replies: readonly Reply[],
-  options: QueueOptions,
+  route: ReplyTarget,
+  replies: readonly OutgoingReply[],
+  options: QueueRepliesOptions,
 ): Promise<(QueuedReply | undefined)[]> {
   if (replies.length === 0) return [];
   const messages = replies.map((reply, index) => toMessage(route, reply, index, options));
-  const taken = await acceptMessages(trx, messages);
+  const taken = await insertMessages(trx, messages);
   return messages.map(({ message_id }, index) => {
     const id = taken[index];
     if (typeof id === "object")
@@ -88,10 +88,10 @@ export async function queueReplies(
 }
 
 function toMessage(
-  { conversation_id, ...route }: ReplyRoute,
-  { content, delay_ms = 0, run_at, message_id }: Reply,
+  { conversation_id, ...route }: ReplyTarget,
+  { content, delay_ms = 0, run_at, message_id }: OutgoingReply,
   index: number,
-  { origin, key, sendHoldMs }: QueueOptions,
+  { origin, key, sendHoldMs }: QueueRepliesOptions,
 ): NewMessage {
   return {
     ...route,

@@ -2,13 +2,13 @@ import type { MediaType } from "../../network/driver.ts";
 import type { Db } from "../../platform/db.ts";
 import { GatewayError } from "../../platform/errors.ts";
 import type { UploadedFile } from "../../platform/route.ts";
-import { dropOutgoing, readMedia, type StoredContent } from "../messages/messages.ts";
+import { deleteOutgoing, readMedia, type StoredContent } from "../messages/messages.ts";
 import { openOwnFile } from "./own-file.ts";
 import type { IntegrationDeps } from "./provider.ts";
-import type { Reply } from "./queue-replies.ts";
+import type { OutgoingReply } from "./queue-replies.ts";
 
 /** What a provider wants to say, before its files are fetched. */
-export type ReplyPart = Pick<Reply, "delay_ms" | "run_at"> &
+export type ReplyPart = Pick<OutgoingReply, "delay_ms" | "run_at"> &
   (
     | { kind: "text"; text: string }
     | (MediaSource & { kind: "media"; type?: MediaType; caption?: string; file_name?: string })
@@ -31,8 +31,8 @@ export async function toReplies(
   deps: IntegrationDeps,
   account_id: number,
   parts: readonly ReplyPart[],
-): Promise<{ replies: Reply[]; failures: string[] }> {
-  const replies: Reply[] = [];
+): Promise<{ replies: OutgoingReply[]; failures: string[] }> {
+  const replies: OutgoingReply[] = [];
   const failures: string[] = [];
   const giveUpAt = performance.now() + FILES_MS;
   for (const part of parts) {
@@ -96,9 +96,9 @@ function nameOf({ url }: MediaPart): string {
 }
 
 /** Forgets the files of replies that are not sent. */
-export async function dropReplies(db: Db, replies: readonly Reply[]): Promise<void> {
+export async function discardReplies(db: Db, replies: readonly OutgoingReply[]): Promise<void> {
   const uploads = replies.flatMap(({ content }) =>
     content.kind === "media" && content.upload ? [content.upload] : [],
   );
-  if (uploads.length > 0) await dropOutgoing(db, uploads).catch(() => {});
+  if (uploads.length > 0) await deleteOutgoing(db, uploads).catch(() => {});
 }

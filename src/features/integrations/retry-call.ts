@@ -1,9 +1,9 @@
 import { sql } from "kysely";
 import { z } from "zod";
-import type { Job, JobEnd } from "../../engine/engine.ts";
-import { heldLanes } from "../../engine/fence.ts";
+import type { Job, JobResult } from "../../engine/engine.ts";
+import { lockOwnedLanes } from "../../engine/fence.ts";
 import { retryDelayMs } from "./error-policy.ts";
-import type { CallNote } from "./health.ts";
+import type { HealthUpdate } from "./health.ts";
 import type { IntegrationDeps } from "./provider.ts";
 
 /** `away`: nobody was served; `timeouts`: no answer in time; `failures`: everything else. */
@@ -11,7 +11,7 @@ export type FailureKind = "away" | "timeouts" | "failures";
 export type Tries = Record<FailureKind, number>;
 
 /** A call that failed, as `Health.note` has it. */
-export interface FailedCall extends CallNote {
+export interface FailedCall extends HealthUpdate {
   /** The other side refuses every call until a person changes something. */
   isRefusal?: boolean;
 }
@@ -36,7 +36,7 @@ export async function retryCall(
   job: Job,
   failed: FailedCall,
   kind: FailureKind = isAway(failed) ? "away" : "failures",
-): Promise<Extract<JobEnd, { end: "retry" }>> {
+): Promise<Extract<JobResult, { end: "retry" }>> {
   const { verdict, isStale, isRefusal = false, refusedWaitMs, longestWaitMs } = failed;
   if (isStale) return retryIn(STALE_WAIT_MS);
   if (isRefusal) return retryIn(refusedWaitMs);
@@ -50,7 +50,7 @@ function isAway({ verdict }: FailedCall): boolean {
   return verdict.verdict === "retry" && verdict.isDown;
 }
 
-function retryIn(ms: number): Extract<JobEnd, { end: "retry" }> {
+function retryIn(ms: number): Extract<JobResult, { end: "retry" }> {
   return { end: "retry", at: new Date(Date.now() + ms) };
 }
 
@@ -61,7 +61,7 @@ async function recordTries(
   tries: Tries,
 ): Promise<void> {
   await sql`
-    with held as (${heldLanes(engine.node.id, [lane])})
+    with held as (${lockOwnedLanes(engine.node.id, [lane])})
     update job set ref = job.ref || ${JSON.stringify({ tries })}::jsonb
     where id = ${id} and exists (select from held)`.execute(db);
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { createProviders } from "./providers.ts";
-import { readDraft } from "./save-integration.ts";
+import { readIntegrationDraft } from "./save-integration.ts";
 
 const providers = Object.values(createProviders({} as never));
 const outgoing = { refusal: async () => undefined } as never;
@@ -18,7 +18,7 @@ describe.each(providers.map((provider) => [provider.name, provider] as const))("
     const given = Object.fromEntries(provider.secrets.map((name) => [name, secret]));
     const config = { ...shown, [provider.address]: `${origin}/in`, ...given };
     const input = { id: 1, provider: provider.name, config };
-    return readDraft({ outgoing }, provider, input, { account_id: 1, before: before as never });
+    return readIntegrationDraft({ outgoing }, provider, input, { account_id: 1, before: before as never });
   };
 
   test.each(["https://b.test", "http://a.test", "https://a.test:8443"])(

@@ -7,14 +7,19 @@ import type { Trx } from "../../platform/db.ts";
 import { createIssueDescriber } from "../../platform/describe-issue.ts";
 import { invalidField } from "../../platform/errors.ts";
 import { invalidInput } from "../../platform/read-input.ts";
-import { placeOf, type SecretBox } from "../../platform/secret-box.ts";
-import { originOf } from "../../platform/url-origin.ts";
+import { encryptionContextOf, type SecretBox } from "../../platform/secret-box.ts";
+import { parseUrlOrigin } from "../../platform/url-origin.ts";
 import { type IntegrationRow, isMaskOf, lanesOf, selectIntegrations } from "./integration-row.ts";
-import type { Draft, IntegrationDeps, Prepared, Provider } from "./provider.ts";
+import type {
+  IntegrationDeps,
+  IntegrationDraft,
+  IntegrationProvider,
+  PreparedIntegration,
+} from "./provider.ts";
 import { makeRetriesDue } from "./resume-deliveries.ts";
 
 /** What a request says of an integration: the fields of its configuration are in `config` or stand alone. */
-export interface SaveInput extends Record<string, unknown> {
+export interface SaveIntegrationInput extends Record<string, unknown> {
   id: number;
   provider: string;
   enabled?: boolean;
@@ -22,12 +27,12 @@ export interface SaveInput extends Record<string, unknown> {
 }
 
 /** Reads the request over what is saved; checks every field, and that we may call the address. */
-export async function readDraft(
+export async function readIntegrationDraft(
   { outgoing }: Pick<IntegrationDeps, "outgoing">,
-  provider: Provider,
-  input: SaveInput,
-  owner: { account_id: number; before: Draft["before"] },
-): Promise<Draft> {
+  provider: IntegrationProvider,
+  input: SaveIntegrationInput,
+  owner: { account_id: number; before: IntegrationDraft["before"] },
+): Promise<IntegrationDraft> {
   const { id: instance_id, provider: _, enabled, config, ...flat } = input;
   const { before } = owner;
   const given = cleanJson(config ?? flat);
@@ -43,15 +48,15 @@ export async function readDraft(
 
 /** A secret that comes back as it was shown stays as it is, unless it would go to somebody else. */
 function readFields(
-  provider: Provider,
+  provider: IntegrationProvider,
   given: Record<string, unknown>,
-  before: Draft["before"],
+  before: IntegrationDraft["before"],
 ): Record<string, unknown> {
   const fields = resolveAliases(given, provider.aliases);
   for (const name of provider.secrets) {
     if (fields[name] === "" || fields[name] === null) delete fields[name];
     if (!isMaskOf(fields[name], before?.secrets[name])) continue;
-    if (originOf(fields[provider.address]) !== originOf(before?.config[provider.address]))
+    if (parseUrlOrigin(fields[provider.address]) !== parseUrlOrigin(before?.config[provider.address]))
       throw invalidField(name, "must be given anew for another address");
     fields[name] = before?.secrets[name];
   }
@@ -62,9 +67,9 @@ function readFields(
 export async function writeIntegration(
   trx: Trx,
   { box }: Pick<IntegrationDeps, "box">,
-  provider: Provider,
-  draft: Draft,
-  prepared: Prepared,
+  provider: IntegrationProvider,
+  draft: IntegrationDraft,
+  prepared: PreparedIntegration,
 ): Promise<IntegrationRow> {
   const { account_id, instance_id, enabled } = draft;
   const { config = draft.config } = prepared;
@@ -99,7 +104,7 @@ export async function writeIntegration(
     .executeTakeFirstOrThrow();
 }
 
-function separate(provider: Provider, config: Record<string, unknown>) {
+function separate(provider: IntegrationProvider, config: Record<string, unknown>) {
   const isSecret = ([name]: [string, unknown]) => provider.secrets.includes(name);
   const fields = Object.entries(config);
   return {
@@ -110,7 +115,7 @@ function separate(provider: Provider, config: Record<string, unknown>) {
 
 function sealSecrets(box: SecretBox, id: number, secrets: Record<string, unknown>): Buffer | null {
   if (Object.keys(secrets).length === 0) return null;
-  return box.seal(JSON.stringify(secrets), placeOf("integration", "secret", id));
+  return box.seal(JSON.stringify(secrets), encryptionContextOf("integration", "secret", id));
 }
 
 async function nextId(trx: Trx): Promise<number> {

@@ -1,7 +1,7 @@
-import type { Engine, Job, JobEnd } from "../../engine/engine.ts";
-import { heldLanes } from "../../engine/fence.ts";
+import type { Engine, Job, JobResult } from "../../engine/engine.ts";
+import { lockOwnedLanes } from "../../engine/fence.ts";
 import type { NewJob } from "../../engine/jobs.ts";
-import { untilWritten } from "../../engine/until-written.ts";
+import { retryUntilCommitted } from "../../engine/until-written.ts";
 import type { Db, Trx } from "../../platform/db.ts";
 import type { Integration } from "./integration-row.ts";
 
@@ -9,14 +9,14 @@ import type { Integration } from "./integration-row.ts";
  * Ends a job in one commit with everything that follows from it, as long as the lane is still ours. `write` answers the
  * lanes to wake; events are recorded last in it.
  */
-export async function settleJob(
+export async function completeJob(
   { db, engine }: { db: Db; engine: Engine },
   job: Job,
   write: (trx: Trx) => Promise<number[]>,
-): Promise<JobEnd> {
-  const lanes = await untilWritten(engine, job.lane, () =>
+): Promise<JobResult> {
+  const lanes = await retryUntilCommitted(engine, job.lane, () =>
     db.transaction().execute(async (trx) => {
-      const { rows } = await heldLanes(engine.node.id, [job.lane]).execute(trx);
+      const { rows } = await lockOwnedLanes(engine.node.id, [job.lane]).execute(trx);
       if (rows.length === 0) return undefined;
       await trx.deleteFrom("job").where("id", "=", job.id).execute();
       return write(trx);
@@ -42,7 +42,7 @@ export interface TaskOptions {
 }
 
 /** A job of a provider's own, for `addJobs`; it comes back as the task of `onTask`. */
-export function taskJob(
+export function createTaskJob(
   { id, lane, inbound_lane }: Pick<Integration, "id" | "lane" | "inbound_lane">,
   task: Record<string, unknown>,
   { inbound = false, first = false, ...options }: TaskOptions,

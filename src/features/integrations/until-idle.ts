@@ -5,7 +5,11 @@ import type { Db } from "../../platform/db.ts";
 const LOOK_EVERY_MS = 100;
 
 /** Resolves once nothing waits for the integrations of an instance that could be told now, or when the time is over. */
-export async function untilIntegrationsIdle(db: Db, instanceId: number, timeoutMs: number): Promise<void> {
+export async function waitUntilIntegrationsIdle(
+  db: Db,
+  instanceId: number,
+  timeoutMs: number,
+): Promise<void> {
   const giveUpAt = performance.now() + timeoutMs;
   while (performance.now() < giveUpAt && (await hasWork(db, instanceId))) await delay(LOOK_EVERY_MS);
 }

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { boundedText } from "../../platform/bounded-text.ts";
-import { route, time } from "../../platform/route.ts";
+import { isoTime, route } from "../../platform/route.ts";
 import { instanceId } from "../events/contract.ts";
 
 const PASSKEY_STATES = ["none", "required", "awaiting_phone", "confirmation_required", "finishing"] as const;
@@ -18,7 +18,7 @@ const passkey = z.object({
     ),
   challenge,
   code: z.string().nullable().describe("Also shown on the phone, where it must be the same."),
-  expires_at: time.nullable().describe("When the state ends, and with it the pairing."),
+  expires_at: isoTime.nullable().describe("When the state ends, and with it the pairing."),
 });
 
 const binary = boundedText(8_192)
@@ -53,13 +53,13 @@ const linkState = z.object({
   status: z.string(),
   is_linked: z.boolean().describe("Done: the link is good for nothing more."),
   version: z.string().describe("Changes with everything else; give it as `since` to wait for a change."),
-  link_expires_at: time,
+  link_expires_at: isoTime,
   qr: z.string().nullable(),
   attempt: z.number().int().nullable(),
   max_attempts: z.number().int().nullable(),
   is_refreshed: z.boolean().describe("The phone has to scan once more."),
   pairing_code: z.string().nullable(),
-  expires_at: time.nullable(),
+  expires_at: isoTime.nullable(),
   passkey,
   error: z
     .object({ message: z.string(), action: z.string() })
@@ -127,7 +127,7 @@ export const linkingContract = {
       "The address is shown this once, and takes the place of an earlier one. Whoever opens it first keeps it: it works in no other browser. It can do nothing but link this instance, and ends as soon as that is done.",
     message: "Link created",
     input: z.object({ id: instanceId }),
-    output: z.object({ id: z.number(), url: z.string(), expires_at: time }),
+    output: z.object({ id: z.number(), url: z.string(), expires_at: isoTime }),
   }),
 
   openLink: route({

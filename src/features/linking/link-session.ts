@@ -2,11 +2,11 @@ import { createHash } from "node:crypto";
 import { GatewayError } from "../../platform/errors.ts";
 import type { OutputOf } from "../../platform/route.ts";
 import {
-  type ControlDeps,
   connectInstance,
   getInstance,
+  type InstanceControlDeps,
   type InstanceRow,
-  toPairing,
+  toPairingView,
   waitForInstance,
 } from "../instances/instances.ts";
 import type { linkingContract } from "./contract.ts";
@@ -19,7 +19,7 @@ const CHANGE_WAIT_MS = 20_000;
 
 /** What the page shows; waits for a change while it is still as `since` says. */
 export async function readLink(
-  { db, engine }: ControlDeps,
+  { db, engine }: InstanceControlDeps,
   link: OpenLink,
   since: string | undefined,
   signal: AbortSignal,
@@ -36,7 +36,7 @@ export async function readLink(
 
 /** Begins to link; throws CONFLICT when the link has done what it is good for. */
 export async function connectByLink(
-  deps: ControlDeps,
+  deps: InstanceControlDeps,
   link: OpenLink,
   phone: string | undefined,
   signal: AbortSignal,
@@ -47,7 +47,10 @@ export async function connectByLink(
 }
 
 /** Throws CONFLICT once the instance is linked. */
-export async function requireUnlinked({ db }: Pick<ControlDeps, "db">, link: OpenLink): Promise<void> {
+export async function requireUnlinked(
+  { db }: Pick<InstanceControlDeps, "db">,
+  link: OpenLink,
+): Promise<void> {
   if (!isLinked(await getInstance(db, link.instance_id), link)) return;
   throw new GatewayError("CONFLICT", "The phone is linked, so this link is good for nothing more.");
 }
@@ -82,7 +85,7 @@ const LINKED: LinkingView = {
 
 async function toLinkingView(row: InstanceRow): Promise<LinkingView> {
   const { qr, attempt, max_attempts, pairing_code, expires_at, qr_reason, pairing_error } =
-    await toPairing(row);
+    await toPairingView(row);
   return {
     ...{ qr, attempt, max_attempts, pairing_code, expires_at, passkey: toPasskey(row) },
     is_refreshed: qr_reason === "refreshed",

@@ -2,7 +2,7 @@ import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import { sql } from "kysely";
 import type { Db, Trx } from "../../platform/db.ts";
 import { GatewayError } from "../../platform/errors.ts";
-import { requireInService } from "../accounts/accounts.ts";
+import { requireActiveAccount } from "../accounts/accounts.ts";
 import type { InstanceRow } from "../instances/instances.ts";
 
 /** Long enough to find the phone, short enough for a chat in which the link was sent. */
@@ -79,7 +79,7 @@ async function selectLink(db: Db, token: string) {
     : undefined;
   if (link) {
     const { status, ...open } = link;
-    requireInService(status);
+    requireActiveAccount(status);
     return open;
   }
   throw new GatewayError("NOT_FOUND", "This link is not valid any more. Ask for a new link.");

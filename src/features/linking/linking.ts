@@ -1,8 +1,13 @@
 import { errorBody } from "../../platform/envelope.ts";
 import { GatewayError } from "../../platform/errors.ts";
-import { type Handlers, RawAnswer } from "../../platform/handler.ts";
+import { type Handlers, RawResponse } from "../../platform/handler.ts";
 import { recordAudit } from "../audit/audit.ts";
-import { type ControlDeps, entryOf, getInstance, lockInstance } from "../instances/instances.ts";
+import {
+  getInstance,
+  type InstanceControlDeps,
+  instanceAuditEntry,
+  lockInstance,
+} from "../instances/instances.ts";
 import type { linkingContract } from "./contract.ts";
 import { connectByLink, readLink, requireUnlinked } from "./link-session.ts";
 import { bindLink, createLink, getLink } from "./link-token.ts";
@@ -17,8 +22,8 @@ import {
 } from "./passkey.ts";
 import { createPollLimit } from "./poll-limit.ts";
 
-export interface LinkingDeps extends ControlDeps, PasskeyDeps {
-  engine: ControlDeps["engine"];
+export interface LinkingDeps extends InstanceControlDeps, PasskeyDeps {
+  engine: InstanceControlDeps["engine"];
   baseUrl: string;
 }
 
@@ -47,7 +52,7 @@ function ofInstances(
         const row = await lockInstance(trx, id);
         if (row.status === "connected")
           throw new GatewayError("CONFLICT", "The instance is linked already. Log it out first.");
-        await recordAudit(trx, entryOf(by, "instance.create_link", row));
+        await recordAudit(trx, instanceAuditEntry(by, "instance.create_link", row));
         return createLink(trx, row);
       });
       return { id, url: `${baseUrl}/link/${token}`, expires_at };
@@ -113,6 +118,6 @@ function ofWaha(deps: LinkingDeps): Pick<LinkingHandlers, Waha> {
 }
 
 /** WAHA answers 422 where nothing waits; its clients look at the number. */
-function unprocessable(error: GatewayError, requestId: string): RawAnswer {
-  return new RawAnswer("application/json; charset=utf-8", errorBody(error, requestId).body, 422);
+function unprocessable(error: GatewayError, requestId: string): RawResponse {
+  return new RawResponse("application/json; charset=utf-8", errorBody(error, requestId).body, 422);
 }

@@ -1,11 +1,11 @@
 import type { Engine } from "../../engine/engine.ts";
-import type { CallResult, PasskeyCalls, PasskeyState } from "../../network/calls.ts";
-import type { SessionCalls } from "../../network/driver.ts";
+import type { OperationResult, PasskeyOperations, PasskeyState } from "../../network/calls.ts";
+import type { SessionOperations } from "../../network/driver.ts";
 import type { Db } from "../../platform/db.ts";
 import { GatewayError } from "../../platform/errors.ts";
 import type { InputOf, OutputOf } from "../../platform/route.ts";
-import { withinTime } from "../../platform/within-time.ts";
-import { settle, unreachable } from "../calls/calls.ts";
+import { withTimeout } from "../../platform/within-time.ts";
+import { sessionUnreachable, unwrapOperationResult } from "../calls/calls.ts";
 import { getInstance, type InstanceRow, waitForInstance } from "../instances/instances.ts";
 import type { linkingContract } from "./contract.ts";
 
@@ -13,12 +13,12 @@ export interface PasskeyDeps {
   db: Db;
   engine: Pick<Engine, "hear">;
   /** The session of an instance that is being paired, on this node or another. */
-  reachPairing(instanceId: number): Promise<SessionCalls | undefined>;
+  reachPairing(instanceId: number): Promise<SessionOperations | undefined>;
   timeoutMs: number;
 }
 
 export type PasskeyView = OutputOf<typeof linkingContract.getPasskey>;
-export type Assertion = Omit<InputOf<typeof linkingContract.submitPasskeyAssertion>, "id">;
+export type PasskeyAssertionInput = Omit<InputOf<typeof linkingContract.submitPasskeyAssertion>, "id">;
 
 const STATE_WAIT_MS = 5_000;
 
@@ -34,7 +34,7 @@ export function toPasskey({ status, passkey }: InstanceRow): PasskeyView {
 export async function submitAssertion(
   deps: PasskeyDeps,
   id: number,
-  { rawId, type, response }: Assertion,
+  { rawId, type, response }: PasskeyAssertionInput,
   signal: AbortSignal,
 ): Promise<PasskeyView> {
   const assertion = { id: rawId, rawId, type, response };
@@ -66,14 +66,14 @@ async function ask<Value>(
   { db, reachPairing, timeoutMs }: PasskeyDeps,
   id: number,
   wanted: PasskeyState["stage"] | undefined,
-  call: (passkey: PasskeyCalls) => Promise<CallResult<Value>>,
+  call: (passkey: PasskeyOperations) => Promise<OperationResult<Value>>,
 ): Promise<void> {
   const row = await getInstance(db, id);
   const { state } = toPasskey(row);
   if (state === "none" || (wanted !== undefined && state !== wanted)) throw notWaiting(row, state);
   const session = await reachPairing(id);
-  if (!session?.passkey) throw unreachable();
-  settle(await withinTime(call(session.passkey), timeoutMs));
+  if (!session?.passkey) throw sessionUnreachable();
+  unwrapOperationResult(await withTimeout(call(session.passkey), timeoutMs));
 }
 
 /** What a session decides is stored a moment later. */

@@ -1,20 +1,20 @@
 import { Readable } from "node:stream";
 import { cleanFileName } from "../../platform/file-name.ts";
-import { RawAnswer } from "../../platform/handler.ts";
+import { RawResponse } from "../../platform/handler.ts";
 import { mediaContract } from "./contract.ts";
 import type { OpenedFile } from "./open-file.ts";
-import { shownType } from "./serve-file.ts";
+import { contentTypeOf } from "./serve-file.ts";
 
 const { message, output } = mediaContract.downloadMedia;
 /** What follows the base64, which is the last field of the envelope. */
 const TAIL = '"}}';
 
 /** The file in the envelope, encoded while it is read: of a file of any size only a few pieces are in memory. */
-export async function toBase64Answer(file: OpenedFile): Promise<RawAnswer> {
+export async function toBase64Response(file: OpenedFile): Promise<RawResponse> {
   const { message_id, file_name, size } = file;
   const described = {
     message_id,
-    mime_type: shownType(file),
+    mime_type: contentTypeOf(file),
     file_name: file_name === null ? null : cleanFileName(file_name),
     size,
   };
@@ -22,9 +22,14 @@ export async function toBase64Answer(file: OpenedFile): Promise<RawAnswer> {
   const head = JSON.stringify({ success: true, message, data }).slice(0, -TAIL.length);
   const length = Buffer.byteLength(head) + 4 * Math.ceil(size / 3) + TAIL.length;
   const pieces = write(head, await file.read());
-  return new RawAnswer("application/json; charset=utf-8", Readable.from(pieces, { objectMode: false }), 200, {
-    "content-length": String(length),
-  });
+  return new RawResponse(
+    "application/json; charset=utf-8",
+    Readable.from(pieces, { objectMode: false }),
+    200,
+    {
+      "content-length": String(length),
+    },
+  );
 }
 
 async function* write(head: string, file: AsyncIterable<Buffer>): AsyncGenerator<string> {

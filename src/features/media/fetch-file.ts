@@ -1,9 +1,9 @@
 import type { Session } from "../../network/driver.ts";
 
 /** How a file came in from the network. `unreachable`: another try may succeed. */
-export type Fetched = "whole" | "gone" | "too_large" | "not_supported" | "unreachable";
+export type InboundFileResult = "whole" | "gone" | "too_large" | "not_supported" | "unreachable";
 
-export interface FetchLimits {
+export interface DownloadLimits {
   maxBytes: number;
   /** Without a piece for so long it is given up. */
   silentMs: number;
@@ -14,19 +14,19 @@ export interface FetchLimits {
 const LOOK_EVERY_MS = 1_000;
 
 /** Asks a session for a file and hands it on piece by piece. Throws only what `write` throws. */
-export async function fetchFile(
+export async function downloadInboundFile(
   session: Session,
   ref: unknown,
-  limits: FetchLimits,
+  limits: DownloadLimits,
   write: (piece: Uint8Array) => Promise<void>,
-): Promise<Fetched> {
+): Promise<InboundFileResult> {
   if (!session.downloadMedia) return "not_supported";
-  const intake = new Intake(limits, write);
+  const intake = new BoundedDownload(limits, write);
   const download = session
     .downloadMedia(ref, (piece) => intake.take(piece))
     .then(
-      (end): Fetched => (end === "done" ? "whole" : "gone"),
-      (): Fetched => "unreachable",
+      (end): InboundFileResult => (end === "done" ? "whole" : "gone"),
+      (): InboundFileResult => "unreachable",
     );
   const end = await Promise.race([download, intake.givenUp]);
   intake.close();
@@ -35,11 +35,11 @@ export async function fetchFile(
 }
 
 /** Takes pieces until it is closed; the driver hears of the end by a throw. */
-class Intake {
-  readonly givenUp: Promise<Fetched>;
+class BoundedDownload {
+  readonly givenUp: Promise<InboundFileResult>;
   isTooLarge = false;
   failure: { error: unknown } | undefined;
-  readonly #limits: FetchLimits;
+  readonly #limits: DownloadLimits;
   readonly #write: (piece: Uint8Array) => Promise<void>;
   readonly #startedAt = performance.now();
   #heardAt = performance.now();
@@ -47,7 +47,7 @@ class Intake {
   #isClosed = false;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(limits: FetchLimits, write: (piece: Uint8Array) => Promise<void>) {
+  constructor(limits: DownloadLimits, write: (piece: Uint8Array) => Promise<void>) {
     this.#limits = limits;
     this.#write = write;
     this.givenUp = new Promise((resolve) => {

@@ -1,16 +1,16 @@
 import { randomBytes } from "node:crypto";
 import { sql } from "kysely";
 import type { Db } from "../../platform/db.ts";
-import { type FileDraft, type MediaStore, storeName } from "../../platform/media-store.ts";
+import { createStoreName, type MediaStore, type StoredFileWriter } from "../../platform/media-store.ts";
 
-export interface FileKeeperOptions {
+export interface FileStorageOptions {
   db: Db;
   store: MediaStore;
   /** This node. */
   node: string;
 }
 
-export interface KeptFile {
+export interface StoredMediaFile {
   blob: number;
   sha256: string;
   size: number;
@@ -21,14 +21,14 @@ export interface KeptFile {
 const HEAD_BYTES = 65_536;
 
 /** Puts files into the media store of this node, the same content once, with the rows that name them. */
-export class FileKeeper {
+export class FileStorage {
   readonly #db: Db;
   readonly #store: MediaStore;
   /** Where others find a file of this store; null: everywhere. */
   readonly #node: string | null;
   readonly #underway = new Map<string, Promise<number>>();
 
-  constructor({ db, store, node }: FileKeeperOptions) {
+  constructor({ db, store, node }: FileStorageOptions) {
     this.#db = db;
     this.#store = store;
     this.#node = store.isShared ? null : node;
@@ -37,7 +37,7 @@ export class FileKeeper {
   /** Keeps what `fill` writes; undefined when `fill` answers that it is worth nothing. */
   async keep(
     fill: (write: (piece: Uint8Array) => Promise<void>) => Promise<boolean>,
-  ): Promise<KeptFile | undefined> {
+  ): Promise<StoredMediaFile | undefined> {
     const draft = await this.#store.begin();
     try {
       let head = Buffer.alloc(0);
@@ -68,7 +68,7 @@ export class FileKeeper {
     return found?.id;
   }
 
-  async #storeOnce(draft: FileDraft, sha256: string): Promise<number> {
+  async #storeOnce(draft: StoredFileWriter, sha256: string): Promise<number> {
     const same = this.#underway.get(sha256);
     if (same) return same;
     const storing = this.#storeFile(draft, sha256).finally(() => this.#underway.delete(sha256));
@@ -77,10 +77,10 @@ export class FileKeeper {
   }
 
   /** The row comes first: what a crash leaves behind is found by it. */
-  async #storeFile(draft: FileDraft, sha256: string): Promise<number> {
+  async #storeFile(draft: StoredFileWriter, sha256: string): Promise<number> {
     const found = await this.find(sha256);
     if (found !== undefined) return found;
-    const name = storeName(sha256, randomBytes(4).toString("hex"));
+    const name = createStoreName(sha256, randomBytes(4).toString("hex"));
     const { id } = await this.#db
       .insertInto("blob")
       .values({ name, sha256, size: draft.size, node: this.#node })

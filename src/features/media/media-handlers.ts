@@ -1,11 +1,11 @@
 import type { Db } from "../../platform/db.ts";
 import { GatewayError } from "../../platform/errors.ts";
 import type { Handlers } from "../../platform/handler.ts";
-import { toBase64Answer } from "./base64-answer.ts";
+import { toBase64Response } from "./base64-answer.ts";
 import type { mediaContract } from "./contract.ts";
 import type { MediaLinks } from "./media.ts";
 import { type OpenFileDeps, openFile } from "./open-file.ts";
-import { toFileAnswer } from "./serve-file.ts";
+import { toFileResponse } from "./serve-file.ts";
 
 export interface MediaDeps extends OpenFileDeps {
   links: MediaLinks;
@@ -20,18 +20,18 @@ export function mediaHandlers(deps: MediaDeps): Handlers<typeof mediaContract> {
   async function answerLink({ input: { mediaId, expires, signature }, headers, signal }: Linked) {
     if (!deps.links.isGood(mediaId, expires, signature))
       throw new GatewayError("NOT_FOUND", "There is no such file.");
-    return toFileAnswer(await openFile(deps, { media: mediaId }, signal), headers);
+    return toFileResponse(await openFile(deps, { media: mediaId }, signal), headers);
   }
 
   return {
     async downloadMedia({ input: { id, message_id, return_base64 }, headers, signal }) {
       const message = await findMessage(deps.db, id, message_id);
       const file = await openFile(deps, { message }, signal);
-      return return_base64 ? toBase64Answer(file) : toFileAnswer(file, headers);
+      return return_base64 ? toBase64Response(file) : toFileResponse(file, headers);
     },
 
     async getMedia({ input: { id, mediaId }, headers, signal }) {
-      return toFileAnswer(await openFile(deps, { media: mediaId, instance: id }, signal), headers);
+      return toFileResponse(await openFile(deps, { media: mediaId, instance: id }, signal), headers);
     },
 
     getLinkedMedia: answerLink,

@@ -7,16 +7,16 @@ import { createMediaConverter, type MediaConverter } from "../../platform/media-
 import type { MediaStore } from "../../platform/media-store.ts";
 import { openMediaStore } from "../../platform/open-media-store.ts";
 import { emptyDirectory } from "../../platform/scratch-file.ts";
-import { FileKeeper } from "./file-keeper.ts";
+import { FileStorage } from "./file-keeper.ts";
 import type { MediaLinks } from "./media.ts";
 import { createMediaLinks } from "./media-links.ts";
-import { warnOfOtherNodes } from "./other-nodes.ts";
+import { warnOfLocalStorage } from "./other-nodes.ts";
 import { startSweeping } from "./retention.ts";
 
 /** The files of this node, as the rest of the process sees them. */
-export interface MediaParts {
+export interface NodeMedia {
   store: MediaStore;
-  files: FileKeeper;
+  files: FileStorage;
   links: MediaLinks;
   converter: MediaConverter;
   /** For files that are worked on; empty at the start. */
@@ -28,7 +28,7 @@ export interface MediaParts {
   close(): Promise<void>;
 }
 
-export interface MediaPartsOptions {
+export interface OpenMediaOptions {
   config: Pick<Config, "media" | "baseUrl" | "secretKeySecond" | "ffmpeg">;
   secretKey: string;
   db: Db;
@@ -37,7 +37,7 @@ export interface MediaPartsOptions {
 }
 
 /** Opens the media store; throws one clear Error when it cannot be used. */
-export async function openMedia(options: MediaPartsOptions): Promise<MediaParts> {
+export async function openMedia(options: OpenMediaOptions): Promise<NodeMedia> {
   const { config, secretKey, db, log } = options;
   const { node_id: node, path } = options.dataDir;
   const store = await openMediaStore({ address: config.media, dataDir: path, node });
@@ -49,12 +49,12 @@ export async function openMedia(options: MediaPartsOptions): Promise<MediaParts>
   const secondKey = config.secretKeySecond?.reveal();
   return {
     store,
-    files: new FileKeeper({ db, store, node }),
+    files: new FileStorage({ db, store, node }),
     links: createMediaLinks({ secretKey, secondKey, baseUrl: config.baseUrl }),
     converter: createMediaConverter({ ffmpeg: config.ffmpeg, scratchDir }),
     scratchDir,
     sweep: () => sweeping.now(),
-    started: () => warnOfOtherNodes({ db, store, node }, log),
+    started: () => warnOfLocalStorage({ db, store, node }, log),
     close: () => sweeping.stop(),
   };
 }

@@ -9,7 +9,7 @@ import { inBase64, SAMPLE } from "../../../test/sample-files.ts";
 import { makeScratchDir, type ScratchDir } from "../../../test/scratch-dir.ts";
 import { SandboxSession } from "../../network/sandbox/session.ts";
 import { createLog } from "../../platform/log.ts";
-import { FolderStore } from "../../platform/media-folder.ts";
+import { FolderMediaStore } from "../../platform/media-folder.ts";
 import { createMediaLinks } from "./media-links.ts";
 import { openFile } from "./open-file.ts";
 import { expireFiles, sweepFiles } from "./retention.ts";
@@ -314,7 +314,7 @@ describe("a file that is sent", () => {
     const deps = {
       db: db(),
       engine: story.gateway.gateway.engine,
-      store: await FolderStore.open(join(dir.path, "media"), { node: "reader", isShared: false }),
+      store: await FolderMediaStore.open(join(dir.path, "media"), { node: "reader", isShared: false }),
       readFromNode: async () => undefined,
       log: createLog("silent"),
     };
@@ -344,7 +344,7 @@ describe("a stored file", () => {
     const deps = {
       db: db(),
       engine: { wake: engine.wake, node: { ...engine.node, id: "reader" } },
-      store: await FolderStore.open(join(dir.path, "media"), { node: "reader", isShared: false }),
+      store: await FolderMediaStore.open(join(dir.path, "media"), { node: "reader", isShared: false }),
       readFromNode: async () => source,
       log: createLog("silent"),
     };
@@ -397,7 +397,7 @@ describe("a stored file", () => {
     await settled(two);
     const path = await blobPath(kept.blob);
     const node = story.gateway.gateway.engine.node.id;
-    const store = await FolderStore.open(join(dir.path, "media"), { node: "sweeper", isShared: false });
+    const store = await FolderMediaStore.open(join(dir.path, "media"), { node: "sweeper", isShared: false });
     const age = (messageId: string, days: number) =>
       sql`update media set ready_at = now() - ${days} * interval '1 day'
         where message = (select id from message where message_id = ${messageId} limit 1)`.execute(db());
@@ -448,7 +448,7 @@ describe("a stored file", () => {
     const again = await settled(await receive(bytes));
     expect(again.blob).not.toBe(kept.blob);
     const node = story.gateway.gateway.engine.node.id;
-    const store = await FolderStore.open(join(dir.path, "media"), { node: "sweeper", isShared: false });
+    const store = await FolderMediaStore.open(join(dir.path, "media"), { node: "sweeper", isShared: false });
     await sweepFiles({ db: db(), store, node });
     const answer = await get(pathOf(again.id));
     expect(Buffer.from(await answer.arrayBuffer())).toEqual(bytes);

@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import type { MediaContent } from "../../network/driver.ts";
 import type { Db, Trx } from "../../platform/db.ts";
 
-export { requireStorage } from "./storage-quota.ts";
+export { requireStorageQuota } from "./storage-quota.ts";
 
 /** Of a media row that is joined as `f`; what `toMediaView` needs beside the message. */
 export const MEDIA_COLUMNS = [
@@ -15,7 +15,7 @@ export const MEDIA_COLUMNS = [
 ] as const;
 
 /** A message with its media row; all null where there is none. */
-export interface MediaFacts {
+export interface MediaColumns {
   instance_id: number;
   media_id: string | null;
   media_status: "pending" | "ready" | "failed" | "expired" | null;
@@ -28,7 +28,7 @@ export interface MediaFacts {
 type Media = Omit<MediaContent, "bytes"> & { upload?: string; shared?: string };
 
 /** The file of a message as events and answers show it. */
-export function toMediaView(row: MediaFacts, media: Media) {
+export function toMediaView(row: MediaColumns, media: Media) {
   return {
     id: row.media_id,
     status: row.media_status ?? statusWithoutRow(media),
@@ -64,15 +64,15 @@ const PRIO = { wanted: 1, arrived: 2 };
 const GROUPS = 2;
 const WANTED_GROUP = "media:wanted";
 /** In the order of the times at which they are tried again. */
-export const AGAIN_GROUP = "media:again";
+export const MEDIA_RETRY_GROUP = "media:again";
 /** Every group in which files come in; none of them waits for the sends of the instance. */
 export const MEDIA_GROUPS: readonly string[] = [
   ...Array.from({ length: GROUPS }, (_, n) => `media:${n}`),
-  ...[WANTED_GROUP, AGAIN_GROUP],
+  ...[WANTED_GROUP, MEDIA_RETRY_GROUP],
 ];
 
 /** What the job of a file says. */
-export interface MediaRef {
+export interface MediaJobRef {
   do: "media";
   media: string;
 }
@@ -81,7 +81,7 @@ export interface MediaRef {
  * Notes the files of messages that have come in, and queues their download with the session that can fetch them. Answers
  * the lanes to wake after the commit.
  */
-export async function awaitFiles(trx: Trx, messages: readonly number[]): Promise<number[]> {
+export async function queueInboundFiles(trx: Trx, messages: readonly number[]): Promise<number[]> {
   if (messages.length === 0) return [];
   const { rows } = await sql<{ lane: number }>`
     with added as (
@@ -97,7 +97,7 @@ export async function awaitFiles(trx: Trx, messages: readonly number[]): Promise
 }
 
 /** As `awaitFiles`, of files that were sent: they move from where they waited for their send into the store. */
-export async function keepSentFiles(
+export async function queueSentFiles(
   trx: Trx,
   sent: readonly { id: number; upload: string }[],
 ): Promise<number[]> {
@@ -123,7 +123,7 @@ const queued = sql`queued as (
   returning lane)`;
 
 /** Has a file fetched that was not, such as one from before the pairing; answers the lanes to wake. */
-export async function wantFile(db: Db, message: number): Promise<number[]> {
+export async function requestFile(db: Db, message: number): Promise<number[]> {
   const { rows } = await sql<{ lane: number }>`
     with added as (
       insert into media as m (account_id, instance_id, message, status, mime_type, file_name, size)
@@ -141,7 +141,7 @@ export async function wantFile(db: Db, message: number): Promise<number[]> {
 }
 
 /** Has those of the stored files removed that no message names any more; the sweep of their node does it. */
-export async function doomFiles(trx: Trx, blobs: readonly number[]): Promise<void> {
+export async function markFilesForDeletion(trx: Trx, blobs: readonly number[]): Promise<void> {
   if (blobs.length === 0) return;
   const which = [...new Set(blobs)];
   await sql`

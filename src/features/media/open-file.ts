@@ -8,8 +8,8 @@ import { type ErrorCode, GatewayError, invalidField } from "../../platform/error
 import type { Log } from "../../platform/log.ts";
 import type { ByteRange, MediaStore } from "../../platform/media-store.ts";
 import type { InstanceStatus, MessageTable } from "../../tables.ts";
-import { MEDIA_COLUMNS, type MediaFacts, readParts, wantFile } from "./media.ts";
-import { NO_STORAGE_LEFT } from "./storage-quota.ts";
+import { MEDIA_COLUMNS, type MediaColumns, readParts, requestFile } from "./media.ts";
+import { STORAGE_QUOTA_REASON } from "./storage-quota.ts";
 
 export interface OpenFileDeps {
   db: Db;
@@ -32,14 +32,14 @@ export interface OpenedFile {
 }
 
 /** One of them names the file. */
-export interface FileName {
+export interface FileSelector {
   message?: number;
   media?: string;
   /** The instance that it must belong to. */
   instance?: number;
 }
 
-interface FileRow extends MediaFacts {
+interface FileRow extends MediaColumns {
   id: number;
   message_id: string;
   status: MessageTable["status"];
@@ -58,7 +58,7 @@ const LOOK_EVERY_MS = 250;
 /** Opens the file of a message; one that is on its way is waited for, up to 30 s, and one that was left is fetched. */
 export async function openFile(
   deps: OpenFileDeps,
-  which: FileName,
+  which: FileSelector,
   signal: AbortSignal,
 ): Promise<OpenedFile> {
   const giveUpAt = performance.now() + WAIT_FOR_ARRIVAL_MS;
@@ -70,7 +70,7 @@ export async function openFile(
     if (opened) return opened;
     if (isLeft(row) && !isAsked) {
       requireConnected(row);
-      deps.engine.wake(await wantFile(deps.db, row.id));
+      deps.engine.wake(await requestFile(deps.db, row.id));
       isAsked = true;
     } else requireHope(row);
     if (performance.now() > giveUpAt) throw notYet();
@@ -78,7 +78,7 @@ export async function openFile(
   }
 }
 
-async function findRow(db: Db, { message, media, instance }: FileName): Promise<FileRow | undefined> {
+async function findRow(db: Db, { message, media, instance }: FileSelector): Promise<FileRow | undefined> {
   return db
     .selectFrom("message as m")
     .innerJoin("instance as i", "i.id", "m.instance_id")
@@ -217,7 +217,7 @@ function mayStillCome({ origin, status, outcome_at }: FileRow): boolean {
 
 const REFUSALS: Record<string, [ErrorCode, string]> = {
   not_supported: ["NOT_SUPPORTED", "The session cannot fetch files."],
-  [NO_STORAGE_LEFT]: [
+  [STORAGE_QUOTA_REASON]: [
     "STORAGE_QUOTA_EXCEEDED",
     "The file was not kept: the account's plan has no room left for files (max_storage_mb).",
   ],

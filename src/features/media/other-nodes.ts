@@ -3,7 +3,7 @@ import type { Log } from "../../platform/log.ts";
 import type { MediaStore } from "../../platform/media-store.ts";
 
 /** Says in one line when the files that this node keeps are there only as long as it is. */
-export async function warnOfOtherNodes(
+export async function warnOfLocalStorage(
   { db, store, node }: { db: Db; store: MediaStore; node: string },
   log: Log,
 ): Promise<void> {

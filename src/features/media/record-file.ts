@@ -2,9 +2,9 @@ import { sql } from "kysely";
 import type { Jid, MediaContent } from "../../network/driver.ts";
 import { isGroupJid } from "../../network/ids.ts";
 import type { Db, Trx } from "../../platform/db.ts";
-import { type EventTrait, recordEvents } from "../events/events.ts";
-import { MEDIA_COLUMNS, type MediaFacts, toMediaView } from "./media.ts";
-import { isOverStorage } from "./storage-quota.ts";
+import { type EventTag, recordEvents } from "../events/events.ts";
+import { MEDIA_COLUMNS, type MediaColumns, toMediaView } from "./media.ts";
+import { isOverStorageQuota } from "./storage-quota.ts";
 
 export interface ReadyFile {
   id: string;
@@ -20,7 +20,7 @@ class NoStorageLeft extends Error {}
  * Says that a file is in the store, and ends its job. Answers the lanes to wake; `over_quota` when the account has no
  * room for it, and nothing was done; undefined when the stored file is about to be removed, and must be stored anew.
  */
-export async function recordReady(
+export async function recordReadyFile(
   db: Db,
   job: number,
   file: ReadyFile,
@@ -40,7 +40,7 @@ export async function recordReady(
       .where("status", "=", "pending")
       .execute();
     if (upload !== null) await dropWaiting(trx, upload);
-    if (await isOverStorage(trx, file.id)) throw new NoStorageLeft();
+    if (await isOverStorageQuota(trx, file.id)) throw new NoStorageLeft();
     await trx.deleteFrom("job").where("id", "=", job).execute();
     return upload === null ? tellReady(trx, file.id) : [];
   });
@@ -68,7 +68,7 @@ async function claimUpload(trx: Trx, id: string): Promise<string | null> {
   return row?.upload ?? null;
 }
 
-type ReadyRow = MediaFacts & {
+type ReadyRow = MediaColumns & {
   id: number;
   jid: Jid;
   message_id: string;
@@ -93,12 +93,12 @@ async function tellReady(trx: Trx, id: string): Promise<number[]> {
   return recordEvents(trx, [{ event: "media.ready", instance_id, chat: jid, traits: traitsOf(row), data }]);
 }
 
-function traitsOf({ from_me, jid }: ReadyRow): EventTrait[] {
+function traitsOf({ from_me, jid }: ReadyRow): EventTag[] {
   return [...(from_me ? (["from_me"] as const) : []), ...(isGroupJid(jid) ? (["groups"] as const) : [])];
 }
 
 /** The file will not come: the network has it no longer, or it cannot be had. */
-export async function endWithoutFile(db: Db, job: number, id: string, reason: string): Promise<void> {
+export async function failFile(db: Db, job: number, id: string, reason: string): Promise<void> {
   const status = reason === "gone" ? "expired" : "failed";
   await sql`
     with ended as (

@@ -29,7 +29,7 @@ export async function expireFiles(db: Db, defaultMs: number): Promise<void> {
   }
 }
 
-export interface SweepOptions {
+export interface SweepFilesOptions {
   db: Db;
   store: MediaStore;
   /** This node: files in the folders of others are theirs to remove. */
@@ -37,7 +37,7 @@ export interface SweepOptions {
 }
 
 /** Removes the stored files that no media row names any more. Done twice at once it does no harm. */
-export async function sweepFiles({ db, store, node }: SweepOptions): Promise<void> {
+export async function sweepFiles({ db, store, node }: SweepFilesOptions): Promise<void> {
   const mine = store.isShared ? sql`node is null` : sql`node = ${node}`;
   for (let doomed = ROWS_AT_ONCE; doomed >= ROWS_AT_ONCE; ) doomed = await doom(db, mine);
   const { rows } = await sql<{ id: number; name: string }>`
@@ -76,7 +76,7 @@ const SWEEP_EVERY_MS = 600_000;
 
 /** Sweeps now and then, as long as the process runs; a failed sweep is made up for by the next. */
 export function startSweeping(
-  options: SweepOptions,
+  options: SweepFilesOptions,
   onError: (error: unknown) => void,
 ): { now(): Promise<void>; stop(): Promise<void> } {
   let sweeping = Promise.resolve();

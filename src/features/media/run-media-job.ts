@@ -1,23 +1,23 @@
 import { sql } from "kysely";
-import type { Engine, Job, JobEnd } from "../../engine/engine.ts";
-import { heldLanes } from "../../engine/fence.ts";
-import { untilWritten } from "../../engine/until-written.ts";
+import type { Engine, Job, JobResult } from "../../engine/engine.ts";
+import { lockOwnedLanes } from "../../engine/fence.ts";
+import { retryUntilCommitted } from "../../engine/until-written.ts";
 import type { Session } from "../../network/driver.ts";
-import { type Db, isDatabaseAway } from "../../platform/db.ts";
+import { type Db, isDatabaseUnavailable } from "../../platform/db.ts";
 import { faultPoint } from "../../platform/fault-point.ts";
 import type { Log } from "../../platform/log.ts";
-import { tellReceivedType } from "../../platform/media-type.ts";
+import { detectReceivedType } from "../../platform/media-type.ts";
 import { Semaphore } from "../../platform/semaphore.ts";
-import { type Fetched, fetchFile } from "./fetch-file.ts";
-import type { FileKeeper } from "./file-keeper.ts";
-import { AGAIN_GROUP, type MediaRef, readParts } from "./media.ts";
-import { endWithoutFile, recordReady } from "./record-file.ts";
-import { findStorageLeft, NO_STORAGE_LEFT } from "./storage-quota.ts";
+import { downloadInboundFile, type InboundFileResult } from "./fetch-file.ts";
+import type { FileStorage } from "./file-keeper.ts";
+import { MEDIA_RETRY_GROUP, type MediaJobRef, readParts } from "./media.ts";
+import { failFile, recordReadyFile } from "./record-file.ts";
+import { findStorageLeft, STORAGE_QUOTA_REASON } from "./storage-quota.ts";
 
-export interface MediaRunnerOptions {
+export interface MediaJobRunnerOptions {
   db: Db;
   engine: Engine;
-  files: FileKeeper;
+  files: FileStorage;
   /** The live session of an instance on this node, while it is connected. */
   connectedSession: (instanceId: number) => Session | undefined;
   maxBytes: number;
@@ -25,7 +25,7 @@ export interface MediaRunnerOptions {
 }
 
 /** Runs the jobs that bring files into the store: from the network, or from where a send has left them. */
-export function createMediaRunner(options: MediaRunnerOptions): (job: Job) => Promise<JobEnd> {
+export function createMediaJobRunner(options: MediaJobRunnerOptions): (job: Job) => Promise<JobResult> {
   const runner = new MediaRunner(options);
   return (job) => runner.run(job);
 }
@@ -54,15 +54,15 @@ interface MediaJobRow {
 }
 
 class MediaRunner {
-  readonly #options: MediaRunnerOptions;
+  readonly #options: MediaJobRunnerOptions;
   readonly #room = new Semaphore(AT_ONCE);
 
-  constructor(options: MediaRunnerOptions) {
+  constructor(options: MediaJobRunnerOptions) {
     this.#options = options;
   }
 
-  async run(job: Job): Promise<JobEnd> {
-    const media = await this.#load((job.ref as MediaRef).media);
+  async run(job: Job): Promise<JobResult> {
+    const media = await this.#load((job.ref as MediaJobRef).media);
     if (media?.status !== "pending") return { end: "done" };
     const { upload } = media;
     try {
@@ -70,7 +70,7 @@ class MediaRunner {
         upload === null ? this.#fetch(job, media) : this.#move(job, media, upload),
       );
     } catch (error) {
-      if (isDatabaseAway(error)) throw error;
+      if (isDatabaseUnavailable(error)) throw error;
       this.#options.log.warn({ err: error, instance_id: media.instance_id }, "a file could not be stored");
       return this.#again(job, STORE_AWAY_MS, { isCounted: false });
     }
@@ -95,27 +95,28 @@ class MediaRunner {
       .executeTakeFirst();
   }
 
-  async #fetch(job: Job, media: MediaJobRow): Promise<JobEnd> {
+  async #fetch(job: Job, media: MediaJobRow): Promise<JobResult> {
     const { connectedSession, files, maxBytes } = this.#options;
     if ((media.size ?? 0) > maxBytes) return this.#end(job, media, "too_large");
     const left = await findStorageLeft(this.#options.db, media.account_id);
-    if (left !== null && left < Math.max(1, media.size ?? 0)) return this.#end(job, media, NO_STORAGE_LEFT);
+    if (left !== null && left < Math.max(1, media.size ?? 0))
+      return this.#end(job, media, STORAGE_QUOTA_REASON);
     const session = connectedSession(media.instance_id);
     if (!session) return this.#again(job, AWAY_MS, { isCounted: false });
-    let fetched: Fetched = "unreachable";
+    let fetched: InboundFileResult = "unreachable";
     const kept = await files.keep(async (write) => {
-      fetched = await fetchFile(session, media.ref, { ...FETCH_LIMITS, maxBytes }, write);
+      fetched = await downloadInboundFile(session, media.ref, { ...FETCH_LIMITS, maxBytes }, write);
       return fetched === "whole";
     });
     faultPoint("media:before-commit");
     if (kept) {
-      const mime_type = await tellReceivedType(kept.head, media.mime_type);
+      const mime_type = await detectReceivedType(kept.head, media.mime_type);
       return this.#ready(job, { id: media.id, ...kept, mime_type });
     }
     return this.#concludeWithout(job, media, fetched);
   }
 
-  async #concludeWithout(job: Job, media: MediaJobRow, fetched: Fetched): Promise<JobEnd> {
+  async #concludeWithout(job: Job, media: MediaJobRow, fetched: InboundFileResult): Promise<JobResult> {
     if (fetched !== "unreachable") return this.#end(job, media, fetched);
     const isAway = this.#options.connectedSession(media.instance_id) === undefined;
     if (isAway) return this.#again(job, AWAY_MS, { isCounted: false });
@@ -126,7 +127,7 @@ class MediaRunner {
   }
 
   /** Our own hash of it was taken when it came: what is in the store already is not copied again. */
-  async #move(job: Job, media: MediaJobRow, upload: string): Promise<JobEnd> {
+  async #move(job: Job, media: MediaJobRow, upload: string): Promise<JobResult> {
     const { db, files } = this.#options;
     const { id, sha256, size, mime_type } = media;
     const found = sha256 === null ? undefined : await files.find(sha256);
@@ -144,11 +145,11 @@ class MediaRunner {
     return kept ? this.#ready(job, { id, ...kept, mime_type }) : this.#end(job, media, "lost");
   }
 
-  async #ready(job: Job, file: Parameters<typeof recordReady>[2]): Promise<JobEnd> {
+  async #ready(job: Job, file: Parameters<typeof recordReadyFile>[2]): Promise<JobResult> {
     const { db, engine } = this.#options;
-    const lanes = await untilWritten(engine, job.lane, () => recordReady(db, job.id, file));
+    const lanes = await retryUntilCommitted(engine, job.lane, () => recordReadyFile(db, job.id, file));
     if (!lanes) return { end: "retry", at: new Date(Date.now() + AWAY_MS) };
-    if (lanes === "over_quota") return this.#end(job, file, NO_STORAGE_LEFT);
+    if (lanes === "over_quota") return this.#end(job, file, STORAGE_QUOTA_REASON);
     engine.wake(lanes);
     return { end: "settled", deleted: true };
   }
@@ -156,20 +157,20 @@ class MediaRunner {
   async #end(
     job: Job,
     { id }: { id: string },
-    reason: Fetched | "lost" | typeof NO_STORAGE_LEFT,
-  ): Promise<JobEnd> {
+    reason: InboundFileResult | "lost" | typeof STORAGE_QUOTA_REASON,
+  ): Promise<JobResult> {
     const { db, engine } = this.#options;
-    await untilWritten(engine, job.lane, () => endWithoutFile(db, job.id, id, reason));
+    await retryUntilCommitted(engine, job.lane, () => failFile(db, job.id, id, reason));
     return { end: "settled", deleted: true };
   }
 
   /** Joins those that wait for another try, in the order of their times, so that the files behind it move on. */
-  async #again(job: Job, waitMs: number, { isCounted }: { isCounted: boolean }): Promise<JobEnd> {
+  async #again(job: Job, waitMs: number, { isCounted }: { isCounted: boolean }): Promise<JobResult> {
     const { db, engine } = this.#options;
     const { rows } = await sql`
-      with held as (${heldLanes(engine.node.id, [job.lane])}),
+      with held as (${lockOwnedLanes(engine.node.id, [job.lane])}),
       waiting as (
-        update job set run_at = now() + ${waitMs} * interval '1 millisecond', grp = ${AGAIN_GROUP},
+        update job set run_at = now() + ${waitMs} * interval '1 millisecond', grp = ${MEDIA_RETRY_GROUP},
           pos = (extract(epoch from now()) * 1000)::bigint + ${waitMs}, attempts = attempts + ${isCounted ? 1 : 0}
         from held where job.id = ${job.id}
       )

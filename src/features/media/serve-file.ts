@@ -1,6 +1,6 @@
 import { create as contentDisposition } from "content-disposition";
 import { cleanFileName, nameForType } from "../../platform/file-name.ts";
-import { RawAnswer } from "../../platform/handler.ts";
+import { RawResponse } from "../../platform/handler.ts";
 import type { ByteRange } from "../../platform/media-store.ts";
 import { mimeType } from "./contract.ts";
 import type { OpenedFile } from "./open-file.ts";
@@ -11,18 +11,18 @@ const SAFE_INLINE = /^(image\/(png|jpeg|gif|webp)|video\/(mp4|webm)|audio\/(mpeg
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
 /** The file as an answer of its own: whole, the range that was asked for, or the word that nothing has changed. */
-export async function toFileAnswer(file: OpenedFile, asked: Headers = {}): Promise<RawAnswer> {
-  const type = shownType(file);
+export async function toFileResponse(file: OpenedFile, asked: Headers = {}): Promise<RawResponse> {
+  const type = contentTypeOf(file);
   const etag = file.sha256 === null ? undefined : `"${file.sha256}"`;
   const headers = { ...safeHeaders(file, type), ...(etag && { etag, "accept-ranges": "bytes" }) };
-  if (etag && asked["if-none-match"] === etag) return new RawAnswer(type, "", 304, headers);
+  if (etag && asked["if-none-match"] === etag) return new RawResponse(type, "", 304, headers);
   const isSame = asked["if-range"] === undefined || asked["if-range"] === etag;
   const range = etag && isSame ? readRange(asked.range, file.size) : undefined;
   if (range === "none")
-    return new RawAnswer(type, "", 416, { ...headers, "content-range": `bytes */${file.size}` });
+    return new RawResponse(type, "", 416, { ...headers, "content-range": `bytes */${file.size}` });
   if (!range)
-    return new RawAnswer(type, await file.read(), 200, { ...headers, "content-length": `${file.size}` });
-  return new RawAnswer(type, await file.read(range), 206, {
+    return new RawResponse(type, await file.read(), 200, { ...headers, "content-length": `${file.size}` });
+  return new RawResponse(type, await file.read(range), 206, {
     ...headers,
     "content-length": `${range.end - range.start + 1}`,
     "content-range": `bytes ${range.start}-${range.end}/${file.size}`,
@@ -30,7 +30,7 @@ export async function toFileAnswer(file: OpenedFile, asked: Headers = {}): Promi
 }
 
 /** Fit for a header. */
-export function shownType({ mime_type }: OpenedFile): string {
+export function contentTypeOf({ mime_type }: OpenedFile): string {
   return mimeType.safeParse(mime_type).data ?? "application/octet-stream";
 }
 

@@ -4,7 +4,7 @@ import { GatewayError } from "../../platform/errors.ts";
 
 const MB = 1_048_576;
 /** Why a media row has no file. */
-export const NO_STORAGE_LEFT = "storage_quota";
+export const STORAGE_QUOTA_REASON = "storage_quota";
 
 /** Bytes that an account may still store; null: as many as it wants. Below zero after its plan has shrunk. */
 export async function findStorageLeft(db: Db | Trx, account_id: number): Promise<number | null> {
@@ -23,7 +23,7 @@ async function findStorage(db: Db | Trx, account_id: number) {
 }
 
 /** Throws STORAGE_QUOTA_EXCEEDED unless the account may store a file of so many bytes, of which some are stored already. */
-export async function requireStorage(
+export async function requireStorageQuota(
   db: Db,
   account_id: number,
   bytes: number,
@@ -48,7 +48,7 @@ export async function requireStorage(
  * After a media row has got this file, in the same transaction: whether the account has no room for it. The row of its
  * usage is locked then, so that no two files of the store can both take the last room.
  */
-export async function isOverStorage(trx: Trx, media: string): Promise<boolean> {
+export async function isOverStorageQuota(trx: Trx, media: string): Promise<boolean> {
   const { rows } = await sql`
     select from media f
       join stored_file s on s.account_id = f.account_id and s.blob = f.blob and s.names = 1

@@ -1,11 +1,17 @@
 import { type RawBuilder, sql } from "kysely";
-import { createWriter, type Writer } from "../../engine/writer.ts";
+import { type BatchWriter, createBatchWriter } from "../../engine/writer.ts";
 import type { Jid, MessageId } from "../../network/driver.ts";
 import type { Db, Trx } from "../../platform/db.ts";
-import { fewRows, KEPT_PLAN } from "../../platform/kept-plans.ts";
-import { thisMonth } from "../../platform/month.ts";
+import { PREPARED_STATEMENT, rowCountHint } from "../../platform/kept-plans.ts";
+import { currentMonth } from "../../platform/month.ts";
 import type { IdempotencyKey } from "./idempotency.ts";
-import { countedByQuota, type FullMonth, grantedByQuota, monthIsFull, openMonth } from "./message-quota.ts";
+import {
+  countedByQuotaSql,
+  createMonthCounters,
+  type ExceededQuota,
+  grantedByQuotaSql,
+  quotaExceeded,
+} from "./message-quota.ts";
 import type { StoredContent } from "./message-view.ts";
 import { searchWords } from "./message-words.ts";
 
@@ -36,9 +42,9 @@ export interface NewMessage {
 }
 
 /** Its row number; undefined when another message holds its idempotency key. */
-export type AcceptedId = number | undefined;
+export type InsertedMessageId = number | undefined;
 
-export type MessageAcceptor = Pick<Writer<NewMessage, AcceptedId>, "write">;
+export type MessageInserter = Pick<BatchWriter<NewMessage, InsertedMessageId>, "write">;
 
 /** A second's work of a fast machine; who sends more is asked to come back. */
 const MOST_WAITING = 5_000;
@@ -48,21 +54,21 @@ const MOST_WAITING = 5_000;
  * A sync send draws the async sends of its chat that wait before it to the front, so that the chat keeps its order.
  * Throws MESSAGE_QUOTA_EXCEEDED, and leaves nothing then.
  */
-export function createMessageAcceptor(db: Db): MessageAcceptor {
-  const writer = createWriter<NewMessage, AcceptedId | FullMonth>({
-    write: (messages) => acceptMessages(db, messages),
+export function createMessageInserter(db: Db): MessageInserter {
+  const writer = createBatchWriter<NewMessage, InsertedMessageId | ExceededQuota>({
+    write: (messages) => insertMessages(db, messages),
     maxWaiting: MOST_WAITING,
   });
   return {
     async write(message) {
       const taken = await writer.write(message);
-      if (typeof taken === "object") throw monthIsFull(taken);
+      if (typeof taken === "object") throw quotaExceeded(taken);
       return taken;
     },
   };
 }
 
-interface Taken {
+interface InsertedRow {
   ord: number;
   /** Null: there was no room for it in the month. */
   id: number | null;
@@ -70,13 +76,13 @@ interface Taken {
 }
 
 /** The row number of each; what the month had where there was no room in it. */
-export async function acceptMessages(
+export async function insertMessages(
   db: Db | Trx,
   messages: NewMessage[],
-): Promise<(AcceptedId | FullMonth)[]> {
-  const month = thisMonth();
+): Promise<(InsertedMessageId | ExceededQuota)[]> {
+  const month = currentMonth();
   const limited = new Set(messages.flatMap((one) => (one.max_messages === null ? [] : one.account_id)));
-  if (limited.size > 0) await openMonth(db, [...limited], month);
+  if (limited.size > 0) await createMonthCounters(db, [...limited], month);
   const { rows } = await acceptStatement(messages, limited.size > 0 ? month : undefined).execute(db);
   const byOrd = new Map(rows.map((row) => [row.ord, row]));
   return messages.map(({ max_messages }, ord) => {
@@ -86,25 +92,25 @@ export async function acceptMessages(
 }
 
 /** `month`: some of them count. Plans without a limit know no counters, whose rows all sends of an account share. */
-function acceptStatement(messages: NewMessage[], month: string | undefined): RawBuilder<Taken> {
+function acceptStatement(messages: NewMessage[], month: string | undefined): RawBuilder<InsertedRow> {
   const input = messages.map(({ idempotency, ...message }, ord) => ({
     ...message,
     ord,
     ...idempotency,
     words: searchWords(message.instance_id, message.content),
   }));
-  const quota = month === undefined ? undefined : countedByQuota(month);
+  const quota = month === undefined ? undefined : countedByQuotaSql(month);
   const [granting, granted] = month
-    ? [sql`, ${grantedByQuota(month)}`, sql`granted`]
+    ? [sql`, ${grantedByQuotaSql(month)}`, sql`granted`]
     : [sql``, sql`numbered`];
-  return sql<Taken>`${KEPT_PLAN}
+  return sql<InsertedRow>`${PREPARED_STATEMENT}
     with input as (
       select * from jsonb_to_recordset(${JSON.stringify(input)}::jsonb) as x (
         ord int, account_id bigint, instance_id bigint, lane bigint, conversation_id bigint, message_id text,
         job_id text, jid text, origin text, mode text, type text, content jsonb, client_message_id text,
         track_id text, metadata jsonb, delay_ms int, hold_ms int, run_at timestamptz, max_messages bigint, route text, key text,
         fingerprint text, words text[])
-      order by ord ${fewRows(input)}
+      order by ord ${rowCountHint(input)}
     ), numbered as materialized (
       select nextval('message_id_seq') as id, input.* from input
     )${granting}, claimed as (

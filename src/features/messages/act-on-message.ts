@@ -7,26 +7,26 @@ import type { Db, Trx } from "../../platform/db.ts";
 import { GatewayError, invalidField } from "../../platform/errors.ts";
 import {
   type Conversations,
-  type Numbers,
-  personOf,
-  resolveTarget,
-  type Target,
+  canonicalNumberOf,
+  type NumberResolver,
+  type RecipientInput,
+  resolveRecipient,
 } from "../contacts/contacts.ts";
 import { actionGroup } from "./action-groups.ts";
 import type { OutcomeWatch } from "./await-outcome.ts";
 import { type MessageRow, selectMessages } from "./message-view.ts";
 import type { ActionRow } from "./run-action.ts";
-import { SEND_ERROR, toGatewayError } from "./send-error.ts";
+import { SEND_ERROR, sendErrorToGatewayError } from "./send-error.ts";
 import { type ReadInstance, requireConnected, type SendingInstance } from "./sending-instance.ts";
 
-export interface ActorDeps {
+export interface ActionRequesterDeps {
   db: Db;
   engine: Engine;
   watch: OutcomeWatch;
   readInstance: ReadInstance;
   ackTimeoutMs: number;
   conversations: Conversations;
-  numbers: Numbers;
+  numbers: NumberResolver;
   defaultCountry?: string;
 }
 
@@ -36,14 +36,14 @@ export interface ActionRequest {
   action: ActionRow["action"];
   message_ids: string[];
   /** The chat; needed only when the messages are not in the log. */
-  target: Target;
+  target: RecipientInput;
   body?: ActionRow["body"];
 }
 
 const STATUS = { react: "sent", read: "read", edit: "edited", delete: "deleted" } as const;
 
 /** Does it through the session's lane, and answers once the network has taken it. */
-export function createActor(deps: ActorDeps) {
+export function createActionRequester(deps: ActionRequesterDeps) {
   const { db, engine, watch, readInstance, ackTimeoutMs } = deps;
 
   return async (request: ActionRequest) => {
@@ -57,7 +57,7 @@ export function createActor(deps: ActorDeps) {
     await watch.wait(id, ackTimeoutMs);
     const error = await endWaiting(db, id);
     const [message_id = ""] = request.message_ids;
-    if (error) throw toGatewayError(error, { message_id, id });
+    if (error) throw sendErrorToGatewayError(error, { message_id, id });
     return { message_id, jid, status: STATUS[request.action] };
   };
 }
@@ -99,7 +99,7 @@ interface Targets {
 }
 
 async function findTargets(
-  deps: ActorDeps,
+  deps: ActionRequesterDeps,
   instance: SendingInstance,
   { action, message_ids, target }: ActionRequest,
 ): Promise<Targets> {
@@ -126,18 +126,18 @@ async function findTargets(
 
 /** The chat that the request names, under the address at which it is kept. */
 async function findNamed(
-  { conversations, numbers, defaultCountry }: ActorDeps,
+  { conversations, numbers, defaultCountry }: ActionRequesterDeps,
   instance: SendingInstance,
-  target: Target,
+  target: RecipientInput,
 ): Promise<Jid | undefined> {
   if (Object.values(target).every((value) => value === undefined)) return undefined;
-  const { jid } = resolveTarget(target, defaultCountry);
+  const { jid } = resolveRecipient(target, defaultCountry);
   return numbers.settle(instance, await conversations.addressOf(instance.id, jid));
 }
 
 /** Those that stand in the named chat. Throws VALIDATION_ERROR where all of them stand in others. */
 async function findInChat(
-  { conversations }: ActorDeps,
+  { conversations }: ActionRequesterDeps,
   instance: SendingInstance,
   logged: MessageRow[],
   named: Jid,
@@ -158,7 +158,10 @@ function inOneChat(rows: MessageRow[]): MessageRow[] {
 /** A number that can be written in two ways is one chat. */
 function isSamePerson(jid: Jid, named: Jid): boolean {
   const [phone, other] = [phoneOfJid(jid), phoneOfJid(named)];
-  return jid === named || (phone !== null && other !== null && personOf(phone) === personOf(other));
+  return (
+    jid === named ||
+    (phone !== null && other !== null && canonicalNumberOf(phone) === canonicalNumberOf(other))
+  );
 }
 
 function notLogged(): GatewayError {

@@ -1,20 +1,20 @@
 import { sql } from "kysely";
 import type { z } from "zod";
 import type { Engine } from "../../engine/engine.ts";
-import { createWriter } from "../../engine/writer.ts";
-import { type Db, isDatabaseAway, isPassing } from "../../platform/db.ts";
+import { createBatchWriter } from "../../engine/writer.ts";
+import { type Db, isDatabaseUnavailable, isTransientDatabaseError } from "../../platform/db.ts";
 import { GatewayError } from "../../platform/errors.ts";
-import { Accepted, type Call, type Caller, Reply } from "../../platform/handler.ts";
-import { KEPT_PLAN } from "../../platform/kept-plans.ts";
+import { AcceptedResponse, type Caller, type HandlerRequest, OkResponse } from "../../platform/handler.ts";
+import { PREPARED_STATEMENT } from "../../platform/kept-plans.ts";
 import type { Route } from "../../platform/route.ts";
-import type { Conversations, Numbers } from "../contacts/contacts.ts";
-import { createMessageAcceptor } from "./accept-message.ts";
-import type { Decided, OutcomeWatch } from "./await-outcome.ts";
+import type { Conversations, NumberResolver } from "../contacts/contacts.ts";
+import { createMessageInserter } from "./accept-message.ts";
+import type { MessageOutcome, OutcomeWatch } from "./await-outcome.ts";
 import type { messagesContract } from "./contract.ts";
-import { giveUpWaiting } from "./give-up-waiting.ts";
-import { findEarlier, type IdempotencyKey, idempotencyOf } from "./idempotency.ts";
+import { abandonWait } from "./give-up-waiting.ts";
+import { findEarlierMessage, type IdempotencyKey, idempotencyOf } from "./idempotency.ts";
 import type { MessageRow } from "./message-view.ts";
-import { requireReachable } from "./new-chats.ts";
+import { requireNewChatAllowed } from "./new-chats.ts";
 import {
   type ContentKind,
   findQuoted,
@@ -23,25 +23,25 @@ import {
   readRecipient,
   type SendInput,
 } from "./read-content.ts";
-import { toGatewayError } from "./send-error.ts";
+import { sendErrorToGatewayError } from "./send-error.ts";
 import type { ReadInstance } from "./sending-instance.ts";
-import { settleMentions } from "./settle-mentions.ts";
+import { resolveMentions } from "./settle-mentions.ts";
 import {
-  isUndecided,
+  type AcceptedSend,
+  type AcceptSendOptions,
+  acceptSend,
+  isAcceptUnknown,
   queueUnavailable,
   requireSendable,
   type SendRequest,
-  type TakenSend,
-  type TakeOptions,
-  takeSend,
 } from "./take-send.ts";
 import { useQuickReply } from "./use-quick-reply.ts";
 
-export interface SenderDeps extends ReadContentOptions {
+export interface HandleSendDeps extends ReadContentOptions {
   db: Db;
   engine: Engine;
   conversations: Conversations;
-  numbers: Numbers;
+  numbers: NumberResolver;
   readInstance: ReadInstance;
   watch: OutcomeWatch;
   queue: "postgres" | "off";
@@ -50,13 +50,13 @@ export interface SenderDeps extends ReadContentOptions {
 }
 
 type SentData = z.input<(typeof messagesContract)["sendText"]["output"]>;
-type SendAnswer = Reply<SentData> | Accepted;
+type SendResponse = OkResponse<SentData> | AcceptedResponse;
 
 /** The call of any send route. */
-export type SendCall = Omit<Call<Route>, "input"> & { input: SendInput };
+export type SendRequestContext = Omit<HandlerRequest<Route>, "input"> & { input: SendInput };
 
 /** A send on its way through its route. */
-interface Order {
+interface SendCommand {
   instance_id: number;
   kind: ContentKind;
   input: SendInput;
@@ -66,64 +66,69 @@ interface Order {
 }
 
 /** Undefined while it has no outcome. */
-type ReadDecided = (id: number) => Promise<Decided | undefined>;
+type ReadOutcome = (id: number) => Promise<MessageOutcome | undefined>;
 
-type SenderOptions = SenderDeps & TakeOptions & { readDecided: ReadDecided };
+type SenderOptions = HandleSendDeps & AcceptSendOptions & { readDecided: ReadOutcome };
 
 /** Answers send routes: 200 after the network has spoken, 202 at once. */
-export function createSender(deps: SenderDeps) {
-  const decided = createWriter<number, Decided | undefined>({ write: (ids) => findDecided(deps.db, ids) });
-  const readDecided: ReadDecided = (id) => decided.write(id);
-  const options = { ...deps, acceptor: createMessageAcceptor(deps.db), readDecided };
+export function createSendHandler(deps: HandleSendDeps) {
+  const decided = createBatchWriter<number, MessageOutcome | undefined>({
+    write: (ids) => findDecided(deps.db, ids),
+  });
+  const readDecided: ReadOutcome = (id) => decided.write(id);
+  const options = { ...deps, acceptor: createMessageInserter(deps.db), readDecided };
 
   return async (
     route: string,
     instance_id: number,
     kind: ContentKind,
-    { input, caller, idempotencyKey }: SendCall,
-  ): Promise<SendAnswer> => {
+    { input, caller, idempotencyKey }: SendRequestContext,
+  ): Promise<SendResponse> => {
     const mode = modeOf(input);
     const idempotency = idempotencyOf(route, idempotencyKey, input);
     const order = { instance_id, kind, input, mode, origin: originOf(caller), idempotency };
     try {
       return await carryOut(options, order);
     } catch (error) {
-      if (mode === "sync" || isUndecided(error) || !isDatabaseAway(error)) throw error;
+      if (mode === "sync" || isAcceptUnknown(error) || !isDatabaseUnavailable(error)) throw error;
       throw queueUnavailable("The queue's database is not available.", error);
     }
   };
 }
 
-function modeOf({ async, async_send, send_async, mode }: SendInput): Order["mode"] {
+function modeOf({ async, async_send, send_async, mode }: SendInput): SendCommand["mode"] {
   return async || async_send || send_async || mode === "async" ? "async" : "sync";
 }
 
-function originOf(caller: Caller): Order["origin"] {
+function originOf(caller: Caller): SendCommand["origin"] {
   return caller.kind === "user" ? "panel" : "api";
 }
 
-async function carryOut(options: SenderOptions, order: Order): Promise<SendAnswer> {
+async function carryOut(options: SenderOptions, order: SendCommand): Promise<SendResponse> {
   const earlier = await findFirst(options.db, order);
   if (earlier) return replay(options, earlier, order);
   const request = await readRequest(options, order);
-  const taken = await takeSend(options, request);
+  const taken = await acceptSend(options, request);
   if (!taken) return replay(options, (await findFirst(options.db, order)) ?? refuseForNow(), order);
   return order.mode === "async"
     ? acceptedAnswer(taken)
     : answerAfterOutcome(options, taken, request.delay_ms);
 }
 
-async function findFirst(db: Db, { instance_id, idempotency }: Order): Promise<MessageRow | undefined> {
-  return idempotency ? findEarlier(db, instance_id, idempotency) : undefined;
+async function findFirst(db: Db, { instance_id, idempotency }: SendCommand): Promise<MessageRow | undefined> {
+  return idempotency ? findEarlierMessage(db, instance_id, idempotency) : undefined;
 }
 
 /** What can be refused without the file is refused before it is fetched. */
-async function readRequest(options: SenderDeps & TakeOptions, order: Order): Promise<SendRequest> {
+async function readRequest(
+  options: HandleSendDeps & AcceptSendOptions,
+  order: SendCommand,
+): Promise<SendRequest> {
   const { instance_id, kind, input, mode, origin, idempotency } = order;
   const quoted = await findQuoted(options.db, instance_id, kind, input);
   const recipient = readRecipient(kind, input, quoted, options.defaultCountry);
   const instance = await requireSendable(options, instance_id, mode);
-  if (mode === "sync") await requireReachable(options.db, instance, recipient.jid);
+  if (mode === "sync") await requireNewChatAllowed(options.db, instance, recipient.jid);
   const said = await useQuickReply(options.db, instance.account_id, kind, input);
   const content = await readContent(
     { ...options, account_id: instance.account_id },
@@ -134,7 +139,7 @@ async function readRequest(options: SenderDeps & TakeOptions, order: Order): Pro
   return {
     instance,
     recipient,
-    content: await settleMentions(options.numbers, instance, content),
+    content: await resolveMentions(options.numbers, instance, content),
     mode,
     origin,
     client_message_id: input.client_message_id ?? null,
@@ -155,7 +160,11 @@ function refuseForNow(): never {
  * What has become of the message of the first request with the key, under its id. While that request is answered it is for
  * its caller to learn; once it was answered without an outcome the repetition waits for the outcome in its place.
  */
-async function replay(options: SenderOptions, row: MessageRow, { mode, input }: Order): Promise<SendAnswer> {
+async function replay(
+  options: SenderOptions,
+  row: MessageRow,
+  { mode, input }: SendCommand,
+): Promise<SendResponse> {
   const headers = { "idempotent-replayed": "true" };
   if (mode === "async") return acceptedAnswer({ ...row, job_id: row.job_id ?? "" }, headers);
   if (row.outcome_at !== null) return sentAnswer(row, headers);
@@ -164,28 +173,31 @@ async function replay(options: SenderOptions, row: MessageRow, { mode, input }: 
   return answerAfterOutcome(options, row, input.delay ?? 0, headers);
 }
 
-function acceptedAnswer({ id, message_id, job_id }: TakenSend, headers = {}): Accepted {
+function acceptedAnswer({ id, message_id, job_id }: AcceptedSend, headers = {}): AcceptedResponse {
   const queued = { queued: true, jobId: job_id, pendingMessageId: message_id };
-  return new Accepted(
+  return new AcceptedResponse(
     { ...queued, message: { id, status: "pending" } },
     { message: "Message queued", beside: queued, headers },
   );
 }
 
-function sentAnswer(row: Decided, headers = {}): Reply<SentData> {
+function sentAnswer(row: MessageOutcome, headers = {}): OkResponse<SentData> {
   const { message_id, id, jid, status, sent_at } = row;
-  if (status === "failed" || status === "received") throw toGatewayError(row.error, row, headers);
+  if (status === "failed" || status === "received") throw sendErrorToGatewayError(row.error, row, headers);
   const timestamp = sent_at.toISOString();
-  return new Reply({ message_id, providerMessageId: message_id, id, jid, status, timestamp }, { headers });
+  return new OkResponse(
+    { message_id, providerMessageId: message_id, id, jid, status, timestamp },
+    { headers },
+  );
 }
 
 /** Answers once the network has spoken; at the end of its patience it says what is known and leaves the rest to events. */
 async function answerAfterOutcome(
   options: SenderOptions,
-  { id, message_id }: Pick<TakenSend, "id" | "message_id">,
+  { id, message_id }: Pick<AcceptedSend, "id" | "message_id">,
   delayMs: number,
   headers = {},
-): Promise<Reply<SentData>> {
+): Promise<OkResponse<SentData>> {
   const { left, cause } = await awaitOutcome(options, id, delayMs).catch(unknownIfAway);
   if (typeof left === "object") return sentAnswer(left, headers);
   throw new GatewayError("SEND_TIMEOUT", "The network did not confirm the message in time.", {
@@ -195,8 +207,8 @@ async function answerAfterOutcome(
   });
 }
 
-interface Awaited {
-  left: Decided | "never_begun" | "unknown";
+interface WaitResult {
+  left: MessageOutcome | "never_begun" | "unknown";
   /** Why nobody can say. */
   cause?: unknown;
 }
@@ -205,22 +217,22 @@ async function awaitOutcome(
   { db, engine, watch, ackTimeoutMs, sendHoldMs, readDecided }: SenderOptions,
   id: number,
   delayMs: number,
-): Promise<Awaited> {
+): Promise<WaitResult> {
   const decided = (await watch.wait(id, ackTimeoutMs + delayMs)) ?? (await readDecided(id));
   if (decided) return { left: decided };
-  const left = await giveUpWaiting(db, engine, id, sendHoldMs);
+  const left = await abandonWait(db, engine, id, sendHoldMs);
   if (left === "never_begun") return { left };
   return { left: (left === "not_waiting" && (await readDecided(id))) || "unknown" };
 }
 
 /** It was taken, and may have gone out: who is told to come back soon would send it again. */
-function unknownIfAway(error: unknown): Awaited {
-  if (!isPassing(error)) throw error;
+function unknownIfAway(error: unknown): WaitResult {
+  if (!isTransientDatabaseError(error)) throw error;
   return { left: "unknown", cause: error };
 }
 
-async function findDecided(db: Db, ids: number[]): Promise<(Decided | undefined)[]> {
-  const { rows } = await sql<Decided>`${KEPT_PLAN}
+async function findDecided(db: Db, ids: number[]): Promise<(MessageOutcome | undefined)[]> {
+  const { rows } = await sql<MessageOutcome>`${PREPARED_STATEMENT}
     select id, message_id, jid, status, sent_at, error from message
     where id = any(${ids}::bigint[]) and outcome_at is not null`.execute(db);
   const byId = new Map(rows.map((row) => [row.id, row]));

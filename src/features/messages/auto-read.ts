@@ -1,7 +1,7 @@
 import type { NetworkMessage, Session } from "../../network/driver.ts";
 import type { Log } from "../../platform/log.ts";
-import { withinTime } from "../../platform/within-time.ts";
-import type { Receipt } from "./record-status.ts";
+import { withTimeout } from "../../platform/within-time.ts";
+import type { MessageReceipt } from "./record-status.ts";
 
 const TOGETHER_MS = 250;
 const PATIENCE_MS = 20_000;
@@ -9,7 +9,7 @@ const PATIENCE_MS = 20_000;
 export interface AutoReaderOptions {
   /** The live session of an instance on this node, while it is connected. */
   connectedSession: (instanceId: number) => Session | undefined;
-  record: (receipt: Receipt) => Promise<void>;
+  record: (receipt: MessageReceipt) => Promise<void>;
   log: Log;
 }
 
@@ -25,7 +25,7 @@ export function createAutoReader({ connectedSession, record, log }: AutoReaderOp
     const { chat } = first;
     const targets = messages.map(({ id, sender }) => ({ chat, id, from_me: false, sender: sender.jid }));
     const marking = connectedSession(instance_id)?.markRead?.(chat, targets);
-    const result = marking && (await withinTime(marking, PATIENCE_MS));
+    const result = marking && (await withTimeout(marking, PATIENCE_MS));
     if (result?.outcome !== "accepted") return;
     const ids = messages.map(({ id }) => id);
     await record({ instance_id, chat, ids, from_me: false, status: "read", at: result.at });

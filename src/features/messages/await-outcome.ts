@@ -3,14 +3,14 @@ import type { Db } from "../../platform/db.ts";
 import type { MessageRow } from "./message-view.ts";
 
 /** What an answer tells of a message. */
-export type Decided = Pick<MessageRow, "id" | "message_id" | "jid" | "status" | "sent_at" | "error">;
+export type MessageOutcome = Pick<MessageRow, "id" | "message_id" | "jid" | "status" | "sent_at" | "error">;
 
 export interface OutcomeWatch {
   /**
    * Resolves when the message or action has an outcome or `timeoutMs` have passed; with the message, where this node has
    * recorded its outcome just now.
    */
-  wait(id: number, timeoutMs: number): Promise<Decided | undefined>;
+  wait(id: number, timeoutMs: number): Promise<MessageOutcome | undefined>;
   /** Ends every wait. */
   close(): void;
 }
@@ -19,23 +19,23 @@ const POLL_MS = 1000;
 const TOPIC = "outcome";
 
 /** Tells of messages whose outcome was committed just now. */
-export function tellDecided(engine: Pick<Engine, "tell">, rows: readonly Decided[]): void {
+export function publishOutcomes(engine: Pick<Engine, "tell">, rows: readonly MessageOutcome[]): void {
   for (const row of rows) engine.tell(TOPIC, String(row.id), row);
 }
 
-type Settle = (decided?: Decided) => void;
+type ResolveWait = (decided?: MessageOutcome) => void;
 
 /** Waits for outcomes: told by the node that records one, and asked for once a second in case the word got lost. */
 export function createOutcomeWatch(db: Db, engine: Engine): OutcomeWatch {
-  const waiting = new Map<number, Set<Settle>>();
+  const waiting = new Map<number, Set<ResolveWait>>();
   const stopHearing = engine.hear(TOPIC, (key, decided) =>
-    settle(Number(key), decided as Decided | undefined),
+    settle(Number(key), decided as MessageOutcome | undefined),
   );
   const poll = setInterval(() => void ask(), POLL_MS).unref();
   let isAsking = false;
   let isClosed = false;
 
-  function settle(id: number, decided?: Decided): void {
+  function settle(id: number, decided?: MessageOutcome): void {
     for (const resolve of waiting.get(id) ?? []) resolve(decided);
   }
 
@@ -51,10 +51,10 @@ export function createOutcomeWatch(db: Db, engine: Engine): OutcomeWatch {
     isAsking = false;
   }
 
-  async function wait(id: number, timeoutMs: number): Promise<Decided | undefined> {
+  async function wait(id: number, timeoutMs: number): Promise<MessageOutcome | undefined> {
     if (isClosed) return undefined;
     return new Promise((resolve) => {
-      const finish: Settle = (decided) => {
+      const finish: ResolveWait = (decided) => {
         clearTimeout(timer);
         const others = waiting.get(id);
         others?.delete(finish);

@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { boundedText, fileText, trimmedText, unionHint } from "../../platform/bounded-text.ts";
-import { type ArrivedFile, route, rowId, type UploadedFile } from "../../platform/route.ts";
-import { digitsOrJid, target, targetAliases } from "../contacts/contract.ts";
+import { boundedText, fileText, trimmedText, unionErrorMessage } from "../../platform/bounded-text.ts";
+import { route, rowId, type SpooledUpload, type UploadedFile } from "../../platform/route.ts";
+import { digitsOrJid, recipientAliases, recipientFields } from "../contacts/contract.ts";
 import { instanceId } from "../events/contract.ts";
 import { media, mimeType } from "../media/contract.ts";
 
@@ -68,7 +68,7 @@ const sendOptions = {
 };
 
 const sendAliases = {
-  ...targetAliases,
+  ...recipientAliases,
   client_message_id: ["clientMessageId"],
   track_id: ["trackId"],
   reply_to: ["replyid", "replyTo", "quoted.key.id", "quoted_message_id"],
@@ -106,7 +106,7 @@ const PRESENCES = [
 const PEER_MEDIA_TYPES = { ptv: "video", videoplay: "video", myaudio: "ptt" } as const;
 const mediaType = z.union(
   [z.enum(MEDIA_TYPES), z.enum(["ptv", "videoplay", "myaudio"]).transform((word) => PEER_MEDIA_TYPES[word])],
-  unionHint(`must be one of ${MEDIA_TYPES.join(", ")}`),
+  unionErrorMessage(`must be one of ${MEDIA_TYPES.join(", ")}`),
 );
 
 const mediaFields = {
@@ -116,7 +116,7 @@ const mediaFields = {
     .describe("The file in base64; also a data URI or an address. May be called `file` in JSON."),
   file: z
     .union([
-      z.custom<UploadedFile | ArrivedFile>(isUpload, "must be a file or text"),
+      z.custom<UploadedFile | SpooledUpload>(isUpload, "must be a file or text"),
       fileText(),
       // Its parts are aliases of the other fields.
       z.union([z.object({ url: fileText() }), z.object({ data: fileText() })]).transform(() => undefined),
@@ -167,7 +167,7 @@ const degrees = (limit: number) =>
           .regex(/^[+-]?\d{1,3}(\.\d+)?$/, "must be a number")
           .transform(Number),
       ],
-      unionHint(`must be a number from -${limit} to ${limit}, in degrees`),
+      unionErrorMessage(`must be a number from -${limit} to ${limit}, in degrees`),
     )
     .pipe(z.number().min(-limit).max(limit));
 
@@ -316,7 +316,7 @@ export const message = z.object({
 });
 
 /** A message as reads show it: with what became of it since. */
-export const keptMessage = message.extend({
+export const storedMessage = message.extend({
   edited_at: z.iso.datetime().nullable(),
   deleted_at: z.iso
     .datetime()
@@ -352,9 +352,9 @@ const acted = z.object({ message_id: z.string(), jid: z.string(), status: z.stri
 
 const act = { access: "instance", tag, output: acted } as const;
 
-const actionTarget = { id: instanceId, ...target, message_id: messageId };
+const actionTarget = { id: instanceId, ...recipientFields, message_id: messageId };
 const actionAliases = {
-  number: [...targetAliases.number, "key.remoteJid"],
+  number: [...recipientAliases.number, "key.remoteJid"],
   ...messageIdAliases,
 };
 
@@ -365,7 +365,7 @@ export const messagesContract = {
     ...send,
     aliases: { ...sendAliases, ...textAliases },
     input: z.object({
-      ...{ id: instanceId, ...target, ...sendOptions, ...textFields },
+      ...{ id: instanceId, ...recipientFields, ...sendOptions, ...textFields },
       text: text
         .optional()
         .describe(
@@ -382,14 +382,14 @@ export const messagesContract = {
     upload: "file",
     spooled: true,
     aliases: { ...sendAliases, ...mediaAliases, caption: ["text"] },
-    input: z.object({ id: instanceId, ...target, ...sendOptions, ...mediaFields }),
+    input: z.object({ id: instanceId, ...recipientFields, ...sendOptions, ...mediaFields }),
   }),
   sendLocation: route({
     http: "POST /api/v1/instances/:id/send-location",
     summary: "Send a place",
     ...send,
     aliases: { ...sendAliases, name: ["title"] },
-    input: z.object({ id: instanceId, ...target, ...sendOptions, ...locationFields }),
+    input: z.object({ id: instanceId, ...recipientFields, ...sendOptions, ...locationFields }),
   }),
   sendContact: route({
     http: "POST /api/v1/instances/:id/send-contact",
@@ -397,14 +397,20 @@ export const messagesContract = {
     ...send,
     aliases: { ...sendAliases, ...cardAliases },
     example: { number: "5511999990004", contact: { name: "Bia Souza", phone: "5511977771234" } },
-    input: z.object({ id: instanceId, ...target, ...sendOptions, ...cardFields }),
+    input: z.object({ id: instanceId, ...recipientFields, ...sendOptions, ...cardFields }),
   }),
   sendReply: route({
     http: "POST /api/v1/instances/:id/send-reply",
     summary: "Answer a message with a text that quotes it",
     ...send,
     aliases: { ...sendAliases, ...textAliases, ...messageIdAliases },
-    input: z.object({ id: instanceId, ...target, ...sendOptions, ...textFields, message_id: messageId }),
+    input: z.object({
+      id: instanceId,
+      ...recipientFields,
+      ...sendOptions,
+      ...textFields,
+      message_id: messageId,
+    }),
   }),
   send: route({
     http: "POST /api/v1/send",
@@ -423,7 +429,7 @@ export const messagesContract = {
     },
     example: { number: "5511999990004", text: "Hello" },
     input: z.object({
-      ...target,
+      ...recipientFields,
       ...sendOptions,
       ...mediaFields,
       ...z.object(locationFields).partial().shape,
@@ -484,13 +490,13 @@ export const messagesContract = {
     summary: "Show as available or unavailable, or in a chat as typing, recording or paused",
     message: "Presence set",
     aliases: {
-      ...targetAliases,
+      ...recipientAliases,
       presence: ["state", "type", "status"],
       duration_ms: ["delay", "durationMs"],
     },
     input: z.object({
       id: instanceId,
-      ...target,
+      ...recipientFields,
       presence: z.union(
         [
           z.enum(PRESENCES),
@@ -498,7 +504,7 @@ export const messagesContract = {
             .enum(["online", "offline"])
             .transform((word) => (word === "online" ? "available" : "unavailable")),
         ],
-        unionHint(`must be one of ${PRESENCES.join(", ")}, online, offline`),
+        unionErrorMessage(`must be one of ${PRESENCES.join(", ")}, online, offline`),
       ),
       duration_ms: z.coerce.number().int().min(0).max(60_000).optional().describe("Then `paused` by itself."),
     }),
@@ -511,7 +517,7 @@ export const messagesContract = {
     summary: "Get one message; `:messageId` takes `message_id` or the numeric `id`",
     message: "Message",
     input: z.object({ id: instanceId, messageId: boundedText(128).min(1) }),
-    output: keptMessage.extend({
+    output: storedMessage.extend({
       error: z.object({ code: z.string(), message: z.string(), retryable: z.boolean() }).nullable(),
       client_message_id: z.string().nullable(),
       metadata: z.unknown(),

@@ -2,12 +2,12 @@ import { sql } from "kysely";
 import type { Db } from "../../platform/db.ts";
 import type { OutcomeRecorder } from "./record-outcome.ts";
 import { SEND_ERROR } from "./send-error.ts";
-import { endsAt } from "./submit-send.ts";
+import { sendDeadlineSql } from "./submit-send.ts";
 
 const AT_ONCE = 500;
 
 /** Fails the sends whose instance stayed away, or got nothing to the network, for longer than they could wait. */
-export async function expireHeldSends(db: Db, outcomes: OutcomeRecorder, holdMs: number): Promise<void> {
+export async function expireWaitingSends(db: Db, outcomes: OutcomeRecorder, holdMs: number): Promise<void> {
   const overdue = await db
     .selectFrom("message as m")
     .innerJoin("instance as i", "i.id", "m.instance_id")
@@ -20,7 +20,7 @@ export async function expireHeldSends(db: Db, outcomes: OutcomeRecorder, holdMs:
         and([eb("i.send_holds", ">", 0), eb("m.submitted_at", "is", null)]),
       ]),
     )
-    .where(endsAt(holdMs), "<", sql<Date>`now()`)
+    .where(sendDeadlineSql(holdMs), "<", sql<Date>`now()`)
     .limit(AT_ONCE)
     .execute();
   await Promise.all(

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import type { Trx } from "../../platform/db.ts";
-import { doomFiles } from "../media/media.ts";
+import { markFilesForDeletion } from "../media/media.ts";
 import { type Expiring, type Expiry, ROWS_AT_ONCE } from "../retention/retention.ts";
 
 /** Messages with their files and their words, also those of instances that were removed. */
@@ -35,7 +35,7 @@ async function deleteFiles(trx: Trx, messages: readonly number[]): Promise<void>
   await sql`delete from media where id = any(${ids}::text[])`.execute(trx);
   const uploads = files.flatMap(({ upload }) => upload ?? []);
   if (uploads.length > 0) await trx.deleteFrom("outgoing_media").where("id", "in", uploads).execute();
-  await doomFiles(
+  await markFilesForDeletion(
     trx,
     files.flatMap(({ blob }) => blob ?? []),
   );

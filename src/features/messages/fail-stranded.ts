@@ -5,7 +5,7 @@ import type { Db } from "../../platform/db.ts";
 import type { InstanceStatus } from "../../tables.ts";
 import type { OutcomeRecorder } from "./record-outcome.ts";
 import { SEND_ERROR, type SendError } from "./send-error.ts";
-import { isSandboxOff } from "./sending-instance.ts";
+import { isSandboxOffSql } from "./sending-instance.ts";
 
 const NAME = "stranded-sends";
 const EVERY_MS = 5_000;
@@ -21,7 +21,7 @@ export async function failStrandedSoon(db: Db, engine: Pick<Engine, "wake">): Pr
   engine.wake(await runScheduleSoon(db, NAME), { changed: true });
 }
 
-interface Stranded {
+interface StrandedSend {
   id: number;
   job: number;
   has_begun: boolean;
@@ -50,21 +50,21 @@ export async function failStrandedSends(db: Db, outcomes: OutcomeRecorder): Prom
   }
 }
 
-async function findStranded(db: Db): Promise<Stranded[]> {
-  const { rows } = await sql<Stranded>`
+async function findStranded(db: Db): Promise<StrandedSend[]> {
+  const { rows } = await sql<StrandedSend>`
     select m.id, j.id as job, m.submitted_at is not null as has_begun, i.removed_at is not null as is_removed, i.status,
-      ${isSandboxOff} as is_sandbox_off
+      ${isSandboxOffSql} as is_sandbox_off
     from instance i
     join job j on j.lane = i.lane and j.ref ->> 'do' = 'send'
     join message m on m.id = (j.ref ->> 'message')::bigint
     where (i.removed_at is not null or i.status in ('logged_out', 'banned')
-        or (i.jid is null and i.status <> 'connected') or ${isSandboxOff})
+        or (i.jid is null and i.status <> 'connected') or ${isSandboxOffSql})
       and m.outcome_at is null and (m.origin <> 'campaign' or m.submitted_at is not null or i.removed_at is not null)
     order by m.id limit ${AT_ONCE}`.execute(db);
   return rows;
 }
 
-function reasonOf({ is_removed, is_sandbox_off, status }: Stranded): SendError {
+function reasonOf({ is_removed, is_sandbox_off, status }: StrandedSend): SendError {
   if (is_sandbox_off && !is_removed) return SEND_ERROR.sandboxOff;
   return SEND_ERROR[is_removed ? "removed" : status === "banned" ? "banned" : "loggedOut"];
 }

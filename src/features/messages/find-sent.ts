@@ -3,7 +3,7 @@ import type { Content, Jid, MessageId } from "../../network/driver.ts";
 import type { Db } from "../../platform/db.ts";
 
 /** What an instance sent under an id, without its bytes: for a recipient whose phone asks for the message again. */
-export async function findSent(
+export async function findSentContent(
   db: Db,
   instanceId: number,
   chat: Jid,

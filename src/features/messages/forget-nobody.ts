@@ -6,7 +6,7 @@ import type { MessageRow } from "./message-view.ts";
  * A number that nobody has on the network leaves no contact and no chat in the lists: the messages that failed stay in the
  * log. A contact of whom more is known than the number stays.
  */
-export async function forgetNobody(trx: Trx, decided: readonly MessageRow[]): Promise<void> {
+export async function deleteUnregisteredContacts(trx: Trx, decided: readonly MessageRow[]): Promise<void> {
   const chats = decided
     .filter(({ status, error }) => status === "failed" && error?.code === "RECIPIENT_NOT_FOUND")
     .map(({ conversation_id }) => conversation_id);

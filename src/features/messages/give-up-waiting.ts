@@ -4,24 +4,33 @@ import type { Db, Trx } from "../../platform/db.ts";
 import { recordEvents } from "../events/events.ts";
 import { failedEvent } from "./message-events.ts";
 import { selectMessages } from "./message-view.ts";
-import { dropOutgoing } from "./outgoing-media.ts";
+import { deleteOutgoing } from "./outgoing-media.ts";
 import { SEND_ERROR } from "./send-error.ts";
 
 /** What was left behind: nothing that waits, a send that never began, or one whose outcome will come as an event. */
-export type LeftSend = "not_waiting" | "never_begun" | "begun";
+export type AbandonedSend = "not_waiting" | "never_begun" | "begun";
 
 /**
  * Ends the waiting for a sync send. One that has not begun is failed in the same statement that looks, so that it can
  * never begin afterwards, and its key is free again; one that has begun goes on like an async send, for as long. One that
  * somebody else has given up waiting for is left as it is.
  */
-export async function giveUpWaiting(db: Db, engine: Engine, id: number, holdMs: number): Promise<LeftSend> {
+export async function abandonWait(
+  db: Db,
+  engine: Engine,
+  id: number,
+  holdMs: number,
+): Promise<AbandonedSend> {
   const { left, lanes } = await db.transaction().execute((trx) => leave(trx, id, holdMs));
   engine.wake(lanes);
   return left;
 }
 
-async function leave(trx: Trx, id: number, holdMs: number): Promise<{ left: LeftSend; lanes: number[] }> {
+async function leave(
+  trx: Trx,
+  id: number,
+  holdMs: number,
+): Promise<{ left: AbandonedSend; lanes: number[] }> {
   const { rows } = await sql<{ has_begun: boolean; upload: string | null }>`
     with waiting as (
       select id, submitted_at is not null as has_begun, content ->> 'upload' as upload
@@ -42,7 +51,7 @@ async function leave(trx: Trx, id: number, holdMs: number): Promise<{ left: Left
 }
 
 async function forget(trx: Trx, id: number, upload: string | null): Promise<number[]> {
-  if (upload !== null) await dropOutgoing(trx, [upload]);
+  if (upload !== null) await deleteOutgoing(trx, [upload]);
   await trx.deleteFrom("idempotency").where("message", "=", id).execute();
   const row = await selectMessages(trx).where("m.id", "=", id).executeTakeFirstOrThrow();
   return recordEvents(trx, [failedEvent(row)]);

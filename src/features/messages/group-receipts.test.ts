@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { type MessagingStory, startMessagingStory, waitUntil } from "../../../test/messaging-story.ts";
 import type { Jid, MessageId, MessageStatus } from "../../network/driver.ts";
 import { lidOf } from "../../network/sandbox/numbers.ts";
-import { createReceiptRecorder, type Receipt } from "./record-status.ts";
+import { createReceiptRecorder, type MessageReceipt } from "./record-status.ts";
 
 const ANA = "5511977771234";
 /** Receives, and reads only when told so. */
@@ -42,7 +42,12 @@ const statusesOf = async (messageId: string) =>
   Object.fromEntries((await receiptsOf(messageId)).receipts.map(({ phone, status }) => [phone, status]));
 
 /** As a session reports it. */
-async function report(phone: string, ids: string[], status: MessageStatus, more: Partial<Receipt> = {}) {
+async function report(
+  phone: string,
+  ids: string[],
+  status: MessageStatus,
+  more: Partial<MessageReceipt> = {},
+) {
   await recorder.record({
     ...{ instance_id: story.sales.id, chat: group, ids: ids as MessageId[], from_me: true, status },
     ...{ at: new Date("2026-11-20T12:00:00.000Z"), participant: personOf(phone), ...more },

@@ -23,7 +23,7 @@ export function idempotencyOf(
 }
 
 /** The message that an earlier request with the key has left; the same key with another body is refused. */
-export async function findEarlier(
+export async function findEarlierMessage(
   db: Db,
   instanceId: number,
   { route, key, fingerprint: given }: IdempotencyKey,
@@ -44,7 +44,7 @@ export async function findEarlier(
 }
 
 /** An hour after the 24 for which a key counts: a request that has just met one must still find its message. */
-export async function forgetOldKeys(db: Db): Promise<void> {
+export async function deleteExpiredKeys(db: Db): Promise<void> {
   await db
     .deleteFrom("idempotency")
     .where("created_at", "<", sql<Date>`now() - interval '25 hours'`)

@@ -1,11 +1,11 @@
-import { cutText } from "../../network/cut-text.ts";
+import { truncateText } from "../../network/cut-text.ts";
 import type { LinkPreview } from "../../network/driver.ts";
 import { FairQueue } from "../../platform/fair-queue.ts";
 import { followRedirects } from "../../platform/follow-redirects.ts";
 import { readPageSummary } from "../../platform/open-graph.ts";
 import { toPreviewImage } from "../../platform/preview-image.ts";
 import type { SafeFetch } from "../../platform/safe-fetch.ts";
-import { withinTime } from "../../platform/within-time.ts";
+import { withTimeout } from "../../platform/within-time.ts";
 
 /** Longest time that a preview may hold up its send. */
 const TOTAL_MS = 2_500;
@@ -33,7 +33,7 @@ export async function fetchLinkPreview(
   const signal = AbortSignal.timeout(TOTAL_MS);
   const reader = new Reader(options, signal, endAt);
   const reading = places.use(options.tenant.account_id, () => readPreview(link, reader), signal);
-  return withinTime(
+  return withTimeout(
     reading.catch(() => undefined),
     TOTAL_MS,
   );
@@ -59,8 +59,8 @@ async function readPreview(link: string, reader: Reader): Promise<LinkPreview | 
   const thumbnail = image && (await readImage(image, page.url, reader));
   return {
     url: link,
-    title: cutText(title, TITLE_MAX),
-    ...(description && { description: cutText(description, DESCRIPTION_MAX) }),
+    title: truncateText(title, TITLE_MAX),
+    ...(description && { description: truncateText(description, DESCRIPTION_MAX) }),
     ...(thumbnail && { thumbnail }),
   };
 }
@@ -72,7 +72,7 @@ async function readImage(address: string, base: string, reader: Reader): Promise
   return (await toPreviewImage(found.body))?.toString("base64");
 }
 
-interface Found {
+interface FetchedPage {
   url: string;
   type: string;
   body: Buffer;
@@ -91,7 +91,7 @@ class Reader {
     this.#endAt = endAt;
   }
 
-  async get(url: string, maxBytes: number): Promise<Found | undefined> {
+  async get(url: string, maxBytes: number): Promise<FetchedPage | undefined> {
     const totalMs = Math.floor(this.#endAt - performance.now());
     if (totalMs <= 0 || url.length > URL_MAX) return undefined;
     const { outgoing, tenant } = this.#options;

@@ -4,7 +4,7 @@ import { seedLog } from "../../../test/bench/seed-log.ts";
 import { createTestDatabase, type TestDatabase } from "../../../test/database.ts";
 import type { Tables } from "../../tables.ts";
 import { listMessages, type MessageFilter } from "./list-messages.ts";
-import { searchWords, wordsOf } from "./message-words.ts";
+import { searchWords, tokenize } from "./message-words.ts";
 
 const MESSAGES = 6_000;
 
@@ -177,13 +177,13 @@ describe("a search", () => {
 
 describe("the words of a message", () => {
   test("are the same with and without accents and capitals, each once", () => {
-    expect(wordsOf("Olá, OLA! Ação-rápida nº 7; straße Ελλάδα 東京")).toEqual([
+    expect(tokenize("Olá, OLA! Ação-rápida nº 7; straße Ελλάδα 東京")).toEqual([
       ...["ola", "acao", "rapida", "no", "7", "straße", "ελλαδα", "東京"],
     ]);
   });
 
   test("are bounded", () => {
-    const words = wordsOf(Array.from({ length: 5_000 }, (_, n) => `${"x".repeat(100)}${n} y${n}`).join(" "));
+    const words = tokenize(Array.from({ length: 5_000 }, (_, n) => `${"x".repeat(100)}${n} y${n}`).join(" "));
     expect(words.length).toBeLessThanOrEqual(500);
     expect(Math.max(...words.map((word) => word.length))).toBeLessThanOrEqual(40);
   });

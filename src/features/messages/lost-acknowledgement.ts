@@ -1,5 +1,5 @@
 import type { Job } from "../../engine/engine.ts";
-import type { Doubt, SendRow } from "./submit-send.ts";
+import type { SendRow, UnknownOutcome } from "./submit-send.ts";
 
 /** With the usual times the third try on one connection ends after two minutes; a dead one is noticed in less than one. */
 const LEAVES_CHAT_AFTER = 3;
@@ -16,20 +16,20 @@ export interface LostAckOptions {
  * at once, so that the chat stands still no longer than one lost acknowledgement takes. After three such tries the fault
  * is with this message alone: it is tried on, and the rest of its chat no longer waits for it.
  */
-export function afterLostAck(job: Job, send: SendRow, options: LostAckOptions): Doubt {
+export function retryAfterLostAck(job: Job, send: SendRow, options: LostAckOptions): UnknownOutcome {
   const unconfirmed = unconfirmedTries(job, send) + 1;
-  const isFirst = unconfirmed === 1 && mayRepeat(job, send, options);
+  const isFirst = unconfirmed === 1 && mayRetry(job, send, options);
   const leaves_chat = unconfirmed >= LEAVES_CHAT_AFTER;
   return { id: send.id, wait_ms: isFirst ? 0 : options.doubtWaitMs, unconfirmed, leaves_chat };
 }
 
 /** Whether it waits for no receipt: the first try on this connection was the only one. */
-export function isRepeatedAtOnce(job: Job, send: SendRow, options: LostAckOptions): boolean {
-  return unconfirmedTries(job, send) === 1 && mayRepeat(job, send, options);
+export function isRetriedImmediately(job: Job, send: SendRow, options: LostAckOptions): boolean {
+  return unconfirmedTries(job, send) === 1 && mayRetry(job, send, options);
 }
 
 /** Whether a send that may have reached the network may go out again under its id. */
-export function mayRepeat(
+export function mayRetry(
   { ref }: Pick<Job, "ref">,
   { network, on_unknown, origin, is_restricted, is_overdue }: SendRow,
   { mostUnconfirmed }: Pick<LostAckOptions, "mostUnconfirmed">,

@@ -12,7 +12,7 @@ const MOST_MEMBERS = 1_024;
 const MOST_NEW_ROWS = 20_000;
 
 /** The receipts of some messages that one transaction looks at and changes. */
-export interface Book {
+export interface ReceiptLedger {
   messages: readonly number[];
   owners: ReadonlyMap<number, { account_id: number; instance_id: number }>;
   /** Messages of which it is known who was in the group when they went out. */
@@ -27,12 +27,12 @@ export interface Book {
 }
 
 /** Of messages that are locked. With the first receipt, the members of the group become those who have it to read. */
-export async function openBook(
+export async function loadReceiptLedger(
   trx: Trx,
   messages: readonly number[],
   people: readonly Identity[],
-): Promise<Book> {
-  const book: Book = {
+): Promise<ReceiptLedger> {
+  const book: ReceiptLedger = {
     ...{ messages, owners: new Map(), listed: new Set(), entries: new Map() },
     ...{ counts: new Map(), changed: new Set(), gone: new Set() },
   };
@@ -47,7 +47,7 @@ export async function openBook(
 }
 
 /** The row of a member; a new one where it is not known who was in the group. Undefined for who was not. */
-export function findEntry(book: Book, message: number, who: Identity): MemberReceipt | undefined {
+export function findReceipt(book: ReceiptLedger, message: number, who: Identity): MemberReceipt | undefined {
   const found = findKnown(book, message, who);
   if (found) return found;
   if (book.listed.has(message) || (book.counts.get(message) ?? 0) >= MOST_MEMBERS) return undefined;
@@ -55,7 +55,7 @@ export function findEntry(book: Book, message: number, who: Identity): MemberRec
 }
 
 /** Under either address, with the one that was not known before; two rows that turn out to be of one member are joined. */
-function findKnown(book: Book, message: number, who: Person): MemberReceipt | undefined {
+function findKnown(book: ReceiptLedger, message: number, who: Person): MemberReceipt | undefined {
   const [entry, twin] = new Set(
     addressesOf(who).flatMap((address) => book.entries.get(`${message} ${address}`) ?? []),
   );
@@ -66,7 +66,7 @@ function findKnown(book: Book, message: number, who: Person): MemberReceipt | un
   return entry;
 }
 
-function joinEntries(book: Book, entry: MemberReceipt, twin: MemberReceipt): void {
+function joinEntries(book: ReceiptLedger, entry: MemberReceipt, twin: MemberReceipt): void {
   learnAddress(book, entry, twin);
   entry.is_addressee ||= twin.is_addressee;
   for (const column of ["delivered_at", "read_at", "played_at"] as const) entry[column] ??= twin[column];
@@ -78,7 +78,7 @@ function joinEntries(book: Book, entry: MemberReceipt, twin: MemberReceipt): voi
 }
 
 /** The other address of a member may become known later. */
-function learnAddress(book: Book, entry: MemberReceipt, { jid, lid, phone }: Person): void {
+function learnAddress(book: ReceiptLedger, entry: MemberReceipt, { jid, lid, phone }: Person): void {
   const isNew = (entry.phone === null && phone !== null) || (entry.lid === null && lid !== null);
   if (!isNew) return;
   if (entry.phone === null && phone !== null) Object.assign(entry, { jid, phone });
@@ -87,7 +87,12 @@ function learnAddress(book: Book, entry: MemberReceipt, { jid, lid, phone }: Per
 }
 
 /** Whether the member has come further by it. A receipt that comes late only adds its time. */
-export function applyReceipt(book: Book, entry: MemberReceipt, status: ReceiptStatus, at: Date): boolean {
+export function applyReceipt(
+  book: ReceiptLedger,
+  entry: MemberReceipt,
+  status: ReceiptStatus,
+  at: Date,
+): boolean {
   const column = `${status}_at` as const;
   if (entry[column]) return false;
   const isFurther = !LATER[status].some((later) => entry[later]);
@@ -102,7 +107,7 @@ const LATER = {
   played: [],
 } as const satisfies Record<ReceiptStatus, readonly (keyof MemberReceipt)[]>;
 
-export async function saveEntries(trx: Trx, { changed, gone }: Book): Promise<void> {
+export async function saveReceipts(trx: Trx, { changed, gone }: ReceiptLedger): Promise<void> {
   const twins = [...gone].map(({ message, person }) => ({ message, person }));
   if (twins.length > 0)
     await sql`
@@ -120,7 +125,7 @@ export async function saveEntries(trx: Trx, { changed, gone }: Book): Promise<vo
   );
 }
 
-interface OpenMessage {
+interface LockedMessage {
   id: number;
   account_id: number;
   instance_id: number;
@@ -128,8 +133,8 @@ interface OpenMessage {
   is_listed: boolean;
 }
 
-async function readMessages(trx: Trx, messages: readonly number[]): Promise<OpenMessage[]> {
-  const { rows } = await sql<OpenMessage>`
+async function readMessages(trx: Trx, messages: readonly number[]): Promise<LockedMessage[]> {
+  const { rows } = await sql<LockedMessage>`
     select m.id, m.account_id, m.instance_id, m.jid,
       exists (select from message_receipt r where r.message = m.id and r.is_addressee) as is_listed
     from message m where m.id = any(${messages}::bigint[]) order by m.id desc`.execute(trx);
@@ -151,15 +156,15 @@ async function readEntries(
   return rows;
 }
 
-interface KnownGroup {
+interface GroupMembership {
   instance_id: number;
   jid: string;
   participants: Selectable<GroupChatTable>["participants"];
   me: (string | null)[];
 }
 
-async function listMembers(trx: Trx, book: Book, open: readonly OpenMessage[]): Promise<void> {
-  const { rows: groups } = await sql<KnownGroup>`
+async function listMembers(trx: Trx, book: ReceiptLedger, open: readonly LockedMessage[]): Promise<void> {
+  const { rows: groups } = await sql<GroupMembership>`
     select g.instance_id, g.jid, g.participants, array[i.jid, i.lid] as me
     from group_chat g join instance i on i.id = g.instance_id
     where jsonb_array_length(g.participants) <= ${MOST_MEMBERS} and (g.instance_id, g.jid) in (
@@ -178,7 +183,7 @@ async function listMembers(trx: Trx, book: Book, open: readonly OpenMessage[]): 
   }
 }
 
-function addAddressee(book: Book, message: number, member: Person): void {
+function addAddressee(book: ReceiptLedger, message: number, member: Person): void {
   const known = findKnown(book, message, member);
   if (!known) return void addMember(book, message, member, true);
   known.is_addressee = true;
@@ -187,7 +192,7 @@ function addAddressee(book: Book, message: number, member: Person): void {
 
 type Person = Pick<MemberReceipt, "jid" | "lid" | "phone">;
 
-function addMember(book: Book, message: number, { jid, lid, phone }: Person, is_addressee: boolean) {
+function addMember(book: ReceiptLedger, message: number, { jid, lid, phone }: Person, is_addressee: boolean) {
   const owner = book.owners.get(message) ?? { account_id: 0, instance_id: 0 };
   const times = { delivered_at: null, read_at: null, played_at: null };
   const entry = { message, person: lid ?? jid, ...owner, jid, lid, phone, is_addressee, ...times };
@@ -196,12 +201,12 @@ function addMember(book: Book, message: number, { jid, lid, phone }: Person, is_
   return entry;
 }
 
-function addEntry(book: Book, entry: MemberReceipt): void {
+function addEntry(book: ReceiptLedger, entry: MemberReceipt): void {
   indexEntry(book, entry);
   book.counts.set(entry.message, (book.counts.get(entry.message) ?? 0) + 1);
 }
 
-function indexEntry(book: Book, entry: MemberReceipt): void {
+function indexEntry(book: ReceiptLedger, entry: MemberReceipt): void {
   for (const address of addressesOf(entry)) book.entries.set(`${entry.message} ${address}`, entry);
 }
 

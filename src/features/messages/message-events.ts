@@ -1,4 +1,4 @@
-import type { EventDraft, EventTrait } from "../events/events.ts";
+import type { EventDraft, EventTag } from "../events/events.ts";
 import { type MessageRow, toConversationView, toMessageView } from "./message-view.ts";
 
 /** The event of a message that the network has taken, whoever sent it. */
@@ -40,8 +40,8 @@ function draft(event: EventDraft["event"], row: MessageRow, data: Record<string,
 const AUTOMATIC = new Set<MessageRow["origin"]>(["api", "campaign", "chatbot"]);
 
 /** What the `exclude` filter of a webhook goes by. */
-function traitsOf(row: MessageRow): EventTrait[] {
-  const traits: EventTrait[] = [];
+function traitsOf(row: MessageRow): EventTag[] {
+  const traits: EventTag[] = [];
   if (row.from_me) traits.push("from_me");
   if (row.from_me && row.origin !== "phone") traits.push("sent_by_api");
   if (AUTOMATIC.has(row.origin)) traits.push("automatic");

@@ -4,7 +4,7 @@ import { type MessagingStory, startMessagingStory, waitUntil } from "../../../te
 import { inBase64, SAMPLE } from "../../../test/sample-files.ts";
 import { newMessageId, phoneJid } from "../../network/ids.ts";
 import { openDatabase } from "../../platform/db.ts";
-import { createMessageAcceptor, type NewMessage } from "./accept-message.ts";
+import { createMessageInserter, type NewMessage } from "./accept-message.ts";
 
 let story: MessagingStory;
 let account_id: number;
@@ -90,7 +90,7 @@ describe("a month with a limit", () => {
     const nodes = [1, 2].map(() => openDatabase(story.gateway.database.url, { max: 1 }));
     try {
       const takings = nodes.flatMap(({ db: own }) => {
-        const acceptor = createMessageAcceptor(own);
+        const acceptor = createMessageInserter(own);
         return Array.from({ length: 40 }, () => acceptor.write(newMessage()));
       });
       const taken = await Promise.allSettled(takings);
@@ -102,7 +102,7 @@ describe("a month with a limit", () => {
   });
 
   test("counts a key that comes twice at once for one message", async () => {
-    const acceptor = createMessageAcceptor(db());
+    const acceptor = createMessageInserter(db());
     const idempotency = { route: "send-text", key: "once", fingerprint: "00" };
     const taken = await Promise.allSettled([
       acceptor.write(newMessage({ idempotency, max_messages: 2 })),
@@ -118,13 +118,13 @@ describe("a month with a limit", () => {
 
   test("begins anew with the month", async () => {
     await db().insertInto("message_usage").values({ account_id, month: "2020-01-01", used: 30 }).execute();
-    const taken = await Promise.allSettled([createMessageAcceptor(db()).write(newMessage())]);
+    const taken = await Promise.allSettled([createMessageInserter(db()).write(newMessage())]);
     expect(taken.filter(isTaken)).toHaveLength(1);
   });
 });
 
 test("a plan without a limit counts nothing, also beside one that does", async () => {
-  const acceptor = createMessageAcceptor(db());
+  const acceptor = createMessageInserter(db());
   const taken = await Promise.allSettled([
     acceptor.write(newMessage({ max_messages: null })),
     acceptor.write(newMessage({ account_id, max_messages: 0 })),

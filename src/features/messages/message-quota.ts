@@ -1,16 +1,16 @@
 import { sql } from "kysely";
 import type { Db } from "../../platform/db.ts";
 import { GatewayError } from "../../platform/errors.ts";
-import { nextMonth } from "../../platform/month.ts";
+import { nextMonthStart } from "../../platform/month.ts";
 
 /** What a month of an account has used up when a message finds no room in it. */
-export interface FullMonth {
+export interface ExceededQuota {
   limit: number;
   used: number;
 }
 
 /** Makes the counters of the month that are not there; in one order, as they are locked. */
-export async function openMonth(db: Db, accounts: readonly number[], month: string): Promise<void> {
+export async function createMonthCounters(db: Db, accounts: readonly number[], month: string): Promise<void> {
   await sql`
     insert into message_usage (account_id, month)
     select id, ${month}::date from unnest(${accounts}::bigint[]) as x (id) order by id
@@ -18,7 +18,7 @@ export async function openMonth(db: Db, accounts: readonly number[], month: stri
 }
 
 /** Messages of a plan with a limit, as CTEs over `numbered`: the counters locked, and who finds room, in their order. */
-export function grantedByQuota(month: string) {
+export function grantedByQuotaSql(month: string) {
   return sql`
     room as materialized (
       select account_id, used from message_usage
@@ -38,7 +38,7 @@ export function grantedByQuota(month: string) {
 }
 
 /** Counts what was accepted, and tells who found no room. */
-export function countedByQuota(month: string) {
+export function countedByQuotaSql(month: string) {
   return {
     counted: sql`
       counted as (
@@ -53,8 +53,8 @@ export function countedByQuota(month: string) {
 }
 
 /** The refusal of a message whose account has used up its month. */
-export function monthIsFull({ limit, used }: FullMonth): GatewayError {
-  const resets_at = nextMonth();
+export function quotaExceeded({ limit, used }: ExceededQuota): GatewayError {
+  const resets_at = nextMonthStart();
   return new GatewayError("MESSAGE_QUOTA_EXCEEDED", `The plan allows ${limit} messages a month.`, {
     retryAfterSeconds: Math.ceil((resets_at.getTime() - Date.now()) / 1000),
     details: {

@@ -9,16 +9,16 @@ import type {
   MediaContent,
   Mentioned,
   MessageId,
-  Quoted,
+  QuotedMessage,
   TextContent,
 } from "../../network/driver.ts";
 import { isLidJid, phoneOfJid } from "../../network/ids.ts";
 import { quoteContent } from "../../network/quote.ts";
 import type { Db, Trx } from "../../platform/db.ts";
-import { KEPT_PLAN } from "../../platform/kept-plans.ts";
+import { PREPARED_STATEMENT } from "../../platform/kept-plans.ts";
 import type { MessageTable } from "../../tables.ts";
-import { INSTANCE_CARD, type InstanceCard } from "../events/events.ts";
-import { MEDIA_COLUMNS, type MediaFacts, toMediaView } from "../media/media.ts";
+import { INSTANCE_SNAPSHOT_SQL, type InstanceSnapshot } from "../events/events.ts";
+import { MEDIA_COLUMNS, type MediaColumns, toMediaView } from "../media/media.ts";
 
 /** Content as the message row keeps it: the driver's union without the bytes. */
 export type StoredContent = (TextContent | StoredMedia | LocationContent | ContactContent) & ContentContext;
@@ -31,12 +31,14 @@ export type StoredMedia = Omit<MediaContent, "bytes"> & {
 };
 
 /** Of a message `m`: where the file that goes out with it waits. */
-export const WAITING_FILE = sql<string | null>`coalesce(m.content ->> 'upload', m.content ->> 'shared')`;
+export const PENDING_UPLOAD_SQL = sql<
+  string | null
+>`coalesce(m.content ->> 'upload', m.content ->> 'shared')`;
 
 /** A message with what its chat is known as. */
 export interface MessageRow
   extends Omit<Selectable<MessageTable>, "content" | "jid" | "message_id" | "sender">,
-    Omit<MediaFacts, "instance_id"> {
+    Omit<MediaColumns, "instance_id"> {
   content: StoredContent;
   jid: Jid;
   message_id: MessageId;
@@ -46,11 +48,11 @@ export interface MessageRow
   title: string | null;
   chat_type: "contact" | "group";
   /** Only where it is read for an event. */
-  card?: InstanceCard;
+  card?: InstanceSnapshot;
 }
 
 /** The type of a message that could not be read yet. */
-export const UNREADABLE = "unreadable";
+export const UNDECRYPTED_TYPE = "unreadable";
 
 /** Messages with their chats, to be narrowed by the caller. */
 export function selectMessages(db: Db | Trx) {
@@ -70,7 +72,7 @@ export function selectMessages(db: Db | Trx) {
 }
 
 /** The message as reads show it: with what became of it since. */
-export function toKeptMessage(row: MessageRow) {
+export function toStoredMessageView(row: MessageRow) {
   return {
     ...toMessageView(row),
     edited_at: row.edited_at?.toISOString() ?? null,
@@ -82,7 +84,7 @@ export function toKeptMessage(row: MessageRow) {
 export function selectForEvents(trx: Trx) {
   return selectMessages(trx)
     .innerJoin("instance as i", "i.id", "m.instance_id")
-    .select(INSTANCE_CARD.as("card"))
+    .select(INSTANCE_SNAPSHOT_SQL.as("card"))
     .orderBy("m.id")
     .$castTo<MessageRow>();
 }
@@ -91,7 +93,7 @@ export function selectForEvents(trx: Trx) {
 export function readForEvents(trx: Trx, messages: readonly Pick<MessageRow, "id">[]): Promise<MessageRow[]> {
   const ids = messages.map(({ id }) => id);
   return selectForEvents(trx)
-    .modifyFront(KEPT_PLAN)
+    .modifyFront(PREPARED_STATEMENT)
     .where(sql<boolean>`m.id = any(${ids}::bigint[])`)
     .execute();
 }
@@ -135,7 +137,7 @@ export function toMessageView(row: MessageRow) {
 export function toQuoted(
   { message_id: id, from_me, sender, jid: chat, content }: MessageRow,
   to: Jid,
-): Quoted {
+): QuotedMessage {
   return {
     ...{ id, from_me },
     ...(sender && { sender: sender.jid }),

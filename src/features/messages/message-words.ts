@@ -5,7 +5,7 @@ const MAX_WORDS = 500;
 const MAX_WORD = 40;
 
 /** The words of a text as they are compared: in lower case, without accents, each once. */
-export function wordsOf(text: string): string[] {
+export function tokenize(text: string): string[] {
   const plain = text
     .normalize("NFKD")
     .replace(/\p{Mark}/gu, "")
@@ -19,7 +19,7 @@ export function wordsOf(text: string): string[] {
  * of what is no text is a word too.
  */
 export function searchWords(instanceId: number, content: StoredContent): string[] {
-  const words = wordsOf(textsOf(content).join(" "));
+  const words = tokenize(textsOf(content).join(" "));
   const type = content.kind === "media" ? content.media_type : content.kind;
   return (type === "text" ? words : [...words, `#${type}`]).map((word) => `${instanceId}:${word}`);
 }
@@ -39,7 +39,7 @@ function textsOf(content: StoredContent): (string | undefined)[] {
 
 /** A query for messages of any of the instances that have all the words; a word of two letters or more may go on. */
 export function searchQuery(instanceIds: readonly number[], text: string): RawBuilder<unknown> | null {
-  const words = wordsOf(text).map((word) => ({ word, mark: [...word].length > 1 ? ":*" : "" }));
+  const words = tokenize(text).map((word) => ({ word, mark: [...word].length > 1 ? ":*" : "" }));
   if (words.length === 0) return null;
   const ofOne = (id: number) => `(${words.map(({ word, mark }) => `'${id}:${word}'${mark}`).join(" & ")})`;
   return sql`${instanceIds.map(ofOne).join(" | ")}::tsquery`;

@@ -1,10 +1,10 @@
-import type { SessionCalls } from "../../network/driver.ts";
+import type { SessionOperations } from "../../network/driver.ts";
 import type { Db } from "../../platform/db.ts";
 import { GatewayError, invalidField } from "../../platform/errors.ts";
 import type { Caller, Handlers } from "../../platform/handler.ts";
-import { acceptMessages, type NewMessage } from "./accept-message.ts";
-import { type ActorDeps, createActor, queueAction } from "./act-on-message.ts";
-import { createSender, type SenderDeps } from "./answer-send.ts";
+import { insertMessages, type NewMessage } from "./accept-message.ts";
+import { type ActionRequesterDeps, createActionRequester, queueAction } from "./act-on-message.ts";
+import { createSendHandler, type HandleSendDeps } from "./answer-send.ts";
 import type { messagesContract } from "./contract.ts";
 import { listMessages, type MessageFilter } from "./list-messages.ts";
 import { listReceipts } from "./list-receipts.ts";
@@ -13,10 +13,10 @@ import {
   type StoredContent,
   type StoredMedia,
   selectMessages,
-  toKeptMessage,
   toQuoted,
+  toStoredMessageView,
 } from "./message-view.ts";
-import { dropOutgoing, keepOutgoing } from "./outgoing-media.ts";
+import { deleteOutgoing, keepOutgoing } from "./outgoing-media.ts";
 import { inferKind } from "./read-content.ts";
 import { type MediaOptions, readMedia } from "./read-media.ts";
 import { type PictureInput, type PictureSource, readPicture } from "./read-picture.ts";
@@ -38,8 +38,8 @@ export type {
   StoredMedia,
 };
 export {
-  acceptMessages,
-  dropOutgoing,
+  deleteOutgoing,
+  insertMessages,
   keepOutgoing,
   listMessages,
   outcomeEvents,
@@ -48,13 +48,13 @@ export {
   readMedia,
   readPicture,
   selectMessages,
-  toKeptMessage,
   toQuoted,
+  toStoredMessageView,
 };
 
-export interface MessageDeps extends Omit<SenderDeps & ActorDeps, "readInstance"> {
+export interface MessageDeps extends Omit<HandleSendDeps & ActionRequesterDeps, "readInstance"> {
   /** The live session of an instance, on this node or another, while it is connected. */
-  reachSession: (instanceId: number) => Promise<SessionCalls | undefined>;
+  reachSession: (instanceId: number) => Promise<SessionOperations | undefined>;
 }
 
 type MessageHandlers = Handlers<typeof messagesContract>;
@@ -70,7 +70,7 @@ export function messageHandlers(deps: MessageDeps): MessageHandlers {
     async getMessage({ input: { id, messageId } }) {
       const row = await getRow(deps.db, id, messageId);
       const { error, client_message_id, metadata } = row;
-      return { ...toKeptMessage(row), error, client_message_id, metadata };
+      return { ...toStoredMessageView(row), error, client_message_id, metadata };
     },
 
     async getMessageReceipts({ input: { id, messageId } }) {
@@ -90,8 +90,8 @@ async function getRow(db: Db, instanceId: number, messageId: string): Promise<Me
 
 type SendRoutes = "sendText" | "sendMedia" | "sendLocation" | "sendContact" | "sendReply" | "send";
 
-function sendHandlers(deps: SenderDeps): Pick<MessageHandlers, SendRoutes> {
-  const send = createSender(deps);
+function sendHandlers(deps: HandleSendDeps): Pick<MessageHandlers, SendRoutes> {
+  const send = createSendHandler(deps);
   return {
     sendText: (call) => send("send-text", call.input.id, "text", call),
     sendMedia: (call) => send("send-media", call.input.id, "media", call),
@@ -108,8 +108,8 @@ function sendHandlers(deps: SenderDeps): Pick<MessageHandlers, SendRoutes> {
 
 type ActionRoutes = "react" | "editMessage" | "deleteMessage" | "markRead";
 
-function actionHandlers(deps: ActorDeps): Pick<MessageHandlers, ActionRoutes> {
-  const act = createActor(deps);
+function actionHandlers(deps: ActionRequesterDeps): Pick<MessageHandlers, ActionRoutes> {
+  const act = createActionRequester(deps);
   return {
     react: ({ input: { id, message_id, reaction, ...target } }) =>
       act({ instance_id: id, action: "react", message_ids: [message_id], target, body: { reaction } }),
@@ -130,7 +130,7 @@ function actionHandlers(deps: ActorDeps): Pick<MessageHandlers, ActionRoutes> {
 
 /** A key sends from its own instance; a signed-in user names one of the account. */
 async function chooseInstance(
-  { db }: SenderDeps,
+  { db }: HandleSendDeps,
   caller: Caller,
   named: number | undefined,
 ): Promise<number> {

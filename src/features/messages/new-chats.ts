@@ -5,7 +5,7 @@ import { GatewayError } from "../../platform/errors.ts";
 import { addressesOf } from "../contacts/contacts.ts";
 
 /** Of a message `m`: nobody has ever written in its chat, nor got anything there; a group is never new. */
-export const IS_NEW_CHAT = sql<boolean>`(m.jid not like '%@g.us' and ${hasNoHistory(sql`m.conversation_id`)})`;
+export const IS_NEW_CHAT_SQL = sql<boolean>`(m.jid not like '%@g.us' and ${hasNoHistory(sql`m.conversation_id`)})`;
 
 function hasNoHistory(conversation: Expression<unknown>) {
   return sql`not exists (
@@ -27,7 +27,7 @@ export async function isNewChat(db: Db, instanceId: number, jid: string): Promis
 }
 
 /** Throws REACHOUT_TIMELOCK while the network takes no message from the instance that begins a chat, and this one would. */
-export async function requireReachable(
+export async function requireNewChatAllowed(
   db: Db,
   { id, new_chats_locked_until: until }: { id: number; new_chats_locked_until: Date | null },
   jid: string,

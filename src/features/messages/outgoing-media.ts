@@ -44,7 +44,7 @@ export class OutgoingFile {
   }
 
   async drop(): Promise<void> {
-    if (this.#parts > 0) await dropOutgoing(this.#db, [this.id]);
+    if (this.#parts > 0) await deleteOutgoing(this.#db, [this.id]);
   }
 
   async #take(piece: Buffer): Promise<void> {
@@ -91,7 +91,12 @@ async function loadOutgoing(db: Db, id: string, size: number): Promise<Buffer | 
 }
 
 /** So many bytes of a file from a position; fewer at its end. For pieces much smaller than a part. */
-export async function readOutgoingAt(db: Db, id: string, position: number, length: number): Promise<Buffer> {
+export async function readOutgoingRange(
+  db: Db,
+  id: string,
+  position: number,
+  length: number,
+): Promise<Buffer> {
   const first = Math.floor(position / PART_BYTES);
   const { rows } = await sql<{ piece: Buffer }>`
     select case when part = ${first}
@@ -103,7 +108,7 @@ export async function readOutgoingAt(db: Db, id: string, position: number, lengt
   return Buffer.concat(rows.map(({ piece }) => piece)).subarray(0, length);
 }
 
-export async function dropOutgoing(db: Db | Trx, ids: string[]): Promise<void> {
+export async function deleteOutgoing(db: Db | Trx, ids: string[]): Promise<void> {
   if (ids.length > 0) await db.deleteFrom("outgoing_media").where("id", "in", ids).execute();
 }
 
@@ -122,7 +127,7 @@ export async function keepOutgoing(trx: Trx, id: string): Promise<boolean> {
 const RETRIED_FOR = sql`interval '7 days'`;
 
 /** Drops files whose request died before its send was taken, and those of campaigns that will not send them again. */
-export async function dropOrphans(db: Db): Promise<void> {
+export async function deleteOrphanedOutgoing(db: Db): Promise<void> {
   await sql`
     delete from outgoing_media o where created_at < now() - ${ORPHAN_AFTER_MS} * interval '1 millisecond'
       and not exists (select from message m where m.status = 'pending' and m.content ->> 'upload' = o.id)
@@ -133,7 +138,7 @@ export async function dropOrphans(db: Db): Promise<void> {
 }
 
 /** What the driver is given: the content of the row, and the file from where it waits. */
-export async function loadContent(db: Db, content: StoredContent): Promise<Content | undefined> {
+export async function loadOutgoingContent(db: Db, content: StoredContent): Promise<Content | undefined> {
   if (content.kind !== "media") return content;
   const { upload, shared, ...described } = content;
   const file = upload ?? shared;

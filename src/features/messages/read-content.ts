@@ -2,12 +2,12 @@ import type { z } from "zod";
 import type { Jid } from "../../network/driver.ts";
 import type { Db } from "../../platform/db.ts";
 import { GatewayError, invalidField } from "../../platform/errors.ts";
-import { type Recipient, readAddress, readPhone, resolveTarget } from "../contacts/contacts.ts";
+import { type Recipient, readAddress, readPhone, resolveRecipient } from "../contacts/contacts.ts";
 import { cardName, type messagesContract } from "./contract.ts";
 import { fetchLinkPreview } from "./link-preview.ts";
 import { type MessageRow, type StoredContent, selectMessages, toQuoted } from "./message-view.ts";
-import { type MediaOptions, type Owner, readMedia } from "./read-media.ts";
-import { readWholeVcard } from "./whole-vcard.ts";
+import { type MediaOptions, readMedia, type StorageOwner } from "./read-media.ts";
+import { parseWholeVcard } from "./whole-vcard.ts";
 
 /** Everything that a send may say, whatever its route. */
 export type SendInput = Partial<z.output<(typeof messagesContract)["send"]["input"]>>;
@@ -68,12 +68,12 @@ export function readRecipient(
 ): Recipient {
   const target = { jid, number, phone: kind === "contact" && !contact ? undefined : phone };
   const isNamed = Object.values(target).some((value) => value !== undefined);
-  return resolveTarget(quoted && !isNamed ? { jid: quoted.jid } : target, defaultCountry);
+  return resolveRecipient(quoted && !isNamed ? { jid: quoted.jid } : target, defaultCountry);
 }
 
 /** Reads what a send says. A file is taken in last, when nothing else can be refused any more. */
 export async function readContent(
-  options: ReadContentOptions & Owner,
+  options: ReadContentOptions & StorageOwner,
   kind: ContentKind,
   input: SendInput,
   quote: { of: MessageRow; to: Jid } | undefined,
@@ -90,7 +90,7 @@ export async function readContent(
 }
 
 async function readBody(
-  options: ReadContentOptions & Owner,
+  options: ReadContentOptions & StorageOwner,
   kind: ContentKind,
   input: SendInput,
 ): Promise<StoredContent> {
@@ -116,7 +116,7 @@ function mediaType(type: SendInput["type"]) {
 
 async function readText(
   { text, link_preview }: SendInput,
-  { outgoing, account_id }: ReadContentOptions & Owner,
+  { outgoing, account_id }: ReadContentOptions & StorageOwner,
 ): Promise<StoredContent> {
   if (text === undefined) throw invalidField("text", "is required");
   if (!link_preview) return { kind: "text", text };
@@ -132,7 +132,7 @@ function readLocation({ latitude, longitude, name, address }: SendInput): Stored
 
 /** A card goes by the object `contact`, by a vCard, or by `name` and `phone`. */
 function readCard({ contact, vcard, name, phone }: SendInput, defaultCountry?: string): StoredContent {
-  const card = contact ?? (vcard === undefined ? { name, phone } : readWholeVcard(vcard));
+  const card = contact ?? (vcard === undefined ? { name, phone } : parseWholeVcard(vcard));
   if (card.name === undefined) throw invalidField("name", "is required: the name on the card");
   if (card.phone === undefined) throw invalidField("phone", "is required: the phone on the card");
   if (!cardName.safeParse(card.name).success)

@@ -2,40 +2,40 @@ import { fileTooLarge, readBase64File } from "../../platform/base64-file.ts";
 import { GatewayError, invalidField } from "../../platform/errors.ts";
 import {
   cleanFileName,
-  hasEnding,
+  fileNameInDisposition,
+  hasExtension,
   nameForType,
-  nameInDisposition,
-  typeOfName,
-  withEnding,
+  typeByExtension,
+  withExtension,
 } from "../../platform/file-name.ts";
-import { type MediaClaims, tellMediaType } from "../../platform/media-type.ts";
-import type { ArrivedFile, UploadedFile } from "../../platform/route.ts";
+import { type DeclaredMedia, detectMediaType } from "../../platform/media-type.ts";
+import type { SpooledUpload, UploadedFile } from "../../platform/route.ts";
 import type { DownloadOutcome, OutgoingRequest, SafeFetch } from "../../platform/safe-fetch.ts";
 import { mimeType } from "../media/contract.ts";
-import { requireStorage } from "../media/media.ts";
-import { type FitOptions, fitMedia, type ToldFile } from "./fit-media.ts";
+import { requireStorageQuota } from "../media/media.ts";
+import { type ConvertMediaOptions, convertMedia, type ReceivedFile } from "./fit-media.ts";
 import type { StoredMedia } from "./message-view.ts";
 import { OutgoingFile } from "./outgoing-media.ts";
 
 /** A file as a request names it: an upload, an address, or base64. */
-export interface MediaInput extends Omit<MediaClaims, "source_mime_type"> {
+export interface MediaInput extends Omit<DeclaredMedia, "source_mime_type"> {
   url?: string;
   base64?: string;
-  file?: ArrivedFile | UploadedFile | string;
+  file?: SpooledUpload | UploadedFile | string;
   file_name?: string;
   caption?: string;
   /** Of a video: plays as a GIF. */
   gif_playback?: boolean;
 }
 
-export interface MediaOptions extends TakeOptions, FitOptions {}
+export interface MediaOptions extends FetchMediaOptions, ConvertMediaOptions {}
 
 /** Whose storage a file takes up. */
-export interface Owner {
+export interface StorageOwner {
   account_id: number;
 }
 
-export interface TakeOptions {
+export interface FetchMediaOptions {
   outgoing: SafeFetch;
   maxBytes: number;
   /** Longest time of a download; 60 s unless said. */
@@ -51,25 +51,28 @@ const DOWNLOAD_MS = 60_000;
  * Takes the file in to where it waits for its send, and tells what it is: its type goes by the content, not by what is
  * claimed. Nothing of a file that is refused stays behind.
  */
-export async function readMedia(input: MediaInput, options: MediaOptions & Owner): Promise<StoredMedia> {
+export async function readMedia(
+  input: MediaInput,
+  options: MediaOptions & StorageOwner,
+): Promise<StoredMedia> {
   const { db, account_id } = options;
   const file = new OutgoingFile(db, account_id);
   try {
-    await requireStorage(db, account_id, 1);
-    const source = await takeIn(file, input, { ...options, tenant: { account_id } });
+    await requireStorageQuota(db, account_id, 1);
+    const source = await storeMediaInput(file, input, { ...options, tenant: { account_id } });
     const sha256 = await file.end();
     if (file.size === 0) throw invalidField(source.field, "is empty");
-    const told = await tellMediaType(file.head, {
+    const told = await detectMediaType(file.head, {
       ...input,
       source_mime_type: source.mime_type,
-      name_mime_type: typeOfName(input.file_name ?? source.file_name ?? source.address_name ?? ""),
+      name_mime_type: typeByExtension(input.file_name ?? source.file_name ?? source.address_name ?? ""),
     });
-    await requireStorage(db, account_id, file.size, file.size);
+    await requireStorageQuota(db, account_id, file.size, file.size);
     const isGif = input.gif_playback === true;
     if (isGif && told.media_type !== "video" && told.mime_type !== "image/gif")
       throw invalidField("gif_playback", "is for videos: the file is not one");
     const gif = isGif && told.media_type === "video" && { gif_playback: true };
-    const fitted = await fitMedia({ file, sha256, ...told, ...gif }, options);
+    const fitted = await convertMedia({ file, sha256, ...told, ...gif }, options);
     return toStored(fitted, input, source);
   } catch (error) {
     await file.drop().catch(() => {});
@@ -77,7 +80,7 @@ export async function readMedia(input: MediaInput, options: MediaOptions & Owner
   }
 }
 
-function toStored({ file, ...told }: ToldFile, input: MediaInput, source: Source): StoredMedia {
+function toStored({ file, ...told }: ReceivedFile, input: MediaInput, source: Source): StoredMedia {
   const file_name = nameOf(told, input, source);
   return {
     kind: "media",
@@ -91,13 +94,13 @@ function toStored({ file, ...told }: ToldFile, input: MediaInput, source: Source
 
 /** The sender's name stays as it is; that of an address gets the ending of the type, and a document always has a name. */
 function nameOf(
-  { mime_type, media_type }: Pick<ToldFile, "mime_type" | "media_type">,
+  { mime_type, media_type }: Pick<ReceivedFile, "mime_type" | "media_type">,
   input: MediaInput,
   source: Source,
 ): string | undefined {
   const given = input.file_name ?? source.file_name;
   if (given) return cleanFileName(given);
-  if (source.address_name) return withEnding(cleanFileName(source.address_name), mime_type);
+  if (source.address_name) return withExtension(cleanFileName(source.address_name), mime_type);
   return media_type === "document" ? nameForType(mime_type) : undefined;
 }
 
@@ -111,10 +114,10 @@ interface Source {
 }
 
 /** Hands a file on. `url` is an address or a data URI; the other fields may also hold bare base64. */
-export async function takeIn(
+export async function storeMediaInput(
   file: Pick<OutgoingFile, "write">,
   input: MediaInput,
-  options: TakeOptions,
+  options: FetchMediaOptions,
 ): Promise<Source> {
   if (typeof input.file === "object") return takeUpload(file, input.file, options);
   const given = (["url", "base64", "file"] as const).find((name) => input[name] !== undefined);
@@ -131,8 +134,8 @@ export async function takeIn(
 
 async function takeUpload(
   file: Pick<OutgoingFile, "write">,
-  upload: ArrivedFile | UploadedFile,
-  { maxBytes }: TakeOptions,
+  upload: SpooledUpload | UploadedFile,
+  { maxBytes }: FetchMediaOptions,
 ): Promise<Source> {
   const { file_name, mime_type } = upload;
   const size = "read" in upload ? upload.size : upload.bytes.byteLength;
@@ -147,7 +150,7 @@ async function download(
   file: Pick<OutgoingFile, "write">,
   url: string,
   field: string,
-  { outgoing, maxBytes, tenant, downloadMs = DOWNLOAD_MS }: TakeOptions,
+  { outgoing, maxBytes, tenant, downloadMs = DOWNLOAD_MS }: FetchMediaOptions,
 ): Promise<Omit<Source, "field">> {
   const onChunk = (piece: Buffer) => file.write(piece);
   const outcome = await outgoing.download({ url, totalMs: downloadMs, maxBytes, tenant, onChunk });
@@ -156,14 +159,14 @@ async function download(
   const { headers } = outcome;
   return {
     mime_type: toMimeType(headers["content-type"]),
-    address_name: nameInDisposition(headers["content-disposition"]) ?? nameOfAddress(url, outcome.url),
+    address_name: fileNameInDisposition(headers["content-disposition"]) ?? nameOfAddress(url, outcome.url),
   };
 }
 
 /** Of an address that redirects, the one of the two that names a file. */
 function nameOfAddress(given: string, last: string): string | undefined {
   const names = [given, last].map(lastOfPath);
-  return names.find((name) => name !== undefined && hasEnding(name)) ?? names[0];
+  return names.find((name) => name !== undefined && hasExtension(name)) ?? names[0];
 }
 
 function downloadRefusal(

@@ -1,6 +1,6 @@
 import type { UploadedFile } from "../../platform/route.ts";
 import type { OutgoingRequest, SafeFetch } from "../../platform/safe-fetch.ts";
-import { takeIn } from "./read-media.ts";
+import { storeMediaInput } from "./read-media.ts";
 
 /** A picture by its address, as base64 or a data URI, or as it came in a form. */
 export type PictureInput = string | UploadedFile;
@@ -20,7 +20,7 @@ export async function readPicture(
 ): Promise<Buffer> {
   const pieces: Buffer[] = [];
   const input = typeof picture === "string" ? { base64: picture } : { file: picture };
-  await takeIn(
+  await storeMediaInput(
     {
       async write(piece) {
         pieces.push(piece);

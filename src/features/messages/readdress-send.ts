@@ -1,13 +1,13 @@
 import { sql } from "kysely";
 import { phoneOfJid } from "../../network/ids.ts";
 import type { Db } from "../../platform/db.ts";
-import type { Conversation, Conversations, Numbers } from "../contacts/contacts.ts";
+import type { ConversationRef, Conversations, NumberResolver } from "../contacts/contacts.ts";
 import type { SendRow } from "./submit-send.ts";
 
 export interface ReaddressDeps {
   db: Db;
   conversations: Conversations;
-  numbers: Numbers;
+  numbers: NumberResolver;
 }
 
 /**
@@ -17,7 +17,7 @@ export interface ReaddressDeps {
 export async function readdressSend(
   { db, conversations, numbers }: ReaddressDeps,
   send: Pick<SendRow, "id" | "instance_id" | "account_id" | "jid" | "conversation_id" | "submitted_at">,
-): Promise<Conversation | undefined> {
+): Promise<ConversationRef | undefined> {
   const { id, account_id, instance_id, submitted_at } = send;
   if (submitted_at !== null) return undefined;
   const jid = await numbers.settle({ id: instance_id, account_id }, send.jid);

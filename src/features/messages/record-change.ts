@@ -5,7 +5,7 @@ import { isGroupJid } from "../../network/ids.ts";
 import { cleanJson } from "../../platform/clean-text.ts";
 import type { Db, Trx } from "../../platform/db.ts";
 import { addressesOf } from "../contacts/contacts.ts";
-import { type EventDraft, type EventTrait, recordEvents } from "../events/events.ts";
+import { type EventDraft, type EventTag, recordEvents } from "../events/events.ts";
 import { messageEvent } from "./message-events.ts";
 import { type MessageRow, selectMessages } from "./message-view.ts";
 import { searchWords } from "./message-words.ts";
@@ -27,7 +27,7 @@ export async function recordMessageChange(
   const lanes = await db
     .transaction()
     .execute(async (trx) =>
-      recordEvents(trx, await changeMessage(trx, instanceId, cleanJson(change), ifLogged)),
+      recordEvents(trx, await applyMessageChange(trx, instanceId, cleanJson(change), ifLogged)),
     );
   engine.wake(lanes);
 }
@@ -36,7 +36,7 @@ export async function recordMessageChange(
  * Changes the message in the log and answers the event: none for what is known already, and of a message that is not in
  * the log only the event tells.
  */
-export async function changeMessage(
+export async function applyMessageChange(
   trx: Trx,
   instanceId: number,
   change: MessageChange,
@@ -123,7 +123,7 @@ function describe(change: MessageChange) {
 }
 
 function unloggedEvent(instance_id: number, change: MessageChange): EventDraft {
-  const traits: EventTrait[] = [];
+  const traits: EventTag[] = [];
   if (change.from_me) traits.push("from_me");
   if (isGroupJid(change.chat)) traits.push("groups");
   const event = EVENT_OF[change.type];

@@ -2,51 +2,54 @@ import { sql } from "kysely";
 import type { Identity, MessageStatus } from "../../network/driver.ts";
 import { isGroupJid } from "../../network/ids.ts";
 import type { Trx } from "../../platform/db.ts";
-import { fewRows, KEPT_PLAN } from "../../platform/kept-plans.ts";
+import { PREPARED_STATEMENT, rowCountHint } from "../../platform/kept-plans.ts";
 import { addressesOf } from "../contacts/contacts.ts";
 import {
   applyReceipt,
-  type Book,
-  findEntry,
+  findReceipt,
+  loadReceiptLedger,
   type MemberReceipt,
-  openBook,
-  saveEntries,
+  type ReceiptLedger,
+  saveReceipts,
 } from "./member-receipts.ts";
-import type { Receipt } from "./record-status.ts";
+import type { MessageReceipt } from "./record-status.ts";
 
 /** What receipts of groups have changed. */
-export interface GroupProgress {
+export interface GroupReceiptResult {
   /** How far all members have come with a message that a receipt names; `sent` while that is not known. */
-  statusOf(receipt: Receipt, messageId: string): MessageStatus;
+  statusOf(receipt: MessageReceipt, messageId: string): MessageStatus;
   /** With which messages which member has come further; undefined for a receipt of no group. */
-  movedBy(receipt: Receipt): Move | undefined;
+  movedBy(receipt: MessageReceipt): GroupReceiptAdvance | undefined;
 }
 
-export interface Move {
+export interface GroupReceiptAdvance {
   member: Pick<MemberReceipt, "jid" | "lid" | "phone"> | null;
   /** Row numbers. */
   messages: number[];
 }
 
-const NONE: GroupProgress = { statusOf: ({ status }) => status, movedBy: () => undefined };
+const NONE: GroupReceiptResult = { statusOf: ({ status }) => status, movedBy: () => undefined };
 
-const NOBODY: Move = { member: null, messages: [] };
+const NOBODY: GroupReceiptAdvance = { member: null, messages: [] };
 
 /** Whether the receipt is of one member of a group, for messages that went to all of them. */
-function isOfMember({ chat, from_me }: Pick<Receipt, "chat" | "from_me">): boolean {
+function isOfMember({ chat, from_me }: Pick<MessageReceipt, "chat" | "from_me">): boolean {
   return from_me && isGroupJid(chat);
 }
 
 /** Records how far members of groups have come; locks all messages that the receipts name. */
-export async function recordGroupReceipts(trx: Trx, receipts: readonly Receipt[]): Promise<GroupProgress> {
+export async function recordGroupReceipts(
+  trx: Trx,
+  receipts: readonly MessageReceipt[],
+): Promise<GroupReceiptResult> {
   if (!receipts.some(isOfMember)) return NONE;
   const named = (await lockMessages(trx, receipts)).flatMap(({ receipt: nth, ...message }) => {
     const receipt = receipts[nth];
     return receipt && isOfMember(receipt) ? [{ ...message, receipt }] : [];
   });
   const people = named.flatMap(({ receipt }) => receipt.participant ?? []);
-  const book = await openBook(trx, [...new Set(named.map(({ id }) => id))], people);
-  const moves = new Map<Receipt, Move>();
+  const book = await loadReceiptLedger(trx, [...new Set(named.map(({ id }) => id))], people);
+  const moves = new Map<MessageReceipt, GroupReceiptAdvance>();
   for (const { id, receipt } of named) {
     const member = receipt.participant && record(book, id, receipt.participant, receipt);
     if (!member) continue;
@@ -54,7 +57,7 @@ export async function recordGroupReceipts(trx: Trx, receipts: readonly Receipt[]
     move.messages.push(id);
     moves.set(receipt, move);
   }
-  await saveEntries(trx, book);
+  await saveReceipts(trx, book);
   const reached = await readStatuses(trx, book.messages);
   const statuses = new Map(
     named.map(({ id, message_id, receipt }) => [keyOf(receipt, message_id), reached.get(id)] as const),
@@ -66,18 +69,18 @@ export async function recordGroupReceipts(trx: Trx, receipts: readonly Receipt[]
   };
 }
 
-function keyOf({ instance_id, chat }: Receipt, messageId: string): string {
+function keyOf({ instance_id, chat }: MessageReceipt, messageId: string): string {
   return `${instance_id} ${chat} ${messageId}`;
 }
 
 /** The member who has come further by it; who was not in the group when the message went out has no receipt. */
 function record(
-  book: Book,
+  book: ReceiptLedger,
   message: number,
   who: Identity,
-  { status, at }: Receipt,
+  { status, at }: MessageReceipt,
 ): MemberReceipt | undefined {
-  const entry = status === "sent" ? undefined : findEntry(book, message, who);
+  const entry = status === "sent" ? undefined : findReceipt(book, message, who);
   return entry && status !== "sent" && applyReceipt(book, entry, status, at) ? entry : undefined;
 }
 
@@ -89,15 +92,15 @@ interface NamedMessage {
 }
 
 /** In the order of their numbers, as everything that changes several messages locks them. */
-async function lockMessages(trx: Trx, receipts: readonly Receipt[]): Promise<NamedMessage[]> {
+async function lockMessages(trx: Trx, receipts: readonly MessageReceipt[]): Promise<NamedMessage[]> {
   const input = receipts.flatMap(({ ids, instance_id, chat, from_me }, receipt) =>
     ids.map((message_id) => ({ instance_id, chats: addressesOf(chat), message_id, from_me, receipt })),
   );
-  const { rows } = await sql<NamedMessage>`${KEPT_PLAN}
+  const { rows } = await sql<NamedMessage>`${PREPARED_STATEMENT}
     with input as (
       select * from jsonb_to_recordset(${JSON.stringify(input)}::jsonb) as x (
         instance_id bigint, chats text[], message_id text, from_me boolean, receipt int)
-      ${fewRows(input)}
+      ${rowCountHint(input)}
     )
     select m.id, m.message_id, x.receipt from input x
     join message m on m.instance_id = x.instance_id and m.message_id = x.message_id and m.jid = any(x.chats)

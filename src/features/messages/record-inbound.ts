@@ -1,17 +1,17 @@
 import { type Insertable, sql } from "kysely";
 import type { Engine } from "../../engine/engine.ts";
-import { createWriter } from "../../engine/writer.ts";
+import { createBatchWriter } from "../../engine/writer.ts";
 import type { NetworkMessage } from "../../network/driver.ts";
 import { phoneOfJid } from "../../network/ids.ts";
 import { cleanJson } from "../../platform/clean-text.ts";
 import type { Db, Trx } from "../../platform/db.ts";
-import { fewRows, KEPT_PLAN } from "../../platform/kept-plans.ts";
+import { PREPARED_STATEMENT, rowCountHint } from "../../platform/kept-plans.ts";
 import type { MessageTable } from "../../tables.ts";
 import type { Conversations } from "../contacts/contacts.ts";
 import { recordEvents } from "../events/events.ts";
-import { awaitFiles } from "../media/media.ts";
+import { queueInboundFiles } from "../media/media.ts";
 import { receivedEvent, sentEvent } from "./message-events.ts";
-import { type MessageRow, readForEvents, UNREADABLE } from "./message-view.ts";
+import { type MessageRow, readForEvents, UNDECRYPTED_TYPE } from "./message-view.ts";
 import { searchWords } from "./message-words.ts";
 
 export interface InboundRecorder {
@@ -19,7 +19,7 @@ export interface InboundRecorder {
   record(instance: { id: number; account_id: number }, message: NetworkMessage): Promise<void>;
 }
 
-interface Arrival {
+interface InboundMessage {
   row: Insertable<MessageTable>;
   offline: boolean;
   /** Kept without an event. */
@@ -35,7 +35,7 @@ export function createInboundRecorder(
   conversations: Conversations,
   follow: InboundFollower,
 ): InboundRecorder {
-  const writer = createWriter<Arrival, void>({
+  const writer = createBatchWriter<InboundMessage, void>({
     async write(arrivals) {
       engine.wake(await db.transaction().execute((trx) => recordArrivals(trx, arrivals, follow)));
       return arrivals.map(() => undefined);
@@ -85,7 +85,11 @@ function toRow(
     origin: message.from_me ? "phone" : "contact",
     jid: message.chat,
     sender: JSON.stringify(message.sender),
-    type: message.unreadable ? UNREADABLE : content.kind === "media" ? content.media_type : content.kind,
+    type: message.unreadable
+      ? UNDECRYPTED_TYPE
+      : content.kind === "media"
+        ? content.media_type
+        : content.kind,
     content: JSON.stringify(content),
     status: message.from_me ? "sent" : "received",
     outcome_at: message.from_me ? message.at : null,
@@ -99,7 +103,7 @@ function toRow(
  * A message that is in the log already, such as the echo of our own send, changes nothing; only one that could not be
  * read gives way to what it says.
  */
-async function recordArrivals(trx: Trx, all: Arrival[], follow: InboundFollower): Promise<number[]> {
+async function recordArrivals(trx: Trx, all: InboundMessage[], follow: InboundFollower): Promise<number[]> {
   const arrivals = unique(all);
   const added = await trx
     .insertInto("message")
@@ -108,15 +112,15 @@ async function recordArrivals(trx: Trx, all: Arrival[], follow: InboundFollower)
       conflict
         .columns(["instance_id", "message_id", "jid"])
         .doUpdateSet((eb) => ({ type: eb.ref("excluded.type"), content: eb.ref("excluded.content") }))
-        .where("message.type", "=", UNREADABLE)
-        .where((eb) => eb("excluded.type", "<>", UNREADABLE)),
+        .where("message.type", "=", UNDECRYPTED_TYPE)
+        .where((eb) => eb("excluded.type", "<>", UNDECRYPTED_TYPE)),
     )
     .returning(["id", "instance_id", "message_id", "jid"])
     .execute();
   if (added.length === 0) return [];
   const told = new Map(arrivals.map((one) => [keyOf(one.row), one]));
   const isNews = (row: Keyed) => told.get(keyOf(row))?.silent === false;
-  const lanes = await awaitFiles(
+  const lanes = await queueInboundFiles(
     trx,
     added.filter(isNews).map((row) => row.id),
   );
@@ -137,10 +141,10 @@ async function noteArrivals(trx: Trx, rows: MessageRow[]): Promise<void> {
     id,
     words: searchWords(instance_id, content),
   }));
-  await sql`${KEPT_PLAN}
+  await sql`${PREPARED_STATEMENT}
     with arrived as (
       select m.*, x.words from (
-        select * from jsonb_to_recordset(${JSON.stringify(input)}::jsonb) as x (id bigint, words text[]) ${fewRows(input)}
+        select * from jsonb_to_recordset(${JSON.stringify(input)}::jsonb) as x (id bigint, words text[]) ${rowCountHint(input)}
       ) x join message m on m.id = x.id
     ), indexed as (
       insert into message_search (account_id, instance_id, at, id, words)
@@ -155,12 +159,13 @@ async function noteArrivals(trx: Trx, rows: MessageRow[]): Promise<void> {
 }
 
 /** One statement cannot change a row twice: of two with one id the one that can be read counts, else the first. */
-function unique(arrivals: Arrival[]): Arrival[] {
-  const byKey = new Map<string, Arrival>();
+function unique(arrivals: InboundMessage[]): InboundMessage[] {
+  const byKey = new Map<string, InboundMessage>();
   for (const one of arrivals) {
     const key = keyOf(one.row);
     const before = byKey.get(key);
-    if (!before || (before.row.type === UNREADABLE && one.row.type !== UNREADABLE)) byKey.set(key, one);
+    if (!before || (before.row.type === UNDECRYPTED_TYPE && one.row.type !== UNDECRYPTED_TYPE))
+      byKey.set(key, one);
   }
   return [...byKey.values()];
 }

@@ -1,19 +1,19 @@
 import { sql } from "kysely";
 import type { Engine } from "../../engine/engine.ts";
-import { createWriter } from "../../engine/writer.ts";
+import { createBatchWriter } from "../../engine/writer.ts";
 import type { Db, Trx } from "../../platform/db.ts";
-import { fewRows, KEPT_PLAN } from "../../platform/kept-plans.ts";
+import { PREPARED_STATEMENT, rowCountHint } from "../../platform/kept-plans.ts";
 import { type EventDraft, recordEvents } from "../events/events.ts";
-import { keepSentFiles } from "../media/media.ts";
-import { tellDecided } from "./await-outcome.ts";
-import { forgetNobody } from "./forget-nobody.ts";
+import { queueSentFiles } from "../media/media.ts";
+import { publishOutcomes } from "./await-outcome.ts";
+import { deleteUnregisteredContacts } from "./forget-nobody.ts";
 import { failedEvent, sentEvent } from "./message-events.ts";
-import { type MessageRow, readForEvents, selectForEvents, WAITING_FILE } from "./message-view.ts";
-import { dropOutgoing } from "./outgoing-media.ts";
+import { type MessageRow, PENDING_UPLOAD_SQL, readForEvents, selectForEvents } from "./message-view.ts";
+import { deleteOutgoing } from "./outgoing-media.ts";
 import type { SendError } from "./send-error.ts";
 
 /** How a send ended, told by the network or decided here. */
-export interface Outcome {
+export interface SendOutcome {
   /** Row number of the message. */
   id: number;
   status: "sent" | "failed";
@@ -29,20 +29,20 @@ export interface Outcome {
 
 export interface OutcomeRecorder {
   /** Whoever comes first decides: a message has one outcome and one outcome event. */
-  record(outcome: Outcome): Promise<void>;
+  record(outcome: SendOutcome): Promise<void>;
 }
 
 /** Told in the same transaction which messages have changed their status; of campaigns only. */
 export type CampaignFollower = (trx: Trx, messageIds: readonly number[]) => Promise<void>;
 
 export function createOutcomeRecorder(db: Db, engine: Engine, follow: CampaignFollower): OutcomeRecorder {
-  const writer = createWriter<Outcome, void>({
+  const writer = createBatchWriter<SendOutcome, void>({
     async write(outcomes) {
       const { lanes, decided } = await db
         .transaction()
         .execute((trx) => recordOutcomes(trx, outcomes, follow));
       engine.wake(lanes);
-      tellDecided(engine, decided);
+      publishOutcomes(engine, decided);
       return outcomes.map(() => undefined);
     },
   });
@@ -55,7 +55,11 @@ interface Recorded {
   decided: MessageRow[];
 }
 
-async function recordOutcomes(trx: Trx, outcomes: Outcome[], follow: CampaignFollower): Promise<Recorded> {
+async function recordOutcomes(
+  trx: Trx,
+  outcomes: SendOutcome[],
+  follow: CampaignFollower,
+): Promise<Recorded> {
   const changed = await decide(trx, outcomes);
   const ofCampaigns = changed.filter(({ origin }) => origin === "campaign");
   if (ofCampaigns.length > 0)
@@ -64,15 +68,15 @@ async function recordOutcomes(trx: Trx, outcomes: Outcome[], follow: CampaignFol
       ofCampaigns.map(({ id }) => id),
     );
   const decided = changed.filter(({ is_open }) => is_open);
-  await forgetNobody(trx, decided);
+  await deleteUnregisteredContacts(trx, decided);
   const files = decided.flatMap(({ id, waiting_file: upload, is_shared, status }) =>
     upload === null ? [] : [{ id, upload, is_shared, status }],
   );
-  const lanes = await keepSentFiles(
+  const lanes = await queueSentFiles(
     trx,
     files.filter(({ status }) => status === "sent"),
   );
-  await dropOutgoing(
+  await deleteOutgoing(
     trx,
     files.filter(({ status, is_shared }) => status !== "sent" && !is_shared).map(({ upload }) => upload),
   );
@@ -84,7 +88,7 @@ async function recordOutcomes(trx: Trx, outcomes: Outcome[], follow: CampaignFol
   return { decided: rows, lanes: [...lanes, ...(await recordEvents(trx, rows.flatMap(outcomeEvent)))] };
 }
 
-interface Decided extends MessageRow {
+interface DecidedSend extends MessageRow {
   /** The file that was to be sent with it. */
   waiting_file: string | null;
   /** It is that of a campaign, and others wait for it. */
@@ -98,16 +102,16 @@ interface Decided extends MessageRow {
  * network's word still adds what it calls the file, and that it has a message whose fate was unknown. Answers with the
  * messages as they are from now on.
  */
-async function decide(trx: Trx, outcomes: Outcome[]): Promise<Decided[]> {
+async function decide(trx: Trx, outcomes: SendOutcome[]): Promise<DecidedSend[]> {
   // In there \`message\` is what was changed, not the table.
   const ofChanged = selectForEvents(trx);
-  const { rows } = await sql<Decided>`${KEPT_PLAN}
+  const { rows } = await sql<DecidedSend>`${PREPARED_STATEMENT}
     with input as (
       select * from jsonb_to_recordset(${JSON.stringify(outcomes)}::jsonb) as x (
         id bigint, status text, at timestamptz, error jsonb, job bigint, unless_begun boolean, media_ref jsonb)
-      ${fewRows(outcomes)}
+      ${rowCountHint(outcomes)}
     ), known as (
-      select m.id, m.outcome_at is null as is_open, ${WAITING_FILE} as upload,
+      select m.id, m.outcome_at is null as is_open, ${PENDING_UPLOAD_SQL} as upload,
         m.content ? 'shared' as is_shared,
         m.status = 'failed' and m.error ->> 'code' = 'UNKNOWN_OUTCOME' as is_unknown,
         m.outcome_at is null and m.submitted_at is not null as is_begun

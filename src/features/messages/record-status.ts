@@ -1,20 +1,24 @@
 import { sql } from "kysely";
 import type { Engine } from "../../engine/engine.ts";
-import { createWriter } from "../../engine/writer.ts";
+import { createBatchWriter } from "../../engine/writer.ts";
 import type { MessageStatus, NetworkEvent } from "../../network/driver.ts";
 import type { Db, Trx } from "../../platform/db.ts";
-import { fewRows, KEPT_PLAN } from "../../platform/kept-plans.ts";
+import { PREPARED_STATEMENT, rowCountHint } from "../../platform/kept-plans.ts";
 import { addressesOf } from "../contacts/contacts.ts";
 import { type EventDraft, recordEvents } from "../events/events.ts";
-import { keepSentFiles } from "../media/media.ts";
-import { tellDecided } from "./await-outcome.ts";
+import { queueSentFiles } from "../media/media.ts";
+import { publishOutcomes } from "./await-outcome.ts";
 import { messageEvent, sentEvent } from "./message-events.ts";
-import { type MessageRow, readForEvents, selectForEvents, WAITING_FILE } from "./message-view.ts";
-import { type GroupProgress, type Move, recordGroupReceipts } from "./record-group-receipts.ts";
+import { type MessageRow, PENDING_UPLOAD_SQL, readForEvents, selectForEvents } from "./message-view.ts";
+import {
+  type GroupReceiptAdvance,
+  type GroupReceiptResult,
+  recordGroupReceipts,
+} from "./record-group-receipts.ts";
 import type { CampaignFollower } from "./record-outcome.ts";
 
 /** A receipt: how far some messages of a chat have come, of ours at the other end or of theirs at this one. */
-export type Receipt = Omit<Extract<NetworkEvent, { type: "message_status" }>, "type"> & {
+export type MessageReceipt = Omit<Extract<NetworkEvent, { type: "message_status" }>, "type"> & {
   instance_id: number;
 };
 
@@ -29,24 +33,24 @@ export interface RecordedReceipts {
 
 /** Records receipts; a fact of the network needs no fence, and a status only moves forward. */
 export function createReceiptRecorder(db: Db, engine: Engine, follow: CampaignFollower) {
-  const writer = createWriter<Receipt, void>({
+  const writer = createBatchWriter<MessageReceipt, void>({
     async write(receipts) {
       const { lanes, decided, freed } = await db
         .transaction()
         .execute((trx) => recordReceipts(trx, receipts, follow));
       engine.wake(lanes);
       engine.wake(freed, { changed: true });
-      tellDecided(engine, decided);
+      publishOutcomes(engine, decided);
       return receipts.map(() => undefined);
     },
   });
-  return { record: (receipt: Receipt) => writer.write(receipt) };
+  return { record: (receipt: MessageReceipt) => writer.write(receipt) };
 }
 
 /** Must be the last of the transaction. */
 export async function recordReceipts(
   trx: Trx,
-  receipts: Receipt[],
+  receipts: MessageReceipt[],
   follow?: CampaignFollower,
 ): Promise<RecordedReceipts> {
   const groups = await recordGroupReceipts(trx, receipts);
@@ -70,7 +74,7 @@ export async function recordReceipts(
   return { lanes: [...lanes, ...stored], decided: sent, freed };
 }
 
-interface Raised extends MessageRow {
+interface AdvancedReceipt extends MessageRow {
   /** Which of the receipts. */
   receipt: number;
   /** The receipt came before the acknowledgement, so it is also the outcome of the send. */
@@ -80,7 +84,11 @@ interface Raised extends MessageRow {
 }
 
 /** Our own messages move on from status to status; theirs are received, and read at most once. */
-async function raiseStatuses(trx: Trx, receipts: Receipt[], groups: GroupProgress): Promise<Raised[]> {
+async function raiseStatuses(
+  trx: Trx,
+  receipts: MessageReceipt[],
+  groups: GroupReceiptResult,
+): Promise<AdvancedReceipt[]> {
   const input = receipts.flatMap((receipt, index) =>
     receipt.ids.map((message_id) => {
       const { instance_id, chat, from_me, at } = receipt;
@@ -90,16 +98,16 @@ async function raiseStatuses(trx: Trx, receipts: Receipt[], groups: GroupProgres
   );
   // In there `message` is what was changed, not the table.
   const ofRaised = selectForEvents(trx);
-  const { rows } = await sql<Raised>`${KEPT_PLAN}
+  const { rows } = await sql<AdvancedReceipt>`${PREPARED_STATEMENT}
     with input as (
       select * from jsonb_to_recordset(${JSON.stringify(input)}::jsonb) as x (
         instance_id bigint, chats text[], message_id text, from_me boolean, status text, at timestamptz, receipt int)
-      ${fewRows(input)}
+      ${rowCountHint(input)}
     ), known as (
       select m.id, m.from_me, m.outcome_at, m.read_at, x.receipt, x.at, x.status as told,
         case when m.status = 'failed' and m.error ->> 'code' = 'UNKNOWN_OUTCOME' then 1 else ${rankOf(sql`m.status`)} end
           as old_rank,
-        ${rankOf(sql`x.status`)} as new_rank, ${WAITING_FILE} as waiting_file
+        ${rankOf(sql`x.status`)} as new_rank, ${PENDING_UPLOAD_SQL} as waiting_file
       from input x
       join message m on m.instance_id = x.instance_id and m.message_id = x.message_id and m.jid = any(x.chats)
         and m.from_me = x.from_me
@@ -129,17 +137,17 @@ function rankOf(status: ReturnType<typeof sql>) {
 async function keepFilesOf(trx: Trx, ids: number[]): Promise<number[]> {
   const { rows } = await sql<{ id: number; upload: string }>`
     with file as (
-      select id, ${WAITING_FILE} as upload from message m where id = any(${ids}::bigint[])
+      select id, ${PENDING_UPLOAD_SQL} as upload from message m where id = any(${ids}::bigint[])
     )
     update message m set content = m.content - 'upload' - 'shared' from file f
     where m.id = f.id and f.upload is not null
     returning m.id, f.upload`.execute(trx);
-  return keepSentFiles(trx, rows);
+  return queueSentFiles(trx, rows);
 }
 
 /** Sends that have an outcome now wait for nothing more. */
 async function endSends(trx: Trx, ids: number[]): Promise<number[]> {
-  const { rows } = await sql<{ lane: number }>`${KEPT_PLAN}
+  const { rows } = await sql<{ lane: number }>`${PREPARED_STATEMENT}
     with decided as (
       select m.id, i.lane from message m join instance i on i.id = m.instance_id where m.id = any(${ids}::bigint[])
     ), ended as (
@@ -160,9 +168,9 @@ const EVENT_OF: Partial<Record<MessageStatus, EventDraft["event"]>> = {
 
 /** One event per receipt, for the messages that it moved: in a group, as far as its member is concerned. */
 function receiptEvents(
-  receipts: Receipt[],
-  raised: Raised[],
-  groups: GroupProgress,
+  receipts: MessageReceipt[],
+  raised: AdvancedReceipt[],
+  groups: GroupReceiptResult,
   rows: Map<number, MessageRow>,
 ): EventDraft[] {
   return receipts.flatMap((receipt, index) => {
@@ -181,6 +189,6 @@ function receiptEvents(
 }
 
 /** Receipts tell no name. */
-function toMember({ jid, lid, phone }: NonNullable<Move["member"]>) {
+function toMember({ jid, lid, phone }: NonNullable<GroupReceiptAdvance["member"]>) {
   return { jid, lid, phone };
 }

@@ -1,15 +1,15 @@
 import { z } from "zod";
-import type { Job, JobEnd } from "../../engine/engine.ts";
+import type { Job, JobResult } from "../../engine/engine.ts";
 import { addJobs } from "../../engine/jobs.ts";
 import type { Identity, Jid, NetworkEvent, Session } from "../../network/driver.ts";
 import type { Trx } from "../../platform/db.ts";
 import { GatewayError } from "../../platform/errors.ts";
 import type { Log } from "../../platform/log.ts";
-import { withinTime } from "../../platform/within-time.ts";
+import { withTimeout } from "../../platform/within-time.ts";
 import { actionGroup } from "./action-groups.ts";
-import { isUndecided, type TakeOptions, takeSend } from "./take-send.ts";
+import { type AcceptSendOptions, acceptSend, isAcceptUnknown } from "./take-send.ts";
 
-export type ReceivedCall = Extract<NetworkEvent, { type: "call_received" }>;
+export type IncomingPhoneCall = Extract<NetworkEvent, { type: "call_received" }>;
 
 const callRef = z.object({
   do: z.literal("refuse_call"),
@@ -32,10 +32,10 @@ const MESSAGE_FOR_MS = 600_000;
 const PATIENCE_MS = 10_000;
 
 /** Has a call refused where its instance refuses calls; part of the transaction that tells of the call. */
-export async function queueRefusal(
+export async function queuePhoneCallRejection(
   trx: Trx,
   instanceId: number,
-  { call_id, from, at }: ReceivedCall,
+  { call_id, from, at }: IncomingPhoneCall,
 ): Promise<number[]> {
   const instance = await trx
     .selectFrom("instance")
@@ -52,7 +52,7 @@ function toCaller({ jid, lid, phone }: Identity) {
   return { jid, lid, phone };
 }
 
-export interface CallRefuserOptions extends TakeOptions {
+export interface PhoneCallRejecterOptions extends AcceptSendOptions {
   /** The live session of an instance on this node, while it is connected. */
   connectedSession: (instanceId: number) => Session | undefined;
   messageOf: (instanceId: number) => Promise<string | null>;
@@ -60,7 +60,7 @@ export interface CallRefuserOptions extends TakeOptions {
 }
 
 /** Runs the jobs of calls that are refused: tells the network, and the caller in the words of the instance, once per call. */
-export function createCallRefuser(options: CallRefuserOptions): (job: Job) => Promise<JobEnd> {
+export function createPhoneCallRejecter(options: PhoneCallRejecterOptions): (job: Job) => Promise<JobResult> {
   const { connectedSession, messageOf, log } = options;
 
   return async ({ lane, ref }) => {
@@ -79,7 +79,7 @@ export function createCallRefuser(options: CallRefuserOptions): (job: Job) => Pr
     { jid, lid, phone }: ReturnType<typeof toCaller>,
     text: string,
   ): Promise<void> {
-    await takeSend(options, {
+    await acceptSend(options, {
       instance: await options.readInstance(id),
       recipient: { jid, lid, phone, type: "contact" },
       content: { kind: "text", text },
@@ -96,12 +96,12 @@ export function createCallRefuser(options: CallRefuserOptions): (job: Job) => Pr
 
   /** A refusal, such as a month that is used up, is the end of it; anything else is tried again. */
   function giveUp(error: unknown, instance_id: number): void {
-    if (!(error instanceof GatewayError) || isUndecided(error)) throw error;
+    if (!(error instanceof GatewayError) || isAcceptUnknown(error)) throw error;
     log.warn({ err: error, instance_id }, "the caller was not told why the call was refused");
   }
 }
 
 async function reject(session: Session | undefined, callId: string, from: Jid): Promise<void> {
   const rejecting = session?.rejectCall?.(callId, from);
-  if (rejecting) await withinTime(rejecting, PATIENCE_MS);
+  if (rejecting) await withTimeout(rejecting, PATIENCE_MS);
 }

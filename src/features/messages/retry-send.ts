@@ -1,15 +1,15 @@
 import type { Job } from "../../engine/engine.ts";
 import { SEND_ERROR, type SendError, undelivered } from "./send-error.ts";
-import type { FailedTry, SendRow } from "./submit-send.ts";
+import type { FailedSendAttempt, SendRow } from "./submit-send.ts";
 
 /** Before the second try and each one after it; the fifth is the last, and of one that has waited long the second. */
 const WAITS_MS = [2_000, 10_000, 60_000, 300_000] as const;
 
 /** One more try that did not reach the wire while the session was connected, and how long the next one waits. */
-export function failedTry(
+export function toFailedSendAttempt(
   { ref }: Pick<Job, "ref">,
   { id, submitted_at, is_stale }: Pick<SendRow, "id" | "submitted_at" | "is_stale">,
-): FailedTry {
+): FailedSendAttempt {
   const tries = ((ref as { tries?: number }).tries ?? 0) + 1;
   const waitMs = is_stale && tries > 1 ? undefined : WAITS_MS[tries - 1];
   // A fifth more or less by chance, so that what failed together does not come back together.
@@ -18,6 +18,6 @@ export function failedTry(
 }
 
 /** Why a send ends with its last try. */
-export function lastTryError({ is_doubtful, tries }: FailedTry, reason: string): SendError {
+export function lastAttemptError({ is_doubtful, tries }: FailedSendAttempt, reason: string): SendError {
   return is_doubtful ? SEND_ERROR.unknownOutcome : undelivered(tries, reason);
 }

@@ -1,6 +1,6 @@
 import { type Selectable, sql } from "kysely";
-import type { Engine, Job, JobEnd } from "../../engine/engine.ts";
-import { untilWritten } from "../../engine/until-written.ts";
+import type { Engine, Job, JobResult } from "../../engine/engine.ts";
+import { retryUntilCommitted } from "../../engine/until-written.ts";
 import type {
   EditOptions,
   Identity,
@@ -12,10 +12,10 @@ import type {
   Session,
 } from "../../network/driver.ts";
 import type { Db, Trx } from "../../platform/db.ts";
-import { withinTime } from "../../platform/within-time.ts";
+import { withTimeout } from "../../platform/within-time.ts";
 import type { ActionTable } from "../../tables.ts";
 import { recordEvents } from "../events/events.ts";
-import { changeMessage, type MessageChange } from "./record-change.ts";
+import { applyMessageChange, type MessageChange } from "./record-change.ts";
 import { recordReceipts } from "./record-status.ts";
 import { SEND_ERROR, type SendError, toSendError } from "./send-error.ts";
 
@@ -40,7 +40,7 @@ const MOST_DOUBLINGS = 4;
 
 /** Runs what is to be done to messages: reactions, edits, deletions, read marks. */
 export function createActionRunner({ db, engine, connectedSession }: ActionRunnerOptions) {
-  return async (job: Job): Promise<JobEnd> => {
+  return async (job: Job): Promise<JobResult> => {
     const action = await findOpen(db, (job.ref as { action: number }).action);
     if (!action) return { end: "done" };
     if (action.left_ms <= 0) return finish(job, action, SEND_ERROR.notConfirmed);
@@ -48,13 +48,13 @@ export function createActionRunner({ db, engine, connectedSession }: ActionRunne
     if (!session || !engine.isSafe()) return again();
     const acting = perform(session, action);
     if (!acting) return finish(job, action, SEND_ERROR.notSupported);
-    const result = await withinTime(acting, action.left_ms);
+    const result = await withTimeout(acting, action.left_ms);
     if (result) return settle(job, action, result);
     void acting.then((late) => settleLate(job, action, late)).catch(() => {});
     return finish(job, action, SEND_ERROR.notConfirmed);
   };
 
-  async function settle(job: Job, action: OpenAction, result: SendResult): Promise<JobEnd> {
+  async function settle(job: Job, action: OpenAction, result: SendResult): Promise<JobResult> {
     if (result.outcome === "accepted") return finish(job, action, null, result.at);
     if (result.outcome === "refused") return finish(job, action, toSendError(result));
     // Each try may cost the network several queries.
@@ -70,9 +70,9 @@ export function createActionRunner({ db, engine, connectedSession }: ActionRunne
     action: OpenAction,
     error: SendError | null,
     at = new Date(),
-  ): Promise<JobEnd> {
+  ): Promise<JobResult> {
     // What was done must be written down, or it is done twice.
-    const lanes = await untilWritten(engine, job.lane, () =>
+    const lanes = await retryUntilCommitted(engine, job.lane, () =>
       db.transaction().execute((trx) => recordEnd(trx, job, action, error, at)),
     );
     engine.wake(lanes);
@@ -81,7 +81,7 @@ export function createActionRunner({ db, engine, connectedSession }: ActionRunne
   }
 }
 
-function again(ms = TRY_AGAIN_MS): JobEnd {
+function again(ms = TRY_AGAIN_MS): JobResult {
   return { end: "retry", at: new Date(Date.now() + ms) };
 }
 
@@ -146,7 +146,7 @@ async function recordEnd(
 async function recordChange(trx: Trx, action: ActionRow, at: Date): Promise<number[]> {
   const { instance_id, jid: chat, target } = action;
   const change = await toChange(trx, action, at);
-  if (change) return recordEvents(trx, await changeMessage(trx, instance_id, change));
+  if (change) return recordEvents(trx, await applyMessageChange(trx, instance_id, change));
   const ids = target.map(({ id }) => id);
   return (await recordReceipts(trx, [{ instance_id, chat, ids, from_me: false, status: "read", at }])).lanes;
 }
@@ -179,6 +179,6 @@ async function findMe(trx: Trx, instanceId: number): Promise<Identity> {
 const KEPT = sql`interval '1 day'`;
 
 /** Drops what is long over. */
-export async function forgetOldActions(db: Db): Promise<void> {
+export async function deleteOldActions(db: Db): Promise<void> {
   await db.deleteFrom("action").where("created_at", "<", sql<Date>`now() - ${KEPT}`).execute();
 }

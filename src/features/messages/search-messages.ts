@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from "kysely";
 import type { Db } from "../../platform/db.ts";
 import { invalidField } from "../../platform/errors.ts";
 import { microsecondsOf, type TimeCursor, timeCursorRow } from "../../platform/paging.ts";
-import { UNREADABLE } from "./message-view.ts";
+import { UNDECRYPTED_TYPE } from "./message-view.ts";
 import { searchQuery, typeQuery } from "./message-words.ts";
 
 /** A search in the log of some instances. */
@@ -27,7 +27,7 @@ export function toWordQuery({
   q?: string;
   type?: string;
 }): RawBuilder<unknown> | undefined {
-  const isWord = type !== undefined && type !== "text" && type !== UNREADABLE;
+  const isWord = type !== undefined && type !== "text" && type !== UNDECRYPTED_TYPE;
   const ofType = isWord ? typeQuery(instance_ids, type) : undefined;
   if (q === undefined) return ofType;
   const ofWords = searchQuery(instance_ids, q);

@@ -21,7 +21,7 @@ interface LaneState {
   trial: number | undefined;
 }
 
-export interface SendBreakersOptions {
+export interface SendCircuitBreakersOptions {
   db: Db;
   engine: Pick<Engine, "pauseLane">;
   log: Log;
@@ -31,11 +31,11 @@ export interface SendBreakersOptions {
  * One circuit breaker per session lane. It opens when the sends of several chats in a row do not reach the wire; then
  * nothing is sent for a while, and afterwards one send at a time until one is accepted. How long is in the instance's row.
  */
-export class SendBreakers {
-  readonly #options: SendBreakersOptions;
+export class SendCircuitBreakers {
+  readonly #options: SendCircuitBreakersOptions;
   readonly #lanes = new Map<number, LaneState>();
 
-  constructor(options: SendBreakersOptions) {
+  constructor(options: SendCircuitBreakersOptions) {
     this.#options = options;
   }
 

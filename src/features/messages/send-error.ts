@@ -78,7 +78,7 @@ export function newChatsLocked(until: Date): SendError {
 }
 
 /** A failure as its caller sees it: the network's own code where the table of codes has it. */
-export function toGatewayError(
+export function sendErrorToGatewayError(
   error: SendError | null,
   { message_id, id }: { message_id: string; id: number },
   headers: Record<string, string> = {},

@@ -1,33 +1,38 @@
-import type { Engine, Job, JobEnd } from "../../engine/engine.ts";
-import { untilWritten } from "../../engine/until-written.ts";
-import { createWriter, type Writer } from "../../engine/writer.ts";
+import type { Engine, Job, JobResult } from "../../engine/engine.ts";
+import { retryUntilCommitted } from "../../engine/until-written.ts";
+import { type BatchWriter, createBatchWriter } from "../../engine/writer.ts";
 import type { Content, SendResult, Session } from "../../network/driver.ts";
 import type { Db } from "../../platform/db.ts";
 import { faultPoint } from "../../platform/fault-point.ts";
 import type { Log } from "../../platform/log.ts";
 import { Semaphore } from "../../platform/semaphore.ts";
-import { withinTime } from "../../platform/within-time.ts";
-import { afterLostAck, isRepeatedAtOnce, type LostAckOptions, mayRepeat } from "./lost-acknowledgement.ts";
+import { withTimeout } from "../../platform/within-time.ts";
+import {
+  isRetriedImmediately,
+  type LostAckOptions,
+  mayRetry,
+  retryAfterLostAck,
+} from "./lost-acknowledgement.ts";
 import { isNewChat, lockNewChats } from "./new-chats.ts";
-import { loadContent } from "./outgoing-media.ts";
+import { loadOutgoingContent } from "./outgoing-media.ts";
 import { type ReaddressDeps, readdressSend } from "./readdress-send.ts";
-import type { Outcome, OutcomeRecorder } from "./record-outcome.ts";
-import { failedTry, lastTryError } from "./retry-send.ts";
-import { SendBreakers } from "./send-breaker.ts";
+import type { OutcomeRecorder, SendOutcome } from "./record-outcome.ts";
+import { lastAttemptError, toFailedSendAttempt } from "./retry-send.ts";
+import { SendCircuitBreakers } from "./send-breaker.ts";
 import { newChatsLocked, SEND_ERROR, type SendError, toSendError } from "./send-error.ts";
-import { SendPaces, type Turn } from "./send-pace.ts";
+import { type SendSlot, SendThrottle } from "./send-pace.ts";
 import { showDelay, showTyping } from "./show-typing.ts";
 import {
-  type Doubt,
-  type PickedSend,
-  pickSends,
+  type ClaimedSend,
+  clearSubmitted,
+  loadAndSubmitSends,
   type SendRow,
-  type Submission,
-  type SubmissionResult,
+  type SendSubmission,
+  type SendSubmissionResult,
   submitSends,
-  unsubmit,
+  type UnknownOutcome,
   waitForRetry,
-  waitInDoubt,
+  waitForUnknownOutcome,
 } from "./submit-send.ts";
 
 export interface SendRunnerOptions extends ReaddressDeps, LostAckOptions {
@@ -45,7 +50,7 @@ export interface SendRunnerOptions extends ReaddressDeps, LostAckOptions {
 }
 
 /** Runs send jobs: the one place from which messages go to the network. */
-export function createSendRunner(options: SendRunnerOptions): (job: Job) => Promise<JobEnd> {
+export function createSendRunner(options: SendRunnerOptions): (job: Job) => Promise<JobResult> {
   const runner = new SendRunner(options);
   return (job) => runner.run(job);
 }
@@ -57,28 +62,30 @@ const FILES_IN_MEMORY_BYTES = 128 * 1024 * 1024;
 
 class SendRunner {
   readonly #options: SendRunnerOptions;
-  readonly #pickedSends: Writer<PickedSend, SendRow | undefined>;
-  readonly #submitter: Writer<Submission, SubmissionResult>;
+  readonly #pickedSends: BatchWriter<ClaimedSend, SendRow | undefined>;
+  readonly #submitter: BatchWriter<SendSubmission, SendSubmissionResult>;
   readonly #files = new Semaphore(FILES_IN_MEMORY_BYTES);
-  readonly #paces: SendPaces;
-  readonly #breakers: SendBreakers;
+  readonly #paces: SendThrottle;
+  readonly #breakers: SendCircuitBreakers;
 
   constructor(options: SendRunnerOptions) {
     const { db, engine, sendHoldMs } = options;
     this.#options = options;
-    this.#paces = new SendPaces(engine);
-    this.#breakers = new SendBreakers(options);
+    this.#paces = new SendThrottle(engine);
+    this.#breakers = new SendCircuitBreakers(options);
     engine.hear("instance", (key) => {
       const lane = engine.laneOf("session", key);
       if (lane) this.#paces.forget(lane.id);
     });
-    this.#pickedSends = createWriter({
-      write: (picked) => pickSends(db, engine.node.id, sendHoldMs, picked),
+    this.#pickedSends = createBatchWriter({
+      write: (picked) => loadAndSubmitSends(db, engine.node.id, sendHoldMs, picked),
     });
-    this.#submitter = createWriter({ write: (sends) => submitSends(db, engine.node.id, sendHoldMs, sends) });
+    this.#submitter = createBatchWriter({
+      write: (sends) => submitSends(db, engine.node.id, sendHoldMs, sends),
+    });
   }
 
-  async run(job: Job): Promise<JobEnd> {
+  async run(job: Job): Promise<JobResult> {
     const turn = this.#paces.begin(job.lane.id);
     if (!turn) return NOT_YET;
     try {
@@ -89,7 +96,7 @@ class SendRunner {
     }
   }
 
-  async #run(job: Job, turn: Turn): Promise<JobEnd> {
+  async #run(job: Job, turn: SendSlot): Promise<JobResult> {
     faultPoint("send:before-submit");
     const { message: id } = job.ref as { message: number };
     const loaded = await this.#pickedSends.write({ id, lane: job.lane, may_go: this.#mayGo(job) });
@@ -118,7 +125,7 @@ class SendRunner {
   }
 
   /** It was submitted as it was read. */
-  async #goOn(job: Job, send: SendRow, turn: Turn): Promise<JobEnd> {
+  async #goOn(job: Job, send: SendRow, turn: SendSlot): Promise<JobResult> {
     await turn.wait({ min: 0, max: 0, perMinute: null }, () => {});
     const session = this.#sessionFor(send);
     const { content } = send;
@@ -126,7 +133,7 @@ class SendRunner {
     return this.#go(job, send, session, content, turn);
   }
 
-  async #begin(job: Job, send: SendRow, session: Session, turn: Turn): Promise<JobEnd> {
+  async #begin(job: Job, send: SendRow, session: Session, turn: SendSlot): Promise<JobResult> {
     const { content } = send;
     if (content.kind !== "media") return this.#start(job, send, session, content, turn);
     return this.#files.use(content.size, () => this.#startWithFile(job, send, session, turn));
@@ -136,7 +143,7 @@ class SendRunner {
    * A send that would begin a chat while the network allows none: a campaign's goes back to its campaign, an async one
    * waits as long as it can be held, and whoever waits for an answer has it at once.
    */
-  async #holdNewChat(job: Job, send: SendRow, until: Date): Promise<JobEnd> {
+  async #holdNewChat(job: Job, send: SendRow, until: Date): Promise<JobResult> {
     if (send.origin === "campaign") return this.#withdraw(send);
     const forMs = until.getTime() - Date.now();
     // By the clock of the database the lock may last a moment longer.
@@ -146,41 +153,49 @@ class SendRunner {
   }
 
   /** A campaign waits until its account is in service again. */
-  #refuseRestricted(job: Job, send: SendRow): Promise<JobEnd> {
+  #refuseRestricted(job: Job, send: SendRow): Promise<JobResult> {
     return send.origin === "campaign" ? this.#withdraw(send) : this.#fail(job, send, SEND_ERROR.restricted);
   }
 
-  async #withdraw({ id }: SendRow): Promise<JobEnd> {
+  async #withdraw({ id }: SendRow): Promise<JobResult> {
     await this.#options.withdraw(id);
     return { end: "done" };
   }
 
   /** The network has refused to begin a chat. In a known chat the same code means something else. */
-  async #refuseNewChat(job: Job, send: SendRow, refused: Refusal): Promise<JobEnd> {
+  async #refuseNewChat(job: Job, send: SendRow, refused: RefusedResult): Promise<JobResult> {
     const { db, engine } = this.#options;
     const { instance_id, jid, id } = send;
     if (!(await isNewChat(db, instance_id, jid))) return this.#fail(job, send, toSendError(refused));
-    const until = await untilWritten(engine, job.lane, () => lockNewChats(db, instance_id, refused.until));
+    const until = await retryUntilCommitted(engine, job.lane, () =>
+      lockNewChats(db, instance_id, refused.until),
+    );
     engine.tell("instance", String(instance_id));
-    await unsubmit(db, engine.node.id, job.lane, id);
+    await clearSubmitted(db, engine.node.id, job.lane, id);
     return this.#holdNewChat(job, send, until);
   }
 
   /** A send that may have reached the network: waits for a receipt, then the same id again, or not, as the instance says. */
-  async #settleDoubt(job: Job, send: SendRow): Promise<JobEnd | undefined> {
+  async #settleDoubt(job: Job, send: SendRow): Promise<JobResult | undefined> {
     const waitMs = this.#options.doubtWaitMs - (send.doubt_ms ?? 0);
-    if (isRepeatedAtOnce(job, send, this.#options)) return undefined;
+    if (isRetriedImmediately(job, send, this.#options)) return undefined;
     if (waitMs > 0) return this.#waitInDoubt(job, { id: send.id, wait_ms: waitMs });
-    return mayRepeat(job, send, this.#options) ? undefined : this.#fail(job, send, SEND_ERROR.unknownOutcome);
+    return mayRetry(job, send, this.#options) ? undefined : this.#fail(job, send, SEND_ERROR.unknownOutcome);
   }
 
-  async #startWithFile(job: Job, send: SendRow, session: Session, turn: Turn): Promise<JobEnd> {
-    const content = await loadContent(this.#options.db, send.content);
+  async #startWithFile(job: Job, send: SendRow, session: Session, turn: SendSlot): Promise<JobResult> {
+    const content = await loadOutgoingContent(this.#options.db, send.content);
     if (!content) return this.#fail(job, send, SEND_ERROR.fileGone);
     return this.#start(job, send, session, content, turn);
   }
 
-  async #start(job: Job, send: SendRow, session: Session, content: Content, turn: Turn): Promise<JobEnd> {
+  async #start(
+    job: Job,
+    send: SendRow,
+    session: Session,
+    content: Content,
+    turn: SendSlot,
+  ): Promise<JobResult> {
     const submitted = await this.#submitter.write({ id: send.id, lane: job.lane, to: send.to });
     if (submitted === "lane_lost") return this.#loseLane(job);
     if (submitted === "too_late") return this.#fail(job, send, SEND_ERROR.notBegun);
@@ -188,27 +203,27 @@ class SendRunner {
     return this.#go(job, send, session, content, turn);
   }
 
-  async #go(job: Job, send: SendRow, session: Session, content: Content, turn: Turn): Promise<JobEnd> {
+  async #go(job: Job, send: SendRow, session: Session, content: Content, turn: SendSlot): Promise<JobResult> {
     faultPoint("send:before-wire");
     turn.use();
     return this.#act(job, send, session, content);
   }
 
-  async #act(job: Job, send: SendRow, session: Session, content: Content): Promise<JobEnd> {
+  async #act(job: Job, send: SendRow, session: Session, content: Content): Promise<JobResult> {
     // Between the fence and the wire the process may have slept for longer than the lane was ours.
     if (!this.#options.engine.isSafe()) return this.#takeBack(job, send);
     const sending = session.send(send.jid, content, { id: send.message_id });
     faultPoint("send:after-wire");
-    const result = await withinTime(sending, this.#options.ackTimeoutMs);
+    const result = await withTimeout(sending, this.#options.ackTimeoutMs);
     if (result === undefined) {
       sending.then((late) => this.#recordLate(job, send, late)).catch(() => {});
-      return this.#waitInDoubt(job, afterLostAck(job, send, this.#options));
+      return this.#waitInDoubt(job, retryAfterLostAck(job, send, this.#options));
     }
     faultPoint("send:after-ack");
     return this.#settle(job, send, result);
   }
 
-  async #settle(job: Job, send: SendRow, result: SendResult): Promise<JobEnd> {
+  async #settle(job: Job, send: SendRow, result: SendResult): Promise<JobResult> {
     switch (result.outcome) {
       case "accepted":
         await this.#breakers.succeeded(job, send);
@@ -224,27 +239,29 @@ class SendRunner {
   }
 
   /** The session was connected, and still this try did not reach the wire: waits longer each time, and not for ever. */
-  async #tryLater(job: Job, send: SendRow, reason: string): Promise<JobEnd> {
+  async #tryLater(job: Job, send: SendRow, reason: string): Promise<JobResult> {
     const { db, engine } = this.#options;
     await this.#breakers.failed(job, send);
-    const failed = failedTry(job, send);
-    if (failed.wait_ms === undefined) return this.#fail(job, send, lastTryError(failed, reason));
+    const failed = toFailedSendAttempt(job, send);
+    if (failed.wait_ms === undefined) return this.#fail(job, send, lastAttemptError(failed, reason));
     return (await waitForRetry(db, engine.node.id, job, failed)) ? NOT_YET : this.#loseLane(job);
   }
 
   /** Never tried, for want of a connection; what an earlier try did is still in doubt. */
-  async #takeBack(job: Job, send: SendRow): Promise<JobEnd> {
+  async #takeBack(job: Job, send: SendRow): Promise<JobResult> {
     const { db, engine } = this.#options;
-    if (send.submitted_at === null) await unsubmit(db, engine.node.id, job.lane, send.id);
+    if (send.submitted_at === null) await clearSubmitted(db, engine.node.id, job.lane, send.id);
     return later(TRY_AGAIN_MS);
   }
 
-  async #waitInDoubt(job: Job, doubt: Doubt): Promise<JobEnd> {
+  async #waitInDoubt(job: Job, doubt: UnknownOutcome): Promise<JobResult> {
     const { db, engine } = this.#options;
-    return (await waitInDoubt(db, engine.node.id, job, doubt)) ? { end: "settled" } : this.#loseLane(job);
+    return (await waitForUnknownOutcome(db, engine.node.id, job, doubt))
+      ? { end: "settled" }
+      : this.#loseLane(job);
   }
 
-  #loseLane({ lane }: Job): JobEnd {
+  #loseLane({ lane }: Job): JobResult {
     this.#options.engine.laneLost(lane.id);
     return { end: "settled" };
   }
@@ -254,17 +271,17 @@ class SendRunner {
     if (result.outcome !== "accepted") return;
     const { engine, outcomes } = this.#options;
     const outcome = { ...accepted(send, result), job: job.id };
-    await untilWritten(engine, job.lane, () => outcomes.record(outcome));
+    await retryUntilCommitted(engine, job.lane, () => outcomes.record(outcome));
     engine.wake([job.lane.id], { changed: true });
   }
 
-  async #fail(job: Job, { id }: SendRow, error: SendError): Promise<JobEnd> {
+  async #fail(job: Job, { id }: SendRow, error: SendError): Promise<JobResult> {
     return this.#conclude(job, { id, status: "failed", at: new Date(), error });
   }
 
-  async #conclude(job: Job, outcome: Omit<Outcome, "job">): Promise<JobEnd> {
+  async #conclude(job: Job, outcome: Omit<SendOutcome, "job">): Promise<JobResult> {
     const { engine, outcomes } = this.#options;
-    await untilWritten(engine, job.lane, () => outcomes.record({ ...outcome, job: job.id }));
+    await retryUntilCommitted(engine, job.lane, () => outcomes.record({ ...outcome, job: job.id }));
     faultPoint("send:after-outcome");
     return { end: "settled", deleted: true };
   }
@@ -275,15 +292,15 @@ class SendRunner {
   }
 }
 
-type Refusal = Extract<SendResult, { outcome: "refused" }>;
+type RefusedResult = Extract<SendResult, { outcome: "refused" }>;
 
 /** The row stays as it is; its lane pauses until a send may go out. */
-const NOT_YET: JobEnd = { end: "settled" };
+const NOT_YET: JobResult = { end: "settled" };
 
 function accepted({ id }: SendRow, { at, media_ref }: Extract<SendResult, { outcome: "accepted" }>) {
   return { id, status: "sent", at, error: null, media_ref } as const;
 }
 
-function later(ms: number): JobEnd {
+function later(ms: number): JobResult {
   return { end: "retry", at: new Date(Date.now() + ms) };
 }

@@ -1,13 +1,13 @@
 import { expect, test } from "vitest";
-import { type PaceRange, SendPaces } from "./send-pace.ts";
+import { type SendDelayRange, SendThrottle } from "./send-pace.ts";
 
 const LANE = 7;
 
 function startPaces() {
   const pauses: number[] = [];
-  const paces = new SendPaces({ pauseLane: (_lane: number, ms: number) => void pauses.push(ms) });
+  const paces = new SendThrottle({ pauseLane: (_lane: number, ms: number) => void pauses.push(ms) });
   /** Whether the lane lets a send go now. */
-  const send = async (range: PaceRange) => {
+  const send = async (range: SendDelayRange) => {
     const turn = paces.begin(LANE);
     const isNow = (await turn?.wait(range, () => {})) === true;
     if (isNow) turn?.use();

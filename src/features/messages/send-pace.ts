@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { Engine } from "../../engine/engine.ts";
 
 /** The pause between two sends of an instance, in milliseconds; a random one from the range. */
-export interface PaceRange {
+export interface SendDelayRange {
   min: number;
   max: number;
   /** Sends a minute, of which so many can go at once; null: no limit. */
@@ -17,9 +17,9 @@ const TYPING_MS = 3_000;
 /** Longer than any turn takes; its end is told by the turn itself. */
 const HELD_MS = 60_000;
 
-interface LanePace {
+interface LaneThrottle {
   /** Undefined: to be read again. */
-  range: PaceRange | undefined;
+  range: SendDelayRange | undefined;
   lastAt: number;
   /** The earliest moment of the next send. */
   freeAt: number;
@@ -30,8 +30,8 @@ interface LanePace {
 }
 
 /** Keeps the pauses between the sends of each lane, which this process owns: whatever their priority, one at a time. */
-export class SendPaces {
-  readonly #lanes = new Map<number, LanePace>();
+export class SendThrottle {
+  readonly #lanes = new Map<number, LaneThrottle>();
   readonly #engine: Pick<Engine, "pauseLane">;
 
   constructor(engine: Pick<Engine, "pauseLane">) {
@@ -42,10 +42,10 @@ export class SendPaces {
    * Called as soon as a job is picked, before anything is awaited, so that no second one is picked beside it. Undefined:
    * it is not the time of this job yet, and the lane pauses until then.
    */
-  begin(lane: number): Turn | undefined {
+  begin(lane: number): SendSlot | undefined {
     const pace = this.#lanes.get(lane);
     if (pace?.range && !this.take(lane, pace)) return undefined;
-    return new Turn(this, lane, pace?.range !== undefined);
+    return new SendSlot(this, lane, pace?.range !== undefined);
   }
 
   /** The settings of a lane may have changed. */
@@ -57,7 +57,7 @@ export class SendPaces {
   }
 
   /** The range as it stands now; undefined: there is none. */
-  learn(lane: number, range: PaceRange): LanePace | undefined {
+  learn(lane: number, range: SendDelayRange): LaneThrottle | undefined {
     const known = this.#lanes.get(lane);
     if (range.max <= 0 && range.perMinute === null) {
       if (this.#lanes.delete(lane)) this.#engine.pauseLane(lane, 0);
@@ -73,7 +73,7 @@ export class SendPaces {
   }
 
   /** False: somebody else has the turn, or it is too early. */
-  take(lane: number, pace: LanePace): boolean {
+  take(lane: number, pace: LaneThrottle): boolean {
     const waitMs = pace.isTaken ? HELD_MS : pace.freeAt - TYPING_MS - performance.now();
     if (waitMs > 0) {
       this.#engine.pauseLane(lane, waitMs);
@@ -101,19 +101,19 @@ export class SendPaces {
 }
 
 /** The right of one job to send. */
-export class Turn {
-  readonly #paces: SendPaces;
+export class SendSlot {
+  readonly #paces: SendThrottle;
   readonly #lane: number;
   #isTaken: boolean;
 
-  constructor(paces: SendPaces, lane: number, isTaken: boolean) {
+  constructor(paces: SendThrottle, lane: number, isTaken: boolean) {
     this.#paces = paces;
     this.#lane = lane;
     this.#isTaken = isTaken;
   }
 
   /** Waits for the moment of the send, `show`ing what goes on meanwhile. False: it is not this job's turn after all. */
-  async wait(range: PaceRange, show: () => void): Promise<boolean> {
+  async wait(range: SendDelayRange, show: () => void): Promise<boolean> {
     const pace = this.#paces.learn(this.#lane, range);
     if (!pace) {
       this.#isTaken = false;
@@ -147,16 +147,16 @@ export class Turn {
 }
 
 /** The end of the pause, and of the wait for the minute's sends. */
-function freeAfter({ lastAt, fullAt }: LanePace, range: PaceRange): number {
+function freeAfter({ lastAt, fullAt }: LaneThrottle, range: SendDelayRange): number {
   const rateFreeAt = range.perMinute === null ? 0 : fullAt + intervalOf(range) - MINUTE_MS;
   return Math.max(lastAt + pauseOf(range), rateFreeAt);
 }
 
 /** In which one of the minute's sends comes back. */
-function intervalOf({ perMinute }: PaceRange): number {
+function intervalOf({ perMinute }: SendDelayRange): number {
   return perMinute === null ? 0 : MINUTE_MS / Math.max(1, perMinute);
 }
 
-function pauseOf({ min, max }: PaceRange): number {
+function pauseOf({ min, max }: SendDelayRange): number {
   return min + Math.random() * (max - min);
 }

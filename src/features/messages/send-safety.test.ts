@@ -5,7 +5,7 @@ import { inBase64, SAMPLE } from "../../../test/sample-files.ts";
 import type { MessageId } from "../../network/driver.ts";
 import { newMessageId, phoneJid } from "../../network/ids.ts";
 import { openDatabase } from "../../platform/db.ts";
-import { createMessageAcceptor, type NewMessage } from "./accept-message.ts";
+import { createMessageInserter, type NewMessage } from "./accept-message.ts";
 import { createOutcomeRecorder } from "./record-outcome.ts";
 import { createReceiptRecorder } from "./record-status.ts";
 import { SEND_ERROR } from "./send-error.ts";
@@ -151,8 +151,8 @@ describe("a key that comes twice", () => {
       const second = { ...first, message_id: newMessageId() };
       let late: Promise<number | undefined> = Promise.resolve(undefined);
       const early = await story.gateway.database.db.transaction().execute(async (trx) => {
-        const id = await createMessageAcceptor(trx).write(first);
-        late = createMessageAcceptor(other.db).write(second);
+        const id = await createMessageInserter(trx).write(first);
+        late = createMessageInserter(other.db).write(second);
         await waitUntil(isSomebodyWaiting);
         return id;
       });
@@ -164,7 +164,7 @@ describe("a key that comes twice", () => {
 
   test("whose message is gone is free again", async () => {
     const { db } = story.gateway.database;
-    const acceptor = createMessageAcceptor(db);
+    const acceptor = createMessageInserter(db);
     const message = await newMessage({ idempotency: { route: "send-text", key: "gone", fingerprint: "00" } });
     const first = await acceptor.write(message);
     await db
@@ -376,7 +376,7 @@ describe("an outcome", () => {
   test("of the hold time does not hold for a send that has begun meanwhile", async () => {
     const { db } = story.gateway.database;
     const { outcomes } = recorders();
-    const id = (await createMessageAcceptor(db).write(await newMessage({}))) ?? 0;
+    const id = (await createMessageInserter(db).write(await newMessage({}))) ?? 0;
     await db.updateTable("message").set({ submitted_at: new Date() }).where("id", "=", id).execute();
     const expired = {
       id,

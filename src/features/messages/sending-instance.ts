@@ -1,9 +1,9 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { sql } from "kysely";
-import { createWriter } from "../../engine/writer.ts";
+import { createBatchWriter } from "../../engine/writer.ts";
 import type { Db } from "../../platform/db.ts";
 import { GatewayError } from "../../platform/errors.ts";
-import { KEPT_PLAN } from "../../platform/kept-plans.ts";
+import { PREPARED_STATEMENT } from "../../platform/kept-plans.ts";
 import type { InstanceStatus } from "../../tables.ts";
 import { SANDBOX_NOT_ALLOWED, sandboxOff } from "../instances/instances.ts";
 
@@ -23,7 +23,7 @@ export interface SendingInstance {
 }
 
 /** Of an instance `i`. */
-export const isSandboxOff = sql<boolean>`
+export const isSandboxOffSql = sql<boolean>`
   (i.status = 'error' and coalesce(starts_with(i.last_disconnect_reason, ${sql.lit(SANDBOX_NOT_ALLOWED)}), false))`;
 
 export type ReadInstance = (id: number) => Promise<SendingInstance>;
@@ -33,7 +33,7 @@ const LOOK_EVERY_MS = 100;
 
 /** Reads instances; those that are asked for at the same time share one statement. Throws NOT_FOUND. */
 export function createInstanceReader(db: Db): ReadInstance {
-  const reader = createWriter<number, SendingInstance | undefined>({
+  const reader = createBatchWriter<number, SendingInstance | undefined>({
     write: (ids) => findInstances(db, ids),
   });
   return async (id) => {
@@ -44,9 +44,9 @@ export function createInstanceReader(db: Db): ReadInstance {
 }
 
 async function findInstances(db: Db, ids: number[]): Promise<(SendingInstance | undefined)[]> {
-  const { rows } = await sql<SendingInstance>`${KEPT_PLAN}
+  const { rows } = await sql<SendingInstance>`${PREPARED_STATEMENT}
     select i.id, i.account_id, i.lane, i.status, i.jid, i.new_chats_locked_until, p.max_messages,
-      ${isSandboxOff} as is_sandbox_off
+      ${isSandboxOffSql} as is_sandbox_off
     from instance i join account a on a.id = i.account_id join plan p on p.id = a.plan_id
     where i.id = any(${[...new Set(ids)]}::bigint[]) and i.removed_at is null`.execute(db);
   const byId = new Map(rows.map((row) => [row.id, row]));

@@ -1,22 +1,27 @@
 import { setTimeout as delay } from "node:timers/promises";
-import type { Jid, Presence, SendResult, SessionCalls } from "../../network/driver.ts";
+import type { Jid, Presence, SendResult, SessionOperations } from "../../network/driver.ts";
 import { GatewayError } from "../../platform/errors.ts";
-import { withinTime } from "../../platform/within-time.ts";
-import { type Conversations, type Numbers, resolveTarget, type Target } from "../contacts/contacts.ts";
+import { withTimeout } from "../../platform/within-time.ts";
+import {
+  type Conversations,
+  type NumberResolver,
+  type RecipientInput,
+  resolveRecipient,
+} from "../contacts/contacts.ts";
 import { SEND_ERROR } from "./send-error.ts";
 import { type ReadInstance, requireConnected } from "./sending-instance.ts";
 
 export interface PresenceDeps {
   readInstance: ReadInstance;
   /** The live session of an instance, on this node or another, while it is connected. */
-  reachSession: (instanceId: number) => Promise<SessionCalls | undefined>;
+  reachSession: (instanceId: number) => Promise<SessionOperations | undefined>;
   ackTimeoutMs: number;
   conversations: Conversations;
-  numbers: Numbers;
+  numbers: NumberResolver;
   defaultCountry?: string;
 }
 
-export interface PresenceInput extends Target {
+export interface PresenceInput extends RecipientInput {
   id: number;
   presence: Presence | keyof typeof SPELLINGS;
   duration_ms?: number;
@@ -32,7 +37,7 @@ export async function setPresence(
 ): Promise<{ presence: Presence; jid: Jid | null }> {
   const presence = isSpelling(given) ? SPELLINGS[given] : given;
   const isOfChat = presence !== "available" && presence !== "unavailable";
-  const named = isOfChat ? resolveTarget(target, deps.defaultCountry).jid : undefined;
+  const named = isOfChat ? resolveRecipient(target, deps.defaultCountry).jid : undefined;
   const instance = await requireConnected(deps.readInstance, id);
   const jid = named && (await deps.numbers.settle(instance, await deps.conversations.addressOf(id, named)));
   const show = await presenter(deps, id);
@@ -58,7 +63,7 @@ async function presenter({ reachSession, ackTimeoutMs }: PresenceDeps, id: numbe
   return async (presence: Presence, jid?: Jid): Promise<void> => {
     const shown = session.setPresence?.(presence, jid);
     if (!shown) throw new GatewayError("NOT_SUPPORTED", SEND_ERROR.notSupported.message);
-    requireShown(await withinTime(shown, ackTimeoutMs));
+    requireShown(await withTimeout(shown, ackTimeoutMs));
   };
 }
 

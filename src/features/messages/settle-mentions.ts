@@ -1,5 +1,5 @@
 import type { Jid } from "../../network/driver.ts";
-import type { Numbers } from "../contacts/contacts.ts";
+import type { NumberResolver } from "../contacts/contacts.ts";
 import type { StoredContent } from "./message-view.ts";
 import type { SendingInstance } from "./sending-instance.ts";
 
@@ -7,8 +7,8 @@ import type { SendingInstance } from "./sending-instance.ts";
  * Names people by the spelling of their number that the network knows, in the text too: clients draw a mention only where
  * the text has `@` and the digits of its address.
  */
-export async function settleMentions(
-  numbers: Numbers,
+export async function resolveMentions(
+  numbers: NumberResolver,
   instance: Pick<SendingInstance, "id" | "account_id">,
   content: StoredContent,
 ): Promise<StoredContent> {

@@ -1,12 +1,12 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Job } from "../../engine/engine.ts";
-import { heldLanes, type LaneClaim } from "../../engine/fence.ts";
-import { ownGroup } from "../../engine/jobs.ts";
+import { type LaneEpoch, lockOwnedLanes } from "../../engine/fence.ts";
+import { singleJobGroup } from "../../engine/jobs.ts";
 import type { Db } from "../../platform/db.ts";
-import { KEPT_PLAN } from "../../platform/kept-plans.ts";
-import type { Conversation } from "../contacts/contacts.ts";
+import { PREPARED_STATEMENT } from "../../platform/kept-plans.ts";
+import type { ConversationRef } from "../contacts/contacts.ts";
 import type { MessageRow } from "./message-view.ts";
-import { IS_NEW_CHAT } from "./new-chats.ts";
+import { IS_NEW_CHAT_SQL } from "./new-chats.ts";
 
 /** What a send job needs to know of its message. */
 export interface SendRow
@@ -48,13 +48,13 @@ export interface SendRow
   /** It was marked as submitted just now. */
   has_begun: boolean;
   /** Where it goes in place of the address that it was taken with. */
-  to?: Conversation;
+  to?: ConversationRef;
 }
 
 /** A send whose job has been picked. */
-export interface PickedSend {
+export interface ClaimedSend {
   id: number;
-  lane: LaneClaim;
+  lane: LaneEpoch;
   /** Its session is connected, and it goes to the address that it was taken with. */
   may_go: boolean;
 }
@@ -63,28 +63,28 @@ export interface PickedSend {
  * What the jobs point at, in their order; undefined for one that is gone. Most sends have nothing to wait for: those are
  * marked as submitted in the same statement, as `submitSends` does, and are told as they were before it.
  */
-export async function pickSends(
+export async function loadAndSubmitSends(
   db: Db,
   node: string,
   holdMs: number,
-  picked: PickedSend[],
+  picked: ClaimedSend[],
 ): Promise<(SendRow | undefined)[]> {
   const lanes = [...new Map(picked.map(({ lane }) => [lane.id, lane])).values()];
   const ids = picked.map(({ id }) => id);
-  const { rows } = await sql<SendRow>`${KEPT_PLAN}
+  const { rows } = await sql<SendRow>`${PREPARED_STATEMENT}
     with input as (
       select * from unnest(${ids}::bigint[], ${picked.map(({ lane }) => lane.id)}::bigint[],
         ${picked.map(({ may_go }) => may_go)}::boolean[]) as x (id, lane, may_go)
-    ), held as (${heldLanes(node, lanes)}),
+    ), held as (${lockOwnedLanes(node, lanes)}),
     picked as materialized (
       select m.id, m.account_id, m.instance_id, m.conversation_id, m.message_id, m.jid, m.origin, m.mode, m.content,
         m.submitted_at, m.outcome_at, m.delay_ms, i.network, coalesce(i.settings ->> 'on_unknown', 'resend') as on_unknown,
-        coalesce(${endsAt(holdMs)} < now(), false) as is_overdue,
+        coalesce(${sendDeadlineSql(holdMs)} < now(), false) as is_overdue,
         account_state(a) not in ('active', 'trial') as is_restricted,
         (extract(epoch from now() - m.submitted_at) * 1000)::float8 as doubt_ms,
         coalesce(i.connected_at > m.submitted_at, false) as is_reconnected,
         -- The history of the chat is looked at only while there is a lock.
-        case when i.new_chats_locked_until > now() and ${IS_NEW_CHAT}
+        case when i.new_chats_locked_until > now() and ${IS_NEW_CHAT_SQL}
           then i.new_chats_locked_until end as locked_until,
         case when i.send_holds > 0
           then (extract(epoch from i.sends_held_until - now()) * 1000)::float8 end as held_ms,
@@ -114,7 +114,7 @@ export async function pickSends(
  * Of a message `m`: until when its send is tried. The deadline of a sync send is the patience of its caller, within which
  * it begins; once begun it has as long as an async one.
  */
-export function endsAt(holdMs: number) {
+export function sendDeadlineSql(holdMs: number) {
   return sql<Date>`case when m.mode = 'sync' and m.submitted_at is not null
     then m.deadline + ${holdMs} * interval '1 millisecond' else m.deadline end`;
 }
@@ -129,14 +129,14 @@ function deadlineOf(holdMs: number) {
 const isOpen = sql`(m.status = 'pending' and m.outcome_at is null
   and (m.mode = 'async' or m.submitted_at is not null or m.deadline > now()))`;
 
-export interface Submission {
+export interface SendSubmission {
   id: number;
-  lane: LaneClaim;
-  to?: Conversation;
+  lane: LaneEpoch;
+  to?: ConversationRef;
 }
 
 /** `withheld`: its campaign does not run any more, or the address has turned out to be of another person. */
-export type SubmissionResult = "submitted" | "too_late" | "withheld" | "lane_lost";
+export type SendSubmissionResult = "submitted" | "too_late" | "withheld" | "lane_lost";
 
 /**
  * Marks sends as submitted just before they go out, fenced by their lanes. From here on an async send has until its
@@ -148,8 +148,8 @@ export async function submitSends(
   db: Db,
   node: string,
   holdMs: number,
-  submissions: Submission[],
-): Promise<SubmissionResult[]> {
+  submissions: SendSubmission[],
+): Promise<SendSubmissionResult[]> {
   const lanes = [...new Map(submissions.map(({ lane }) => [lane.id, lane])).values()];
   const ids = submissions.map(({ id }) => id);
   const laneIds = submissions.map(({ lane }) => lane.id);
@@ -159,7 +159,7 @@ export async function submitSends(
     with input as (
       select * from unnest(${ids}::bigint[], ${laneIds}::bigint[], ${jids}::text[], ${chats}::bigint[])
         as x (id, lane, jid, chat)
-    ), held as (${heldLanes(node, lanes)}),
+    ), held as (${lockOwnedLanes(node, lanes)}),
     running as materialized (
       select c.id from campaign c
       where c.status = 'running'
@@ -196,16 +196,16 @@ function personAt(jid: RawBuilder<unknown>) {
 }
 
 /** Clears submitted_at: the message never reached the wire. Does nothing if the lane was lost. */
-export async function unsubmit(db: Db, node: string, lane: LaneClaim, id: number): Promise<void> {
+export async function clearSubmitted(db: Db, node: string, lane: LaneEpoch, id: number): Promise<void> {
   await sql`
-    with held as (${heldLanes(node, [lane])})
+    with held as (${lockOwnedLanes(node, [lane])})
     update message set submitted_at = null from held where message.id = ${id} and outcome_at is null`.execute(
     db,
   );
 }
 
 /** A send that did not reach the wire, though the session is connected. */
-export interface FailedTry {
+export interface FailedSendAttempt {
   message: number;
   /** An earlier try is in doubt: this one says nothing of it. */
   is_doubtful: boolean;
@@ -219,10 +219,15 @@ export interface FailedTry {
  * Lets a send wait for its next try, with the number of tries in its job; a sync one until its deadline at most. False:
  * the lane is lost.
  */
-export async function waitForRetry(db: Db, node: string, job: Job, failed: FailedTry): Promise<boolean> {
+export async function waitForRetry(
+  db: Db,
+  node: string,
+  job: Job,
+  failed: FailedSendAttempt,
+): Promise<boolean> {
   const { message, is_doubtful, tries, wait_ms = 0 } = failed;
   const { rows } = await sql`
-    with held as (${heldLanes(node, [job.lane])}),
+    with held as (${lockOwnedLanes(node, [job.lane])}),
     taken_back as (
       update message m set submitted_at = case when ${is_doubtful} then m.submitted_at end
       from held where m.id = ${message} and m.outcome_at is null
@@ -237,7 +242,7 @@ export async function waitForRetry(db: Db, node: string, job: Job, failed: Faile
   return rows.length > 0;
 }
 
-export interface Doubt {
+export interface UnknownOutcome {
   /** Row number of the message. */
   id: number;
   /** How long it waits for a receipt. */
@@ -253,19 +258,19 @@ export interface Doubt {
  * the message is locked, so that a receipt which comes at this moment finds the job either waiting or gone. False: the
  * lane is lost.
  */
-export async function waitInDoubt(
+export async function waitForUnknownOutcome(
   db: Db,
   node: string,
   job: Job,
-  { id, wait_ms, unconfirmed = 0, leaves_chat = false }: Doubt,
+  { id, wait_ms, unconfirmed = 0, leaves_chat = false }: UnknownOutcome,
 ): Promise<boolean> {
   const { rows } = await sql`
-    with held as (${heldLanes(node, [job.lane])}),
+    with held as (${lockOwnedLanes(node, [job.lane])}),
     open as (select id from message where id = ${id} and outcome_at is null for update),
     waiting as (
       update job set run_at = now() + ${wait_ms} * interval '1 millisecond', attempts = attempts + 1,
         ref = ref || jsonb_build_object('unconfirmed', ${unconfirmed}::int),
-        grp = ${leaves_chat ? ownGroup(job.id) : job.grp}
+        grp = ${leaves_chat ? singleJobGroup(job.id) : job.grp}
       from held, open where job.id = ${job.id}
     ), over as (
       delete from job using held where job.id = ${job.id} and not exists (select from open)

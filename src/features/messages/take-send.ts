@@ -1,16 +1,16 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Engine } from "../../engine/engine.ts";
 import { newMessageId, phoneOfJid } from "../../network/ids.ts";
-import { type Db, isDatabaseAway } from "../../platform/db.ts";
+import { type Db, isDatabaseUnavailable } from "../../platform/db.ts";
 import { GatewayError } from "../../platform/errors.ts";
 import { faultPoint } from "../../platform/fault-point.ts";
-import { isOver, mayBeCarriedOut } from "../../platform/lost-statement.ts";
+import { isBackendGone, isCommitOutcomeUnknown } from "../../platform/lost-statement.ts";
 import { ulid } from "../../platform/ulid.ts";
-import type { Conversation, Conversations, Numbers, Recipient } from "../contacts/contacts.ts";
-import type { AcceptedId, MessageAcceptor, NewMessage } from "./accept-message.ts";
+import type { ConversationRef, Conversations, NumberResolver, Recipient } from "../contacts/contacts.ts";
+import type { InsertedMessageId, MessageInserter, NewMessage } from "./accept-message.ts";
 import type { IdempotencyKey } from "./idempotency.ts";
 import type { StoredContent } from "./message-view.ts";
-import { dropOutgoing } from "./outgoing-media.ts";
+import { deleteOutgoing } from "./outgoing-media.ts";
 import {
   type ReadInstance,
   requireConnected,
@@ -32,23 +32,23 @@ export interface SendRequest {
   idempotency: IdempotencyKey | null;
 }
 
-export interface TakeOptions {
+export interface AcceptSendOptions {
   db: Db;
   engine: Engine;
-  acceptor: MessageAcceptor;
+  acceptor: MessageInserter;
   conversations: Conversations;
-  numbers: Numbers;
+  numbers: NumberResolver;
   readInstance: ReadInstance;
   queue: "postgres" | "off";
   sendHoldMs: number;
   ackTimeoutMs: number;
 }
 
-export type TakenSend = Pick<NewMessage, "message_id" | "job_id"> & { id: number };
+export type AcceptedSend = Pick<NewMessage, "message_id" | "job_id"> & { id: number };
 
 /** The instance, if a send can be taken for it now. Throws QUEUE_UNAVAILABLE and INSTANCE_NOT_CONNECTED. */
 export async function requireSendable(
-  { queue, engine, readInstance }: TakeOptions,
+  { queue, engine, readInstance }: AcceptSendOptions,
   instanceId: number,
   mode: SendRequest["mode"],
 ): Promise<SendingInstance> {
@@ -64,10 +64,13 @@ export function queueUnavailable(message: string, cause?: unknown): GatewayError
 }
 
 /** Takes a send as a row and a job in one commit; undefined when another request with its key was first. */
-export async function takeSend(options: TakeOptions, request: SendRequest): Promise<TakenSend | undefined> {
+export async function acceptSend(
+  options: AcceptSendOptions,
+  request: SendRequest,
+): Promise<AcceptedSend | undefined> {
   const taken = await commit(options, request).catch(async (error: unknown) => {
     // What may have been taken all the same needs its file.
-    if (!isUndecided(error)) await dropFileOf(options.db, request.content);
+    if (!isAcceptUnknown(error)) await dropFileOf(options.db, request.content);
     throw error;
   });
   if (!taken) {
@@ -79,26 +82,26 @@ export async function takeSend(options: TakeOptions, request: SendRequest): Prom
   return taken;
 }
 
-async function commit(options: TakeOptions, request: SendRequest): Promise<TakenSend | undefined> {
+async function commit(options: AcceptSendOptions, request: SendRequest): Promise<AcceptedSend | undefined> {
   const message = toMessage(options, request, await conversationOf(options, request));
   const id = await accept(options, message);
   return id === undefined ? undefined : { id, message_id: message.message_id, job_id: message.job_id };
 }
 
 /** Whether the send may have been taken all the same, so that it is not over for whoever asked for it. */
-export function isUndecided(error: unknown): boolean {
+export function isAcceptUnknown(error: unknown): boolean {
   return error instanceof GatewayError && error.code === "SEND_TIMEOUT";
 }
 
 async function dropFileOf(db: Db, content: StoredContent): Promise<void> {
-  if (content.kind === "media" && content.upload) await dropOutgoing(db, [content.upload]).catch(() => {});
+  if (content.kind === "media" && content.upload) await deleteOutgoing(db, [content.upload]).catch(() => {});
 }
 
 /** Under the address that the network knows, as far as it is known by now. */
 async function conversationOf(
-  { conversations, numbers }: TakeOptions,
+  { conversations, numbers }: AcceptSendOptions,
   { instance, recipient }: SendRequest,
-): Promise<Conversation> {
+): Promise<ConversationRef> {
   const { lid, type } = recipient;
   const { id: instance_id, account_id } = instance;
   const jid = await numbers.settle(instance, recipient.jid);
@@ -114,9 +117,9 @@ async function conversationOf(
 }
 
 function toMessage(
-  { sendHoldMs, ackTimeoutMs }: TakeOptions,
+  { sendHoldMs, ackTimeoutMs }: AcceptSendOptions,
   { instance, recipient: _, delay_ms, ...request }: SendRequest,
-  conversation: Conversation,
+  conversation: ConversationRef,
 ): NewMessage {
   const { content, mode } = request;
   return {
@@ -135,11 +138,11 @@ function toMessage(
   };
 }
 
-async function accept(options: TakeOptions, message: NewMessage): Promise<AcceptedId> {
+async function accept(options: AcceptSendOptions, message: NewMessage): Promise<InsertedMessageId> {
   try {
     return await options.acceptor.write(message);
   } catch (error) {
-    if (!isDatabaseAway(error) || !mayBeCarriedOut(error)) throw error;
+    if (!isDatabaseUnavailable(error) || !isCommitOutcomeUnknown(error)) throw error;
     return lookUp(options, message, error);
   }
 }
@@ -151,10 +154,10 @@ const LOOK_AGAIN_MS = { first: 250, longest: 1000 };
  * the answer only once nothing can come any more: a commit may hang, unseen, for as long as a disk or a standby does.
  */
 async function lookUp(
-  { db, ackTimeoutMs }: TakeOptions,
+  { db, ackTimeoutMs }: AcceptSendOptions,
   message: NewMessage,
   cause: unknown,
-): Promise<AcceptedId> {
+): Promise<InsertedMessageId> {
   const giveUpAt = performance.now() + ackTimeoutMs;
   for (
     let ms = LOOK_AGAIN_MS.first;
@@ -162,7 +165,7 @@ async function lookUp(
     ms = Math.min(2 * ms, LOOK_AGAIN_MS.longest)
   ) {
     // Asked first: what it commits before its end is found then.
-    const isLast = await isOver(db, cause).catch(() => false);
+    const isLast = await isBackendGone(db, cause).catch(() => false);
     const found = await findMessage(db, message).catch(() => undefined);
     if (found) return found.id;
     if (found === null && isLast) throw cause;

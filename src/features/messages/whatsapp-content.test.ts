@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type FileServer, file, startFileServer } from "../../../test/file-server.ts";
 import { newPhone, startTestGateway, type TestGateway, waitUntil } from "../../../test/gateway.ts";
-import type { PersonInfo, Said } from "../../../test/whatsapp-server/control.ts";
+import type { PersonInfo, SentContent } from "../../../test/whatsapp-server/control.ts";
 import { silenceConsole } from "../../../test/whatsapp-server/quiet.ts";
 import { startWhatsAppServer, type WhatsAppServer } from "../../../test/whatsapp-server/server.ts";
 import { trustAuthority } from "../../../test/whatsapp-stage.ts";
@@ -59,7 +59,7 @@ async function events(name: string): Promise<any[]> {
 }
 
 /** The message as `message.received` has it. */
-async function received(from: PersonInfo, to: string, said: Said | string) {
+async function received(from: PersonInfo, to: string, said: SentContent | string) {
   const message_id = await network.control.say(from.phone, to, said);
   const find = async () =>
     (await events("message.received")).find(({ message }) => message.message_id === message_id);

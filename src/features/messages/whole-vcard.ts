@@ -2,7 +2,7 @@ import { readVcard } from "../../network/vcard.ts";
 import { invalidField } from "../../platform/errors.ts";
 
 /** The name and the first phone of a whole vCard. Throws VALIDATION_ERROR for a text that is none. */
-export function readWholeVcard(text: string): { name?: string; phone?: string } {
+export function parseWholeVcard(text: string): { name?: string; phone?: string } {
   const { begins, ends, name, phones } = readVcard(text);
   if (!begins) throw invalidField("vcard", "does not begin with BEGIN:VCARD");
   if (!ends) throw invalidField("vcard", "does not end with END:VCARD");

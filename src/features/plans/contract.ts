@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { trimmedText } from "../../platform/bounded-text.ts";
-import { page, pagination, route, rowId } from "../../platform/route.ts";
+import { pageInput, pagination, route, rowId } from "../../platform/route.ts";
 
 const shownLimit = z.number().int().nullable().describe("null: no limit.");
 
@@ -82,7 +82,7 @@ export const plansContract = {
     tag,
     summary: "List the plans; a reseller sees those that it can give",
     message: "Plans",
-    input: z.object(page),
+    input: z.object(pageInput),
     output: z.array(plan),
     beside: z.object({ pagination }),
   }),

@@ -1,13 +1,13 @@
 import type { Selectable } from "kysely";
 import { type Db, isUniqueViolation, type Trx } from "../../platform/db.ts";
 import { GatewayError } from "../../platform/errors.ts";
-import { type Caller, type Handlers, Reply } from "../../platform/handler.ts";
+import { type Caller, type Handlers, OkResponse } from "../../platform/handler.ts";
 import { readCursor, toPage } from "../../platform/paging.ts";
 import type { InputOf } from "../../platform/route.ts";
 import type { PlanTable } from "../../tables.ts";
-import { type AuditActor, namesOf, recordAudit } from "../audit/audit.ts";
+import { type AuditActor, fieldNamesOf, recordAudit } from "../audit/audit.ts";
 import type { plansContract } from "./contract.ts";
-import { isWithin } from "./plans.ts";
+import { isPlanWithin } from "./plans.ts";
 
 type Plan = Selectable<PlanTable>;
 
@@ -18,7 +18,7 @@ export function planHandlers(db: Db): Handlers<typeof plansContract> {
   return {
     async listPlans({ input, caller }) {
       const { rows, pagination } = await listPlans(db, caller, input);
-      return new Reply(rows, { beside: { pagination } });
+      return new OkResponse(rows, { beside: { pagination } });
     },
 
     createPlan: ({ input, ...by }) =>
@@ -31,7 +31,7 @@ export function planHandlers(db: Db): Handlers<typeof plansContract> {
           .executeTakeFirstOrThrow()
           .catch(refuseTakenName);
         const target = { type: "plan", id: plan.id };
-        const fields = namesOf(input);
+        const fields = fieldNamesOf(input);
         await recordAudit(trx, { by, action: "plan.create", target, account_id: null, fields });
         return plan;
       }),
@@ -48,7 +48,7 @@ export function planHandlers(db: Db): Handlers<typeof plansContract> {
           .returningAll()
           .executeTakeFirstOrThrow()
           .catch(refuseTakenName);
-        const fields = namesOf(input, "id");
+        const fields = fieldNamesOf(input, "id");
         await recordAudit(trx, {
           ...{ by, action: "plan.update", target: { type: "plan", id }, account_id: null, fields },
         });
@@ -89,7 +89,7 @@ async function listPlans(db: Db, caller: Caller, { limit, cursor }: InputOf<type
   const before = readCursor(cursor);
   const all = await db.selectFrom("plan").selectAll().orderBy("id", "desc").execute();
   const own = caller.kind === "user" && caller.account_type === "reseller" ? await planOf(db, caller) : null;
-  const shown = all.filter((plan) => own === null || isWithin(plan, own));
+  const shown = all.filter((plan) => own === null || isPlanWithin(plan, own));
   const rest = before === undefined ? shown : shown.filter(({ id }) => id < before);
   return toPage(rest.slice(0, limit + 1), limit, ({ id }) => id);
 }

@@ -39,7 +39,7 @@ const RETENTIONS = [
 ] as const;
 
 /** Whether a plan allows no more than another one does. */
-export function isWithin(plan: Allowance, other: Allowance): boolean {
+export function isPlanWithin(plan: Allowance, other: Allowance): boolean {
   const hasLess =
     LIMITS.every((limit) => (plan[limit] ?? Infinity) <= (other[limit] ?? Infinity)) &&
     RETENTIONS.every((days) => daysOf(plan, days) <= daysOf(other, days));
@@ -51,7 +51,7 @@ function daysOf({ features }: Allowance, retention: (typeof RETENTIONS)[number])
   return Number(features[retention] ?? Infinity);
 }
 
-export interface RoomRequest {
+export interface PlanQuotaRequest {
   account_id: number;
   limit: PlanLimit;
   /** How many are wanted; 1 unless told. */
@@ -64,21 +64,24 @@ export interface RoomRequest {
  * Throws QUOTA_EXCEEDED, with what is left, unless the plan has room. The account's row stays locked until the commit,
  * so that two requests at once, on whatever nodes, cannot both take the last place.
  */
-export async function requireRoom(trx: Trx, request: RoomRequest): Promise<void> {
+export async function requirePlanQuota(trx: Trx, request: PlanQuotaRequest): Promise<void> {
   const { limit, wanted = 1 } = request;
-  const { most, used } = await findRoom(trx, request);
+  const { most, used } = await readPlanQuota(trx, request);
   if (used + wanted <= most) return;
-  throw new GatewayError("QUOTA_EXCEEDED", roomIsFull(limit, most), {
+  throw new GatewayError("QUOTA_EXCEEDED", quotaExceededMessage(limit, most), {
     details: { quota: limit, limit: most, used, left: Math.max(0, most - used) },
   });
 }
 
-export function roomIsFull(limit: PlanLimit, most: number): string {
+export function quotaExceededMessage(limit: PlanLimit, most: number): string {
   return `The plan allows ${most} ${THINGS[limit]}.`;
 }
 
 /** How many the plan allows and how many there are; not counted without a limit. Locks the account's row as `requireRoom` does. */
-export async function findRoom(trx: Trx, request: RoomRequest): Promise<{ most: number; used: number }> {
+export async function readPlanQuota(
+  trx: Trx,
+  request: PlanQuotaRequest,
+): Promise<{ most: number; used: number }> {
   const plan = await trx
     .selectFrom("account")
     .innerJoin("plan", "plan.id", "account.plan_id")

@@ -1,10 +1,10 @@
 import type { Trx } from "../../platform/db.ts";
 import type { DataRequestTable } from "../../tables.ts";
 import type { EventDraft } from "../events/events.ts";
-import type { Asked, Part } from "./treatments.ts";
+import type { AnonymisationPart, AnonymisationRequest } from "./treatments.ts";
 
 /** One anonymisation, as each of its batches sees it. */
-export interface Run extends Asked {
+export interface Anonymisation extends AnonymisationRequest {
   account_id: number;
   /** Of the account, in one order. */
   instances: readonly number[];
@@ -12,7 +12,7 @@ export interface Run extends Asked {
   until: Readonly<Record<string, number>>;
 }
 
-export interface Batch {
+export interface AnonymisationBatch {
   /** Rows that were changed. */
   rows: number;
   /** Where the next batch begins; null: the step is over. */
@@ -24,22 +24,22 @@ export interface Batch {
 }
 
 /** One kind of rows, worked through in batches; each batch can be done again. */
-export interface Step {
+export interface AnonymisationStep {
   /** Under which the rows are counted. */
   readonly name: string;
   /** Any of which asks for the step. */
-  readonly parts: readonly Part[];
+  readonly parts: readonly AnonymisationPart[];
   /** What cannot be part of a transaction, before the batch. */
-  readonly outside?: (run: Run, after: unknown) => Promise<void>;
-  readonly take?: (trx: Trx, run: Run, after: unknown) => Promise<Batch>;
+  readonly outside?: (run: Anonymisation, after: unknown) => Promise<void>;
+  readonly take?: (trx: Trx, run: Anonymisation, after: unknown) => Promise<AnonymisationBatch>;
 }
 
 export const ROWS_AT_ONCE = 500;
 
-export type Scope = NonNullable<DataRequestTable["scope"]>;
+export type AnonymisationScope = NonNullable<DataRequestTable["scope"]>;
 
 /** A conversation is made of its messages. */
-export const PARTS: Readonly<Record<Scope, readonly Part[]>> = {
+export const PARTS_OF_SCOPE: Readonly<Record<AnonymisationScope, readonly AnonymisationPart[]>> = {
   account: ["account"],
   messages: ["messages"],
   leads: ["leads"],

@@ -5,15 +5,15 @@ import { addLane } from "../../engine/lanes.ts";
 import type { Db, Trx } from "../../platform/db.ts";
 import type { ErasureLogTable } from "../../tables.ts";
 import { type AuditActor, recordAudit } from "../audit/audit.ts";
-import type { Scope } from "./anonymise-run.ts";
-import { NUMBERED } from "./sweep-tables.ts";
+import type { AnonymisationScope } from "./anonymise-run.ts";
+import { NUMBERED_TABLES } from "./sweep-tables.ts";
 
 /** The kind of the lane in which requests are carried out, those of one account one after the other. */
-export const PRIVACY = "privacy";
+export const PRIVACY_LANE = "privacy";
 
-export interface Erasure {
+export interface ErasureRequest {
   account_id: number;
-  scope: Scope;
+  scope: AnonymisationScope;
   /** Null: done again after a restore. */
   user_id: number | null;
   ip: string | null;
@@ -22,7 +22,7 @@ export interface Erasure {
 }
 
 /** Takes down what is to be anonymised, and queues it; answers the request and the lane to wake after the commit. */
-export async function addErasure(trx: Trx, erasure: Erasure): Promise<{ id: number; lane: number }> {
+export async function queueErasure(trx: Trx, erasure: ErasureRequest): Promise<{ id: number; lane: number }> {
   const { account_id, scope, user_id, ip, until } = erasure;
   const { id } = await trx
     .insertInto("data_request")
@@ -32,17 +32,17 @@ export async function addErasure(trx: Trx, erasure: Erasure): Promise<{ id: numb
     })
     .returning("id")
     .executeTakeFirstOrThrow();
-  const lane = await addLane(trx, PRIVACY, PRIVACY);
+  const lane = await addLane(trx, PRIVACY_LANE, PRIVACY_LANE);
   await addJobs(trx, [{ lane, prio: 1, pos: id, grp: `account:${account_id}`, ref: { request: id } }]);
   return { id, lane };
 }
 
 /** As a user asks for it: noted in the log of erasures and in the audit log. */
-export async function askErasure(db: Db, erasure: Omit<Erasure, "until">, by: AuditActor) {
+export async function requestErasure(db: Db, erasure: Omit<ErasureRequest, "until">, by: AuditActor) {
   const { account_id, scope } = erasure;
   return db.transaction().execute(async (trx) => {
     const until = await readLastRows(trx);
-    const asked = await addErasure(trx, { ...erasure, until });
+    const asked = await queueErasure(trx, { ...erasure, until });
     await trx
       .insertInto("erasure_log")
       .values({ account_id, scope, subject: JSON.stringify({ request: asked.id, until }) })
@@ -55,7 +55,7 @@ export async function askErasure(db: Db, erasure: Omit<Erasure, "until">, by: Au
 
 /** The last row that each table has now. */
 export async function readLastRows(db: Db | Trx): Promise<Record<string, number>> {
-  const last = NUMBERED.map(
+  const last = NUMBERED_TABLES.map(
     (table) => sql`select ${sql.lit(table)} as name, coalesce(max(id), 0) as id from ${sql.table(table)}`,
   );
   const { rows } = await sql<{ name: string; id: number }>`${sql.join(last, sql` union all `)}`.execute(db);
@@ -72,8 +72,15 @@ export async function repeatErasure(
     const account = await trx.selectFrom("account").select("id").where("id", "=", account_id).execute();
     if (account.length === 0) return undefined;
     const until = subject.until as Record<string, number>;
-    return (await addErasure(trx, { account_id, scope: scope as Scope, user_id: null, ip: null, until }))
-      .lane;
+    return (
+      await queueErasure(trx, {
+        account_id,
+        scope: scope as AnonymisationScope,
+        user_id: null,
+        ip: null,
+        until,
+      })
+    ).lane;
   });
   if (lane !== undefined) engine.wake([lane]);
 }

@@ -1,21 +1,26 @@
 import { sql } from "kysely";
 import type { Trx } from "../../platform/db.ts";
 import { cancelCampaigns } from "../campaigns/campaigns.ts";
-import { type Batch, ROWS_AT_ONCE, type Run, type Step } from "./anonymise-run.ts";
+import {
+  type Anonymisation,
+  type AnonymisationBatch,
+  type AnonymisationStep,
+  ROWS_AT_ONCE,
+} from "./anonymise-run.ts";
 
 const CAMPAIGNS_AT_ONCE = 10;
 /** Marks a message whose end is still to be told; it goes with the content. */
 const UNTOLD = '{"untold": true}';
 
 /** Nothing more goes to the people whom it is about, nor is anything more told of them. */
-export const CANCEL_STEPS: readonly Step[] = [
+export const CANCEL_STEPS: readonly AnonymisationStep[] = [
   { name: "cancelled_campaigns", parts: ["messages", "leads"], take: stopCampaigns },
   { name: "cancelled_sends", parts: ["messages"], take: cancelSends },
   { name: "cancelled_actions", parts: ["messages"], take: dropActions },
   { name: "cancelled_deliveries", parts: ["messages"], take: discardDeliveries },
 ];
 
-async function stopCampaigns(trx: Trx, run: Run): Promise<Batch> {
+async function stopCampaigns(trx: Trx, run: Anonymisation): Promise<AnonymisationBatch> {
   const { count, lanes } = await cancelCampaigns(trx, run.account_id, CAMPAIGNS_AT_ONCE);
   return { rows: count, lanes, after: count < CAMPAIGNS_AT_ONCE ? null : count };
 }
@@ -24,7 +29,7 @@ async function stopCampaigns(trx: Trx, run: Run): Promise<Batch> {
  * What may have left already is not called cancelled: nobody knows whether it has arrived. What has become of each is
  * told once nothing of it can be recognised any more.
  */
-async function cancelSends(trx: Trx, run: Run): Promise<Batch> {
+async function cancelSends(trx: Trx, run: Anonymisation): Promise<AnonymisationBatch> {
   const { rows } = await sql<{ lane: number }>`
     with open as materialized (
       select m.id, m.submitted_at, m.content ->> 'upload' as upload, i.lane
@@ -52,7 +57,7 @@ async function cancelSends(trx: Trx, run: Run): Promise<Batch> {
 }
 
 /** The lock on the lanes keeps it apart from the tries whose results are just being written. */
-async function discardDeliveries(trx: Trx, run: Run): Promise<Batch> {
+async function discardDeliveries(trx: Trx, run: Anonymisation): Promise<AnonymisationBatch> {
   const { rows } = await sql<{ lane: number }>`
     with wanted as (
       select global_lane as lane from instance where id = any(${run.instances}::bigint[])
@@ -82,7 +87,7 @@ async function discardDeliveries(trx: Trx, run: Run): Promise<Batch> {
 }
 
 /** Edits, reactions and refused calls that wait, what is kept of those that are over, and what a restore holds back. */
-async function dropActions(trx: Trx, run: Run): Promise<Batch> {
+async function dropActions(trx: Trx, run: Anonymisation): Promise<AnonymisationBatch> {
   const { rows } = await sql<{ lane: number }>`
     with lanes as (select lane from instance where id = any(${run.instances}::bigint[])),
     dropped as (delete from action where account_id = ${run.account_id}),
@@ -96,7 +101,7 @@ async function dropActions(trx: Trx, run: Run): Promise<Batch> {
   return { ...toBatch(rows), after: null };
 }
 
-function toBatch(rows: readonly { lane: number }[]): Batch {
+function toBatch(rows: readonly { lane: number }[]): AnonymisationBatch {
   const lanes = [...new Set(rows.map(({ lane }) => lane))];
   return { rows: rows.length, lanes, after: rows.length < ROWS_AT_ONCE ? null : rows.length };
 }

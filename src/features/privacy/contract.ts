@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { page, pagination, route, time } from "../../platform/route.ts";
+import { isoTime, pageInput, pagination, route } from "../../platform/route.ts";
 
 const scope = z.enum(["account", "messages", "leads", "conversations", "all"]);
 const status = z.enum(["processing", "completed", "failed"]);
@@ -80,7 +80,7 @@ export const privacyContract = {
     tag,
     summary: "List what was asked about the data of the account, newest first",
     message: "Data requests",
-    input: z.object({ ...page }),
+    input: z.object({ ...pageInput }),
     output: z.array(
       z.object({
         id: z.number(),
@@ -89,9 +89,9 @@ export const privacyContract = {
         status,
         requested_by: z.number().nullable().describe("The user; null: done again after a restore."),
         affected,
-        due_at: time,
-        created_at: time,
-        processed_at: time.nullable(),
+        due_at: isoTime,
+        created_at: isoTime,
+        processed_at: isoTime.nullable(),
       }),
     ),
     beside: z.object({ pagination }),

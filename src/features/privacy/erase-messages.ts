@@ -1,29 +1,34 @@
 import { sql } from "kysely";
 import type { Db, Trx } from "../../platform/db.ts";
-import { doomFiles } from "../media/media.ts";
+import { markFilesForDeletion } from "../media/media.ts";
 import { outcomeEvents } from "../messages/messages.ts";
-import { type Batch, ROWS_AT_ONCE, type Run, type Step } from "./anonymise-run.ts";
+import {
+  type Anonymisation,
+  type AnonymisationBatch,
+  type AnonymisationStep,
+  ROWS_AT_ONCE,
+} from "./anonymise-run.ts";
 import { PERSONAL_DATA } from "./personal-data.ts";
-import { changeRows } from "./sweep-tables.ts";
+import { anonymiseRows } from "./sweep-tables.ts";
 import { assignments } from "./treatments.ts";
 
 /** Who wrote which message, for the sandbox network, which keeps copies. */
-export interface Written {
+export interface WrittenMessage {
   writer: string;
   id: string;
 }
 
-export interface EraseDeps {
+export interface EraseMessagesDeps {
   db: Db;
   forgetOnNetwork: (
     account_id: number,
     phones: readonly string[],
-    messages: readonly Written[],
+    messages: readonly WrittenMessage[],
   ) => Promise<void>;
 }
 
 /** Messages with their files, and the events about them. */
-export function eraseMessageSteps(deps: EraseDeps): Step[] {
+export function eraseMessageSteps(deps: EraseMessagesDeps): AnonymisationStep[] {
   return [
     {
       name: "message",
@@ -52,7 +57,7 @@ interface Found {
 }
 
 /** The next rows of the instance; then the next instance. */
-function toBatch(rows: readonly Found[], run: Run, place: Place): Batch {
+function toBatch(rows: readonly Found[], run: Anonymisation, place: Place): AnonymisationBatch {
   const last = rows.at(-1);
   if (last && rows.length === ROWS_AT_ONCE)
     return { rows: rows.length, after: { nth: place.nth, at: last.at, id: last.id } };
@@ -67,7 +72,11 @@ interface FoundMessage extends Found {
   is_untold: boolean;
 }
 
-async function findMessages(db: Db | Trx, run: Run, { nth, at, id }: Place): Promise<FoundMessage[]> {
+async function findMessages(
+  db: Db | Trx,
+  run: Anonymisation,
+  { nth, at, id }: Place,
+): Promise<FoundMessage[]> {
   const { rows } = await sql<FoundMessage>`
     select m.id, (extract(epoch from m.sent_at) * 1000000)::bigint as at, m.message_id,
       m.content ? 'untold' as is_untold,
@@ -81,7 +90,11 @@ async function findMessages(db: Db | Trx, run: Run, { nth, at, id }: Place): Pro
 }
 
 /** A copy that is not found any more was erased before. */
-async function forgetCopies({ db, forgetOnNetwork }: EraseDeps, run: Run, after: unknown): Promise<void> {
+async function forgetCopies(
+  { db, forgetOnNetwork }: EraseMessagesDeps,
+  run: Anonymisation,
+  after: unknown,
+): Promise<void> {
   const place = (after as Place | null) ?? START;
   const instance = await db
     .selectFrom("instance")
@@ -94,7 +107,7 @@ async function forgetCopies({ db, forgetOnNetwork }: EraseDeps, run: Run, after:
   await forgetOnNetwork(run.account_id, place.at < 0 && instance.phone ? [instance.phone] : [], written);
 }
 
-async function eraseMessages(trx: Trx, run: Run, after: unknown): Promise<Batch> {
+async function eraseMessages(trx: Trx, run: Anonymisation, after: unknown): Promise<AnonymisationBatch> {
   const place = (after as Place | null) ?? START;
   const found = await findMessages(trx, run, place);
   const ids = found.map(({ id }) => id);
@@ -110,17 +123,17 @@ async function eraseMessages(trx: Trx, run: Run, after: unknown): Promise<Batch>
     );
   const uploads = files.flatMap(({ upload }) => upload ?? []);
   if (uploads.length > 0) await trx.deleteFrom("outgoing_media").where("id", "in", uploads).execute();
-  await doomFiles(
+  await markFilesForDeletion(
     trx,
     files.flatMap(({ blob }) => blob ?? []),
   );
-  await changeRows(trx, run, "message", ids);
+  await anonymiseRows(trx, run, "message", ids);
   const untold = found.filter(({ is_untold }) => is_untold);
   return { ...toBatch(found, run, place), events: await outcomeEvents(trx, untold) };
 }
 
 /** What is found by these words is no more. */
-async function eraseWords(trx: Trx, run: Run): Promise<Batch> {
+async function eraseWords(trx: Trx, run: Anonymisation): Promise<AnonymisationBatch> {
   const { numAffectedRows = 0n } = await sql`
     with found as materialized (
       select s.instance_id, s.at, s.id from unnest(${run.instances}::bigint[]) as i (id) cross join lateral (
@@ -134,7 +147,7 @@ async function eraseWords(trx: Trx, run: Run): Promise<Batch> {
   return { rows, after: rows === 0 ? null : rows };
 }
 
-async function eraseEvents(trx: Trx, run: Run, after: unknown): Promise<Batch> {
+async function eraseEvents(trx: Trx, run: Anonymisation, after: unknown): Promise<AnonymisationBatch> {
   const place = (after as Place | null) ?? START;
   const { rows } = await sql<Found>`
     select id, sequence as at from event
@@ -147,6 +160,6 @@ async function eraseEvents(trx: Trx, run: Run, after: unknown): Promise<Batch> {
       update delivery d set error = null from event e
       where e.id = any(${ids}::bigint[]) and d.event_id = e.event_id and d.created_at = e.created_at
         and d.error is not null`.execute(trx);
-  await changeRows(trx, run, "event", ids);
+  await anonymiseRows(trx, run, "event", ids);
   return toBatch(rows, run, place);
 }

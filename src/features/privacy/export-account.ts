@@ -1,7 +1,7 @@
 import { Readable } from "node:stream";
 import { type RawBuilder, sql } from "kysely";
 import type { Db } from "../../platform/db.ts";
-import { type Call, RawAnswer } from "../../platform/handler.ts";
+import { type HandlerRequest, RawResponse } from "../../platform/handler.ts";
 import type { Log } from "../../platform/log.ts";
 import { requireUser } from "../accounts/accounts.ts";
 import { recordAudit } from "../audit/audit.ts";
@@ -24,7 +24,10 @@ interface Source extends Export {
 }
 
 /** Everything that the account holds, read page by page while it is sent. */
-export async function exportAccount(db: Db, by: Call<typeof privacyContract.exportData>): Promise<RawAnswer> {
+export async function exportAccount(
+  db: Db,
+  by: HandlerRequest<typeof privacyContract.exportData>,
+): Promise<RawResponse> {
   const { account_id, user_id } = requireUser(by.caller);
   const until = await readLastRows(db);
   const { request, exportedAt } = await db.transaction().execute(async (trx) => {
@@ -41,7 +44,7 @@ export async function exportAccount(db: Db, by: Call<typeof privacyContract.expo
     return { request: added.id, exportedAt: added.created_at.toISOString() };
   });
   const pieces = write({ db, log: by.log, request, account_id, until }, exportedAt);
-  return new RawAnswer(
+  return new RawResponse(
     "application/json; charset=utf-8",
     // One page waits for the receiver, however slow it is.
     Readable.from(pieces, { objectMode: true, highWaterMark: 1 }),
@@ -51,7 +54,7 @@ export async function exportAccount(db: Db, by: Call<typeof privacyContract.expo
 }
 
 /** Says of exports whose process was killed that they have failed; one that ends after all says so itself. */
-export async function failLostExports(db: Db): Promise<void> {
+export async function failInterruptedExports(db: Db): Promise<void> {
   await db
     .updateTable("data_request")
     .set({ status: "failed", processed_at: sql<Date>`now()` })

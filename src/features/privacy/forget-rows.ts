@@ -1,12 +1,17 @@
 import { sql } from "kysely";
 import type { Trx } from "../../platform/db.ts";
-import { type Batch, ROWS_AT_ONCE, type Run, type Step } from "./anonymise-run.ts";
+import {
+  type Anonymisation,
+  type AnonymisationBatch,
+  type AnonymisationStep,
+  ROWS_AT_ONCE,
+} from "./anonymise-run.ts";
 import type { DeclaredTable } from "./personal-data.ts";
-import type { Part } from "./treatments.ts";
+import type { AnonymisationPart } from "./treatments.ts";
 
 type Owner = "account_id" | "instance_id";
 
-const FORGOTTEN: readonly (readonly [DeclaredTable, Owner, Part])[] = [
+const FORGOTTEN: readonly (readonly [DeclaredTable, Owner, AnonymisationPart])[] = [
   ["idempotency", "instance_id", "messages"],
   ["integration_inbound", "account_id", "messages"],
   ["integration_chat", "account_id", "messages"],
@@ -17,18 +22,23 @@ const FORGOTTEN: readonly (readonly [DeclaredTable, Owner, Part])[] = [
 ];
 
 /** What is known better elsewhere, or over soon, goes with its rows. */
-export const FORGET_STEPS: readonly Step[] = [
+export const DELETE_ROW_STEPS: readonly AnonymisationStep[] = [
   { name: "outgoing_media", parts: ["messages"], take: forgetCampaignFiles },
   { name: "message_receipt", parts: ["messages", "conversations"], take: forgetReceipts },
   ...FORGOTTEN.map(
-    ([name, owner, part]): Step => ({
+    ([name, owner, part]): AnonymisationStep => ({
       ...{ name, parts: [part] },
       take: (trx, run) => forgetOf(trx, name, owner, run),
     }),
   ),
 ];
 
-async function forgetOf(trx: Trx, table: DeclaredTable, owner: Owner, run: Run): Promise<Batch> {
+async function forgetOf(
+  trx: Trx,
+  table: DeclaredTable,
+  owner: Owner,
+  run: Anonymisation,
+): Promise<AnonymisationBatch> {
   const owners = owner === "account_id" ? [run.account_id] : run.instances;
   const { numAffectedRows = 0n } = await sql`
     delete from ${sql.table(table)} where ${sql.ref(owner)} = any(${owners}::bigint[])`.execute(trx);
@@ -36,7 +46,7 @@ async function forgetOf(trx: Trx, table: DeclaredTable, owner: Owner, run: Run):
 }
 
 /** The files that wait for the messages of a campaign. */
-async function forgetCampaignFiles(trx: Trx, run: Run): Promise<Batch> {
+async function forgetCampaignFiles(trx: Trx, run: Anonymisation): Promise<AnonymisationBatch> {
   const { numAffectedRows = 0n } = await sql`
     delete from outgoing_media where id in (
       select media ->> 'shared' from campaign where account_id = ${run.account_id} and media is not null)`.execute(
@@ -46,7 +56,7 @@ async function forgetCampaignFiles(trx: Trx, run: Run): Promise<Batch> {
 }
 
 /** Who has read what in a group. */
-async function forgetReceipts(trx: Trx, run: Run): Promise<Batch> {
+async function forgetReceipts(trx: Trx, run: Anonymisation): Promise<AnonymisationBatch> {
   const { numAffectedRows = 0n } = await sql`
     with found as materialized (
       select r.message, r.person from unnest(${run.instances}::bigint[]) as i (id) cross join lateral (

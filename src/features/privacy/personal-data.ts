@@ -1,18 +1,18 @@
 import { sql } from "kysely";
 import type { Tables } from "../../tables.ts";
 import {
-  address,
-  addressAmongOthers,
-  always,
-  CONTENT,
-  ERROR,
-  EVENT_BODY,
+  CONTENT_TREATMENT,
+  ERROR_TREATMENT,
+  EVENT_BODY_TREATMENT,
   emptied,
-  nothing,
-  numbered,
+  eraseValue,
+  numberedName,
+  pseudonymousAddress,
+  pseudonymousAddressIfAny,
+  replaceWith,
   reworded,
-  SENDER,
-  type TableData,
+  SENDER_TREATMENT,
+  type TablePersonalData,
 } from "./treatments.ts";
 
 /**
@@ -33,13 +33,13 @@ export const PERSONAL_DATA = {
   account: {
     plain:
       "id account_type status plan_id settings parent_id trial_ends_at held_by_owner created_at updated_at removed_at",
-    personal: { name: numbered("account") },
+    personal: { name: numberedName("account") },
   },
   account_user: {
     plain: "id account_id role created_at",
     secret: "password_hash",
     kept: { columns: "email", because: "it is what they sign in with" },
-    personal: { name: numbered("account") },
+    personal: { name: numberedName("account") },
   },
   sign_in: { plain: "user_id created_at confirmed_at expires_at", secret: "id" },
   sign_in_guess: { plain: "kind failures started_at last_at", secret: "key" },
@@ -49,11 +49,11 @@ export const PERSONAL_DATA = {
     secret: "webhook_secret proxy qr pairing_code passkey",
     kept: { columns: "phone jid lid", because: "they are the address of its pairing" },
     personal: {
-      name: numbered("account"),
-      profile_name: nothing("account"),
-      profile_picture_url: nothing("account"),
+      name: numberedName("account"),
+      profile_name: eraseValue("account"),
+      profile_picture_url: eraseValue("account"),
       metadata: emptied("account"),
-      pairing_phone: nothing("account"),
+      pairing_phone: eraseValue("account"),
     },
   },
   api_key: {
@@ -68,14 +68,14 @@ export const PERSONAL_DATA = {
   contact: {
     plain: "id account_id instance_id is_business is_blocked created_at updated_at",
     personal: {
-      jid: address("conversations"),
-      lid: address("conversations"),
-      phone: address("conversations"),
-      name: nothing("conversations"),
-      push_name: nothing("conversations"),
-      verified_name: nothing("conversations"),
-      about: nothing("conversations"),
-      picture_url: nothing("conversations"),
+      jid: pseudonymousAddress("conversations"),
+      lid: pseudonymousAddress("conversations"),
+      phone: pseudonymousAddress("conversations"),
+      name: eraseValue("conversations"),
+      push_name: eraseValue("conversations"),
+      verified_name: eraseValue("conversations"),
+      about: eraseValue("conversations"),
+      picture_url: eraseValue("conversations"),
     },
   },
   number_check: {
@@ -86,22 +86,22 @@ export const PERSONAL_DATA = {
     plain:
       "id account_id instance_id type contact_id merged_into merged_at last_message_at archived pinned muted_until marked_unread created_at",
     personal: {
-      jid: address("conversations"),
-      phone: address("conversations"),
-      title: nothing("conversations"),
+      jid: pseudonymousAddress("conversations"),
+      phone: pseudonymousAddress("conversations"),
+      title: eraseValue("conversations"),
     },
   },
   message: {
     plain:
       "id account_id instance_id conversation_id message_id direction from_me origin mode type status job_id delay_ms deadline submitted_at outcome_at edited_at deleted_at read_at sent_at created_at",
     personal: {
-      jid: address("conversations"),
-      sender: SENDER,
-      content: CONTENT,
-      error: ERROR,
-      client_message_id: nothing("messages"),
-      track_id: nothing("messages"),
-      metadata: nothing("messages"),
+      jid: pseudonymousAddress("conversations"),
+      sender: SENDER_TREATMENT,
+      content: CONTENT_TREATMENT,
+      error: ERROR_TREATMENT,
+      client_message_id: eraseValue("messages"),
+      track_id: eraseValue("messages"),
+      metadata: eraseValue("messages"),
     },
   },
   message_receipt: {
@@ -116,12 +116,12 @@ export const PERSONAL_DATA = {
   media: {
     plain: "id account_id instance_id message size blob created_at ready_at",
     personal: {
-      status: always(sql`'expired'`, "messages"),
+      status: replaceWith(sql`'expired'`, "messages"),
       reason: reworded("messages"),
-      upload: nothing("messages"),
-      sha256: nothing("messages"),
-      mime_type: always(sql`split_part(mime_type, ';', 1)`, "messages"),
-      file_name: nothing("messages"),
+      upload: eraseValue("messages"),
+      sha256: eraseValue("messages"),
+      mime_type: replaceWith(sql`split_part(mime_type, ';', 1)`, "messages"),
+      file_name: eraseValue("messages"),
     },
   },
   blob: {
@@ -150,23 +150,23 @@ export const PERSONAL_DATA = {
   api_log: {
     plain:
       "id account_id instance_id caller user_id key_last4 method route status code duration_ms request_id created_at",
-    personal: { ip: nothing("account") },
+    personal: { ip: eraseValue("account") },
   },
   event_head: { plain: "instance_id last" },
   event: {
     plain: "id event_id event account_id instance_id sequence traits created_at",
-    personal: { chat: addressAmongOthers("conversations"), body: EVENT_BODY },
+    personal: { chat: pseudonymousAddressIfAny("conversations"), body: EVENT_BODY_TREATMENT },
   },
   webhook: {
     plain:
       "id account_id instance_id lane is_default is_active events event_names exclude ordering retry_enabled max_attempts disabled_at failing_since failed_events warned_at last_delivery_at last_status created_at updated_at previous_until removed_at disabled_reason format",
     secret: "secret previous_secret headers url address format_token",
-    personal: { name: numbered("account") },
+    personal: { name: numberedName("account") },
   },
   delivery: {
     plain:
       "id event_id webhook_id account_id instance_id status attempts next_retry_at delivered_at response_status created_at",
-    personal: { error: nothing("messages") },
+    personal: { error: eraseValue("messages") },
   },
   attempt: {
     plain:
@@ -174,15 +174,15 @@ export const PERSONAL_DATA = {
     kept: { columns: "url", because: "it is the receiver's, without what is secret in it" },
     personal: {
       webhook_name: reworded("account"),
-      error: nothing("messages"),
-      response_body: nothing("messages"),
+      error: eraseValue("messages"),
+      response_body: eraseValue("messages"),
     },
   },
   secret_check: { plain: "id", secret: "sealed" },
   audit: {
     plain:
       "id account_id actor actor_id credential_id action target_type target_id fields request_id created_at",
-    personal: { ip: nothing("account") },
+    personal: { ip: eraseValue("account") },
   },
   audit_pending: { plain: "audit_id" },
   audit_seal: { plain: "position audit_id hash" },
@@ -198,11 +198,11 @@ export const PERSONAL_DATA = {
   lead: {
     plain: "id account_id status kanban_status opted_out_at created_at updated_at",
     personal: {
-      phone: address("leads"),
-      lid: address("leads"),
-      name: numbered("leads"),
-      email: nothing("leads"),
-      tags: always(sql`'{}'::text[]`, "leads"),
+      phone: pseudonymousAddress("leads"),
+      lid: pseudonymousAddress("leads"),
+      name: numberedName("leads"),
+      email: eraseValue("leads"),
+      tags: replaceWith(sql`'{}'::text[]`, "leads"),
       custom_fields: emptied("leads"),
     },
   },
@@ -212,21 +212,21 @@ export const PERSONAL_DATA = {
   },
   custom_field: {
     plain: "id account_id type created_at",
-    personal: { name: numbered("account"), options: always(sql`'{}'::text[]`, "account") },
+    personal: { name: numberedName("account"), options: replaceWith(sql`'{}'::text[]`, "account") },
   },
   quick_reply: {
     plain: "id account_id created_at updated_at",
     personal: {
-      shortcut: numbered("account"),
-      title: nothing("account"),
+      shortcut: numberedName("account"),
+      title: eraseValue("account"),
       content: reworded("account"),
-      media_url: nothing("account"),
+      media_url: eraseValue("account"),
     },
   },
   consent: {
     plain:
       "id account_id user_id lead_id subject purpose consent_type granted text_version text_hash channel created_at",
-    personal: { phone: address("leads"), ip: nothing("leads", "account") },
+    personal: { phone: pseudonymousAddress("leads"), ip: eraseValue("leads", "account") },
   },
   suppression: {
     plain: "account_id reason created_at",
@@ -236,16 +236,16 @@ export const PERSONAL_DATA = {
     plain:
       "id account_id instance_id lane status status_reason min_delay_ms max_delay_ms scheduled_at quiet_hours daily_limit consent_purpose stop_on_error_rate next_at started_at resumed_at ended_at archived_at created_at updated_at",
     personal: {
-      name: numbered("messages"),
+      name: numberedName("messages"),
       message_template: reworded("messages"),
-      media: nothing("messages"),
+      media: eraseValue("messages"),
     },
   },
   campaign_recipient: {
     plain: "id account_id campaign_id status reason message planned_at decided_at created_at",
     personal: {
-      phone: address("leads", "conversations"),
-      person: nothing("leads", "conversations"),
+      phone: pseudonymousAddress("leads", "conversations"),
+      person: eraseValue("leads", "conversations"),
       variables: emptied("leads", "messages"),
     },
   },
@@ -254,17 +254,17 @@ export const PERSONAL_DATA = {
       "id account_id instance_id provider enabled lane inbound_lane event_names exclude status last_error_at last_success_at paused_until refused_since created_at updated_at",
     secret: "secret state",
     personal: {
-      config: always(
+      config: replaceWith(
         sql`config || case when config ? 'ignore_jids' then '{"ignore_jids": []}'::jsonb else '{}' end`,
         "conversations",
       ),
-      last_error: nothing("messages"),
+      last_error: eraseValue("messages"),
     },
   },
   integration_link: {
     plain:
       "id account_id integration_id message_id part provider_conversation_id provider_message_id origin status attempts created_at updated_at",
-    personal: { chat: addressAmongOthers("conversations"), error: nothing("messages") },
+    personal: { chat: pseudonymousAddressIfAny("conversations"), error: eraseValue("messages") },
   },
   integration_chat: {
     plain: "account_id integration_id replies replies_since pauses replies_paused_until updated_at",
@@ -287,15 +287,15 @@ export const PERSONAL_DATA = {
   data_request: {
     plain:
       "id account_id request_type scope status requested_by until progress affected due_at created_at processed_at",
-    personal: { ip: nothing("account") },
+    personal: { ip: eraseValue("account") },
   },
   client_version: { plain: "id revision found_at changed_at searched_at wanted_at problem" },
   surrogate: { plain: "request", gone: { columns: "subject name", parts: ["messages"] } },
-} as const satisfies Record<Exclude<keyof Tables, "consent_state">, TableData>;
+} as const satisfies Record<Exclude<keyof Tables, "consent_state">, TablePersonalData>;
 
 export type DeclaredTable = keyof typeof PERSONAL_DATA;
 
 /** What is declared of a table. */
-export function dataOf(table: DeclaredTable): TableData {
+export function dataOf(table: DeclaredTable): TablePersonalData {
   return PERSONAL_DATA[table];
 }

@@ -1,17 +1,23 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { sql } from "kysely";
-import type { Engine, Job, JobEnd, LaneKind } from "../../engine/engine.ts";
+import type { Engine, Job, JobResult, LaneKind } from "../../engine/engine.ts";
 import type { Db, Trx } from "../../platform/db.ts";
 import { faultPoint } from "../../platform/fault-point.ts";
 import { recordEvents } from "../events/events.ts";
-import { type Batch, PARTS, type Run, type Scope, type Step } from "./anonymise-run.ts";
-import { PRIVACY, readLastRows } from "./ask-anonymisation.ts";
+import {
+  type Anonymisation,
+  type AnonymisationBatch,
+  type AnonymisationScope,
+  type AnonymisationStep,
+  PARTS_OF_SCOPE,
+} from "./anonymise-run.ts";
+import { PRIVACY_LANE, readLastRows } from "./ask-anonymisation.ts";
 import { CANCEL_STEPS } from "./cancel-waiting.ts";
 import { eraseMessageSteps } from "./erase-messages.ts";
 import { ERASED_TABLES } from "./erased-tables.ts";
-import { FORGET_STEPS } from "./forget-rows.ts";
+import { DELETE_ROW_STEPS } from "./forget-rows.ts";
 import { CHAT_STEPS, NAME_STEPS, PEOPLE_STEPS } from "./sweep-tables.ts";
-import type { Part } from "./treatments.ts";
+import type { AnonymisationPart } from "./treatments.ts";
 
 export interface PrivacyLaneDeps {
   db: Db;
@@ -27,23 +33,23 @@ export interface PrivacyLaneDeps {
 }
 
 /** A hint to every node: what is remembered of people does not hold any more or, by this key, files are to go. */
-export const ERASED = "erased";
-export const FILES = "files";
+export const ERASED_TOPIC = "erased";
+export const FILES_KEY = "files";
 
 /** So that a stopping node does not wait long. */
 const AT_A_STRETCH_MS = 2_000;
 /** By then nobody files a message under a chat that they remember from before. */
 const SETTLED_AFTER_MS = 500;
-const ALL: readonly Part[] = ["account", "messages", "leads", "conversations"];
+const ALL: readonly AnonymisationPart[] = ["account", "messages", "leads", "conversations"];
 
 /** Carries out anonymisations batch by batch; after a crash the next node goes on where the last batch has ended. */
 export function privacyLane(deps: PrivacyLaneDeps): LaneKind {
   const steps = stepsOf(deps);
-  return { kind: PRIVACY, role: "worker", width: 2, run: (job) => carryOn(deps, steps, job) };
+  return { kind: PRIVACY_LANE, role: "worker", width: 2, run: (job) => carryOn(deps, steps, job) };
 }
 
-function stepsOf(deps: PrivacyLaneDeps): readonly Step[] {
-  const marks: Step = { name: "marks", parts: ALL, take: moveMarks };
+function stepsOf(deps: PrivacyLaneDeps): readonly AnonymisationStep[] {
+  const marks: AnonymisationStep = { name: "marks", parts: ALL, take: moveMarks };
   return [
     ...NAME_STEPS,
     marks,
@@ -54,7 +60,7 @@ function stepsOf(deps: PrivacyLaneDeps): readonly Step[] {
     marks,
     ...CANCEL_STEPS,
     ...eraseMessageSteps(deps),
-    ...FORGET_STEPS,
+    ...DELETE_ROW_STEPS,
     ...PEOPLE_STEPS,
     { name: "files", parts: ["messages"], outside: () => dropFiles(deps) },
     { name: "names", parts: ALL, outside: (run) => throwNamesAway(deps.db, run) },
@@ -62,23 +68,27 @@ function stepsOf(deps: PrivacyLaneDeps): readonly Step[] {
 }
 
 async function settle({ engine }: PrivacyLaneDeps): Promise<void> {
-  engine.tell(ERASED, "people");
+  engine.tell(ERASED_TOPIC, "people");
   await sleep(SETTLED_AFTER_MS);
 }
 
 async function dropFiles({ engine, sweepFiles }: PrivacyLaneDeps): Promise<void> {
-  engine.tell(ERASED, FILES);
+  engine.tell(ERASED_TOPIC, FILES_KEY);
   await sweepFiles();
 }
 
 /** What was told while the names were still there belongs to it too, with what it was told of. */
-async function moveMarks(trx: Trx, { request }: Run): Promise<Batch> {
+async function moveMarks(trx: Trx, { request }: Anonymisation): Promise<AnonymisationBatch> {
   const until = JSON.stringify(await readLastRows(trx));
   await sql`update data_request set until = ${until}::jsonb where id = ${request}`.execute(trx);
   return { rows: 0, after: null };
 }
 
-async function carryOn(deps: PrivacyLaneDeps, steps: readonly Step[], job: Job): Promise<JobEnd> {
+async function carryOn(
+  deps: PrivacyLaneDeps,
+  steps: readonly AnonymisationStep[],
+  job: Job,
+): Promise<JobResult> {
   const { request } = job.ref as { request: number };
   const pauseAt = performance.now() + AT_A_STRETCH_MS;
   while (await takeBatch(deps, steps, request)) {
@@ -89,7 +99,11 @@ async function carryOn(deps: PrivacyLaneDeps, steps: readonly Step[], job: Job):
 }
 
 /** One batch and where it has ended, in one commit. False: nothing is left to do. */
-async function takeBatch(deps: PrivacyLaneDeps, steps: readonly Step[], request: number): Promise<boolean> {
+async function takeBatch(
+  deps: PrivacyLaneDeps,
+  steps: readonly AnonymisationStep[],
+  request: number,
+): Promise<boolean> {
   const { db, engine } = deps;
   const found = await readRun(db, request);
   if (!found) return false;
@@ -105,7 +119,7 @@ async function takeBatch(deps: PrivacyLaneDeps, steps: readonly Step[], request:
     );
     if (rows.length === 0) return [];
     await sql`set local waygate.erasing = 'on'`.execute(trx);
-    const batch: Batch = step?.take && isAsked ? await step.take(trx, run, at.after) : NOTHING;
+    const batch: AnonymisationBatch = step?.take && isAsked ? await step.take(trx, run, at.after) : NOTHING;
     const next =
       batch.after === null ? { step: at.step + 1, after: null } : { step: at.step, after: batch.after };
     await sql`
@@ -122,7 +136,7 @@ async function takeBatch(deps: PrivacyLaneDeps, steps: readonly Step[], request:
   return true;
 }
 
-const NOTHING: Batch = { rows: 0, after: null };
+const NOTHING: AnonymisationBatch = { rows: 0, after: null };
 
 interface Progress {
   step: number;
@@ -130,7 +144,7 @@ interface Progress {
 }
 
 /** Undefined once it is over. */
-async function readRun(db: Db, request: number): Promise<{ run: Run; at: Progress } | undefined> {
+async function readRun(db: Db, request: number): Promise<{ run: Anonymisation; at: Progress } | undefined> {
   const row = await db
     .selectFrom("data_request")
     .select(["account_id", "scope", "until", "progress"])
@@ -147,14 +161,14 @@ async function readRun(db: Db, request: number): Promise<{ run: Run; at: Progres
   const run = {
     request,
     account_id: row.account_id,
-    parts: new Set(PARTS[row.scope as Scope]),
+    parts: new Set(PARTS_OF_SCOPE[row.scope as AnonymisationScope]),
     instances: instances.map(({ id }) => id),
     until: row.until,
   };
   return { run, at: row.progress };
 }
 
-async function throwNamesAway(db: Db, { request }: Run): Promise<void> {
+async function throwNamesAway(db: Db, { request }: Anonymisation): Promise<void> {
   await db.deleteFrom("surrogate").where("request", "=", request).execute();
 }
 

@@ -5,7 +5,7 @@ import { type Receiver, startReceiver } from "../../../test/receiver.ts";
 import { type Client, createClient } from "../../client.ts";
 import { repeatErasure } from "./ask-anonymisation.ts";
 import { privacyContract } from "./contract.ts";
-import { failLostExports } from "./export-account.ts";
+import { failInterruptedExports } from "./export-account.ts";
 
 const PASSWORD = "correct horse battery staple";
 
@@ -148,7 +148,7 @@ describe("an export whose process was killed", () => {
       const request = { account_id: tenant.id, request_type: "export", until: "{}", created_at } as const;
       await db.insertInto("data_request").values(request).execute();
     }
-    await failLostExports(db);
+    await failInterruptedExports(db);
     const { data } = await tenant.client.listDataRequests();
     expect(data.map(({ status }) => status)).toEqual(["processing", "failed"]);
   });

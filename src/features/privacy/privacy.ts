@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Engine } from "../../engine/engine.ts";
 import type { Db } from "../../platform/db.ts";
-import { type Handlers, Reply } from "../../platform/handler.ts";
+import { type Handlers, OkResponse } from "../../platform/handler.ts";
 import { readCursor, toPage } from "../../platform/paging.ts";
 import { requireUser } from "../accounts/accounts.ts";
-import { askErasure } from "./ask-anonymisation.ts";
+import { requestErasure } from "./ask-anonymisation.ts";
 import type { privacyContract } from "./contract.ts";
 import { exportAccount } from "./export-account.ts";
 
@@ -24,11 +24,11 @@ export function privacyHandlers({ db, engine }: PrivacyDeps): Handlers<typeof pr
 
     async anonymizeData({ input: { scope }, signal, ...by }) {
       const { account_id, user_id } = requireUser(by.caller);
-      const { id, lane } = await askErasure(db, { account_id, scope, user_id, ip: by.ip }, by);
+      const { id, lane } = await requestErasure(db, { account_id, scope, user_id, ip: by.ip }, by);
       engine.wake([lane]);
       const { status, affected } = await waitForRequest(db, id, signal);
       const message = status === "processing" ? "Data is being anonymised" : "Data anonymised";
-      return new Reply({ requestId: id, scope, status, affected }, { message });
+      return new OkResponse({ requestId: id, scope, status, affected }, { message });
     },
 
     async listDataRequests({ input: { limit, cursor }, caller }) {
@@ -43,7 +43,7 @@ export function privacyHandlers({ db, engine }: PrivacyDeps): Handlers<typeof pr
         .limit(limit + 1)
         .execute();
       const { rows, pagination } = toPage(found, limit, ({ id }) => id);
-      return new Reply(rows, { beside: { pagination } });
+      return new OkResponse(rows, { beside: { pagination } });
     },
   };
 }

@@ -1,12 +1,17 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Trx } from "../../platform/db.ts";
-import { type Batch, ROWS_AT_ONCE, type Run, type Step } from "./anonymise-run.ts";
+import {
+  type Anonymisation,
+  type AnonymisationBatch,
+  type AnonymisationStep,
+  ROWS_AT_ONCE,
+} from "./anonymise-run.ts";
 import { type DeclaredTable, dataOf } from "./personal-data.ts";
-import { assignments, type Part } from "./treatments.ts";
+import { type AnonymisationPart, assignments } from "./treatments.ts";
 
-type Page = (table: DeclaredTable, run: Run, after: number) => RawBuilder<{ id: number }>;
+type Page = (table: DeclaredTable, run: Anonymisation, after: number) => RawBuilder<{ id: number }>;
 
-const within = (table: DeclaredTable, run: Run, after: number): RawBuilder<unknown> =>
+const within = (table: DeclaredTable, run: Anonymisation, after: number): RawBuilder<unknown> =>
   sql`id > ${after} and id <= ${run.until[table] ?? 0} order by id limit ${ROWS_AT_ONCE}`;
 
 const ofAccount: Page = (table, run, after) => sql`
@@ -25,10 +30,10 @@ const ofCampaigns: Page = (table, run, after) => sql`
 const itself: Page = (_, run, after) => sql`
   select id from account where id = ${run.account_id} and id > ${after}`;
 
-type Swept = readonly [DeclaredTable, Page];
+type AnonymisedTable = readonly [DeclaredTable, Page];
 
 /** Whose names go into every event: they go first. */
-const NAMED: readonly Swept[] = [
+const NAMED: readonly AnonymisedTable[] = [
   ["account", itself],
   ["account_user", ofAccount],
   ["instance", ofAccount],
@@ -36,12 +41,12 @@ const NAMED: readonly Swept[] = [
 ];
 
 /** Under which new messages are filed: they go before the messages, so that nothing new is filed with the old. */
-const CHATS: readonly Swept[] = [
+const CHATS: readonly AnonymisedTable[] = [
   ["contact", ofInstances],
   ["conversation", ofInstances],
 ];
 
-const PEOPLE: readonly Swept[] = [
+const PEOPLE: readonly AnonymisedTable[] = [
   ["attempt", ofInstances],
   ["lead", ofAccount],
   ["lead_note", ofAccount],
@@ -58,7 +63,7 @@ const PEOPLE: readonly Swept[] = [
 ];
 
 /** The tables whose rows are named by `until`. */
-export const NUMBERED: readonly DeclaredTable[] = [
+export const NUMBERED_TABLES: readonly DeclaredTable[] = [
   ...[...NAMED, ...CHATS, ...PEOPLE].map(([table]) => table),
   ...(["message", "event", "job"] as const),
 ];
@@ -71,7 +76,7 @@ export const CHAT_STEPS = CHATS.map(toStep);
 /** The other tables that need nothing but what is declared of their columns. */
 export const PEOPLE_STEPS = PEOPLE.map(toStep);
 
-function toStep([table, page]: Swept): Step {
+function toStep([table, page]: AnonymisedTable): AnonymisationStep {
   return {
     name: table,
     parts: partsOf(table),
@@ -79,27 +84,27 @@ function toStep([table, page]: Swept): Step {
   };
 }
 
-function partsOf(table: DeclaredTable): Part[] {
+function partsOf(table: DeclaredTable): AnonymisationPart[] {
   return [...new Set(Object.values(dataOf(table).personal ?? {}).flatMap(({ parts }) => parts))];
 }
 
 async function sweep(
   trx: Trx,
-  run: Run,
+  run: Anonymisation,
   table: DeclaredTable,
   page: RawBuilder<{ id: number }>,
-): Promise<Batch> {
+): Promise<AnonymisationBatch> {
   const { rows } = await page.execute(trx);
   const ids = rows.map(({ id }) => id);
-  await changeRows(trx, run, table, ids);
+  await anonymiseRows(trx, run, table, ids);
   const last = ids.at(-1);
   return { rows: ids.length, after: ids.length < ROWS_AT_ONCE || last === undefined ? null : last };
 }
 
 /** What is declared of the table is done to these rows. */
-export async function changeRows(
+export async function anonymiseRows(
   trx: Trx,
-  run: Run,
+  run: Anonymisation,
   table: DeclaredTable,
   ids: readonly number[],
 ): Promise<void> {

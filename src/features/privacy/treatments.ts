@@ -1,22 +1,22 @@
 import { type RawBuilder, sql } from "kysely";
 
 /** What an anonymisation is made of; a scope asks for some of it. */
-export type Part = "account" | "messages" | "leads" | "conversations";
+export type AnonymisationPart = "account" | "messages" | "leads" | "conversations";
 
 /** What is asked for, and under which request the names are chosen. */
-export interface Asked {
+export interface AnonymisationRequest {
   request: number;
-  parts: ReadonlySet<Part>;
+  parts: ReadonlySet<AnonymisationPart>;
 }
 
 /** What becomes of a personal column when one of its parts is asked for. */
 export interface Treatment {
-  readonly parts: readonly Part[];
-  readonly to: (column: string, asked: Asked) => RawBuilder<unknown>;
+  readonly parts: readonly AnonymisationPart[];
+  readonly to: (column: string, asked: AnonymisationRequest) => RawBuilder<unknown>;
 }
 
 /** What a table holds of people, column by column. */
-export interface TableData {
+export interface TablePersonalData {
   /** Columns that tell nothing about a person. */
   readonly plain: string;
   /** Sealed, or good for nothing but signing in: never exported, and works on. */
@@ -25,11 +25,14 @@ export interface TableData {
   readonly kept?: { readonly columns: string; readonly because: string };
   readonly personal?: Readonly<Record<string, Treatment>>;
   /** Columns that go with their rows: a memory of what is known better elsewhere, or what is over soon. */
-  readonly gone?: { readonly columns: string; readonly parts: readonly Part[] };
+  readonly gone?: { readonly columns: string; readonly parts: readonly AnonymisationPart[] };
 }
 
 /** The statement that does it to a row. */
-export function assignments(data: TableData, asked: Asked): RawBuilder<unknown> | undefined {
+export function assignments(
+  data: TablePersonalData,
+  asked: AnonymisationRequest,
+): RawBuilder<unknown> | undefined {
   const changed = Object.entries(data.personal ?? {}).filter(([, { parts }]) =>
     parts.some((part) => asked.parts.has(part)),
   );
@@ -38,37 +41,37 @@ export function assignments(data: TableData, asked: Asked): RawBuilder<unknown> 
 }
 
 /** Nothing is left of it. */
-export function nothing(...parts: Part[]): Treatment {
+export function eraseValue(...parts: AnonymisationPart[]): Treatment {
   return { parts, to: () => sql`null` };
 }
 
 /** The same for every row. */
-export function always(value: RawBuilder<unknown>, ...parts: Part[]): Treatment {
+export function replaceWith(value: RawBuilder<unknown>, ...parts: AnonymisationPart[]): Treatment {
   return { parts, to: () => value };
 }
 
 /** One word in the place of a text. */
-export function reworded(...parts: Part[]): Treatment {
-  return always(sql`'anonymized'`, ...parts);
+export function reworded(...parts: AnonymisationPart[]): Treatment {
+  return replaceWith(sql`'anonymized'`, ...parts);
 }
 
 /** An object without fields. */
-export function emptied(...parts: Part[]): Treatment {
-  return always(sql`'{}'::jsonb`, ...parts);
+export function emptied(...parts: AnonymisationPart[]): Treatment {
+  return replaceWith(sql`'{}'::jsonb`, ...parts);
 }
 
 /** A phone, a jid or a LID: the same person gets the same name in all places that one request reaches. */
-export function address(...parts: Part[]): Treatment {
+export function pseudonymousAddress(...parts: AnonymisationPart[]): Treatment {
   return { parts, to: (column, { request }) => surrogate(request, sql.ref(column)) };
 }
 
 /** The name of a thing, told apart by its number. */
-export function numbered(...parts: Part[]): Treatment {
+export function numberedName(...parts: AnonymisationPart[]): Treatment {
   return { parts, to: () => sql`'anon-' || id` };
 }
 
 /** An address only, and not the other things that stand in the same column. */
-export function addressAmongOthers(...parts: Part[]): Treatment {
+export function pseudonymousAddressIfAny(...parts: AnonymisationPart[]): Treatment {
   const to: Treatment["to"] = (column, { request }) =>
     sql`case when ${sql.ref(column)} like '%@%' then ${surrogate(request, sql.ref(column))} else ${sql.ref(column)} end`;
   return { parts, to };
@@ -79,7 +82,7 @@ function surrogate(request: number, value: RawBuilder<unknown>): RawBuilder<unkn
 }
 
 /** Who wrote: a surrogate when the conversations are anonymised too, else null. */
-export const SENDER: Treatment = {
+export const SENDER_TREATMENT: Treatment = {
   parts: ["messages"],
   to: (column, { request, parts }) => {
     if (!parts.has("conversations")) return sql`null`;
@@ -90,7 +93,7 @@ export const SENDER: Treatment = {
 };
 
 /** Only the kind of a message and roughly how long it was. */
-export const CONTENT: Treatment = {
+export const CONTENT_TREATMENT: Treatment = {
   parts: ["messages"],
   to: (column) => {
     const content = sql.ref(column);
@@ -113,14 +116,14 @@ function lengthClass(content: RawBuilder<unknown>): RawBuilder<unknown> {
 }
 
 /** Our own code stays; the words may be those of the network. */
-export const ERROR: Treatment = {
+export const ERROR_TREATMENT: Treatment = {
   parts: ["messages"],
   to: (column) => sql`case when ${sql.ref(column)} is not null
     then ${sql.ref(column)} || jsonb_build_object('message', ${sql.ref(column)} -> 'code') end`,
 };
 
 /** Still a body that can be delivered again, under its own id and number. */
-export const EVENT_BODY: Treatment = {
+export const EVENT_BODY_TREATMENT: Treatment = {
   parts: ["messages", "account"],
   to: (column, { parts }) => {
     const body = sql`convert_from(${sql.ref(column)}, 'UTF8')::json`;
@@ -152,7 +155,7 @@ function renamed(body: RawBuilder<unknown>): RawBuilder<unknown> {
 }
 
 /** All columns that are declared, with the word under which they are. */
-export function columnsOf({ plain, secret, kept, personal, gone }: TableData): string[] {
+export function columnsOf({ plain, secret, kept, personal, gone }: TablePersonalData): string[] {
   const lists = [plain, secret, kept?.columns, gone?.columns].flatMap((list) => list?.split(" ") ?? []);
   return [...lists, ...Object.keys(personal ?? {})];
 }

@@ -3,13 +3,13 @@ import { invalidField } from "../../platform/errors.ts";
 import type { Handlers } from "../../platform/handler.ts";
 import type { InputOf } from "../../platform/route.ts";
 import { toSquareImage } from "../../platform/square-image.ts";
-import type { CallSession } from "../calls/calls.ts";
+import type { RunSessionOperation } from "../calls/calls.ts";
 import { type PictureSource, readPicture } from "../messages/messages.ts";
 import type { profileContract } from "./contract.ts";
 
 export interface ProfileDeps extends PictureSource {
   db: Db;
-  callSession: CallSession;
+  callSession: RunSessionOperation;
 }
 
 /** What the paired phone shows of itself; the instance's row shows name and picture too. */
@@ -18,7 +18,7 @@ export function profileHandlers(deps: ProfileDeps): Handlers<typeof profileContr
   const readProfile = async (id: number) => {
     const profile = await callSession(id, (session) => session.profile?.get());
     const { push_name, picture_url } = profile;
-    await keepOnInstance(db, id, {
+    await saveProfileOnInstance(db, id, {
       ...(push_name && { profile_name: push_name }),
       profile_picture_url: picture_url,
     });
@@ -32,7 +32,7 @@ export function profileHandlers(deps: ProfileDeps): Handlers<typeof profileContr
 
     async setProfileName({ input: { id, name } }) {
       await callSession(id, (session) => session.profile?.setName(name));
-      await keepOnInstance(db, id, { profile_name: name });
+      await saveProfileOnInstance(db, id, { profile_name: name });
       return { name };
     },
 
@@ -46,7 +46,7 @@ export function profileHandlers(deps: ProfileDeps): Handlers<typeof profileContr
       const picture = await readPhoto(deps, input);
       await callSession(input.id, (session) => session.profile?.setPicture(picture));
       // Only the network knows the address of the new picture.
-      await keepOnInstance(db, input.id, { profile_picture_url: null });
+      await saveProfileOnInstance(db, input.id, { profile_picture_url: null });
       const picture_url = picture && (await readProfile(input.id).catch(() => null))?.picture_url;
       return { picture_url: picture_url ?? null };
     },
@@ -67,7 +67,7 @@ async function readPhoto(
 }
 
 /** What the paired phone shows of itself, as the instance's row shows it too. */
-export async function keepOnInstance(
+export async function saveProfileOnInstance(
   db: Db,
   id: number,
   change: { profile_name?: string; profile_picture_url?: string | null },

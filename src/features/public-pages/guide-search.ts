@@ -30,7 +30,7 @@ function plainText(html: string): string {
     .trim();
 }
 
-export function wordsOf(query: string): string[] {
+export function searchTermsOf(query: string): string[] {
   return query.toLowerCase().split(/\s+/).filter(Boolean).slice(0, MOST_WORDS);
 }
 

@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { Marked, type Tokens } from "marked";
 import { GatewayError } from "../../platform/errors.ts";
 import { packageRoot } from "../../platform/version.ts";
-import { findSections, type GuideSection, resultsHtml, sectionsOf, wordsOf } from "./guide-search.ts";
-import { escapeHtml, page } from "./layout.ts";
+import { findSections, type GuideSection, resultsHtml, searchTermsOf, sectionsOf } from "./guide-search.ts";
+import { escapeHtml, pageLayout } from "./layout.ts";
 
 /** The pages of the guide in the order of their reading; each is a file of `docs/`. */
 export const GUIDE = [
@@ -78,7 +78,7 @@ export function createGuide(folder = join(packageRoot(), "docs")) {
         sections = undefined;
         throw error;
       });
-      const words = wordsOf(query);
+      const words = searchTermsOf(query);
       const found = findSections(await sections, words);
       return frame("Search", resultsHtml(query, found, words), { query });
     },
@@ -104,7 +104,7 @@ function frame(title: string, content: string, view: GuideView): string {
 ${content}
 </main>
 <script src="/docs/assets/guide.js"></script>`;
-  return page({ title: `${title} · Waygate`, body });
+  return pageLayout({ title: `${title} · Waygate`, body });
 }
 
 function navigation({ current = "", query = "" }: GuideView): string {

@@ -17,7 +17,15 @@ export function unescapeHtml(html: string): string {
 }
 
 /** A page in the common frame; `body` is HTML with an element of id `content`, to which the first link skips. */
-export function page({ title, body, head = "" }: { title: string; body: string; head?: string }): string {
+export function pageLayout({
+  title,
+  body,
+  head = "",
+}: {
+  title: string;
+  body: string;
+  head?: string;
+}): string {
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -40,7 +48,7 @@ ${body}
 }
 
 /** The sign of the product in browser tabs: a gate on a way. */
-export const ICON = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="7" fill="#0b6b3a"/>
+export const FAVICON = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="7" fill="#0b6b3a"/>
 <path d="M8 25V14a8 8 0 0 1 16 0v11" fill="none" stroke="#fff" stroke-width="3.4" stroke-linecap="round"/>
 <path d="M16 12v13" stroke="#9be3b9" stroke-width="3.4" stroke-linecap="round"/></svg>
 `;

@@ -1,11 +1,11 @@
-import { page } from "./layout.ts";
+import { pageLayout } from "./layout.ts";
 
 /** The published extensions that sign a challenge on web.whatsapp.com for a page like ours. */
 const CHROME_EXTENSION = "https://chromewebstore.google.com/detail/ghpdcgnjffaaekflfpcgkgpbafmjldcp";
 const FIREFOX_EXTENSION = "https://addons.mozilla.org/firefox/addon/whatsapp-browser-extension/";
 
 /** Guides somebody who has a one-time link; its script asks the JSON routes beside it. */
-export const LINK_PAGE = page({
+export const LINK_PAGE = pageLayout({
   title: "Link a phone: Waygate",
   head: '<link rel="stylesheet" href="/docs/assets/link.css">\n',
   body: `<main id="content" class="linking">

@@ -7,7 +7,7 @@ import { findChromium } from "../../../test/browser.ts";
 import { ROOT } from "../../../test/source-files.ts";
 import { createHttpServer, type HttpServer } from "../../platform/http-server.ts";
 import { createLog } from "../../platform/log.ts";
-import { openApiDocument } from "../../platform/openapi.ts";
+import { createOpenApiDocument } from "../../platform/openapi.ts";
 import { webhooksContract } from "../webhooks/contract.ts";
 import { publicPagesContract } from "./contract.ts";
 import { GUIDE, guidePath } from "./guide.ts";
@@ -60,7 +60,7 @@ describe.skipIf(!executablePath)(title, () => {
     mkdirSync(SHOTS, { recursive: true });
     server = await createHttpServer({
       contract: publicPagesContract,
-      handlers: publicPagesHandlers(openApiDocument(SHOWN), { dataDir: SHOTS }),
+      handlers: publicPagesHandlers(createOpenApiDocument(SHOWN), { dataDir: SHOTS }),
       authorise: async () => ({ kind: "public" }),
       ...{ log: createLog("silent"), strictOutput: true, bodyLimitBytes: 1000 },
       notFoundPage: NOT_FOUND_PAGE,

@@ -1,14 +1,14 @@
-import { version } from "../../platform/version.ts";
-import { escapeHtml, page } from "./layout.ts";
+import { packageVersion } from "../../platform/version.ts";
+import { escapeHtml, pageLayout } from "./layout.ts";
 
 /** What the root of the gateway shows to a browser. */
-export const HOME_PAGE = page({
+export const HOME_PAGE = pageLayout({
   title: "Waygate",
   body: `<main id="content">
 <h1>Waygate</h1>
 <p class="lead">A self-hosted, multi-instance messaging gateway to WhatsApp Web sessions: send and receive messages over
 HTTP, get signed webhooks, and lose nothing that was acknowledged.</p>
-<p>This gateway runs version ${escapeHtml(version())}. <a href="/health">Its health</a> says whether it is ready.</p>
+<p>This gateway runs version ${escapeHtml(packageVersion())}. <a href="/health">Its health</a> says whether it is ready.</p>
 <h2>What to do next</h2>
 <ol>
 <li>Sign in with the e-mail and password that the first start printed: <code>POST /api/auth/login</code>.</li>
@@ -30,7 +30,7 @@ HTTP, get signed webhooks, and lose nothing that was acknowledged.</p>
 });
 
 /** What a browser that looks for a page is shown in place of a refusal. */
-export const NOT_FOUND_PAGE = page({
+export const NOT_FOUND_PAGE = pageLayout({
   title: "Not found · Waygate",
   body: `<main id="content">
 <h1>There is no such page</h1>
@@ -44,7 +44,7 @@ export const NOT_FOUND_PAGE = page({
 });
 
 /** The interactive reference; its script and its style come from our own routes. */
-export const DOCS_PAGE = page({
+export const DOCS_PAGE = pageLayout({
   title: "Waygate: reference",
   head: '<link rel="stylesheet" href="/docs/assets/swagger-ui.css">\n',
   // The library brings a <main> of its own.

@@ -1,7 +1,7 @@
 import { runInNewContext } from "node:vm";
 import { describe, expect, test } from "vitest";
 import { contract } from "../../contract.ts";
-import { openApiDocument } from "../../platform/openapi.ts";
+import { createOpenApiDocument } from "../../platform/openapi.ts";
 import { readInput } from "../../platform/read-input.ts";
 import type { Route } from "../../platform/route.ts";
 import { postmanCollection } from "./postman.ts";
@@ -23,7 +23,7 @@ interface Collection {
   item: { name: string; item: Item[] }[];
 }
 
-const collection = postmanCollection(openApiDocument(contract)) as unknown as Collection;
+const collection = postmanCollection(createOpenApiDocument(contract)) as unknown as Collection;
 const items = collection.item.flatMap(({ item }) => item);
 const routes = Object.entries(contract) as [string, Route][];
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createHttpServer, type HttpServer } from "../../platform/http-server.ts";
 import { createLog } from "../../platform/log.ts";
-import { version } from "../../platform/version.ts";
+import { packageVersion } from "../../platform/version.ts";
 import { publicPagesContract } from "./contract.ts";
 import { NOT_FOUND_PAGE } from "./pages.ts";
 import { publicPagesHandlers } from "./public-pages.ts";
@@ -128,7 +128,7 @@ test("a browser that asks for a page that is not there gets a page, and a progra
 });
 
 test("the first page tells the version, and the icon is of this product", async () => {
-  expect(await (await fetch(`${url}/`)).text()).toContain(`version ${version()}`);
+  expect(await (await fetch(`${url}/`)).text()).toContain(`version ${packageVersion()}`);
   const icon = await fetch(`${url}/favicon.ico`);
   expect(icon.headers.get("content-type")).toBe("image/svg+xml");
   expect(await icon.text()).toContain("<svg");

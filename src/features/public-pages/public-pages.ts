@@ -1,11 +1,11 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { GatewayError } from "../../platform/errors.ts";
-import { type Handlers, RawAnswer } from "../../platform/handler.ts";
+import { type Handlers, RawResponse } from "../../platform/handler.ts";
 import { packageRoot } from "../../platform/version.ts";
 import type { publicPagesContract } from "./contract.ts";
 import { createGuide, GUIDE, GUIDE_SCRIPT } from "./guide.ts";
-import { ICON, PAGE_STYLE } from "./layout.ts";
+import { FAVICON, PAGE_STYLE } from "./layout.ts";
 import { LINK_PAGE, LINK_STYLE } from "./link-page.ts";
 import { LINK_SCRIPT } from "./link-script.ts";
 import { DOCS_PAGE, HOME_PAGE, START_SCRIPT } from "./pages.ts";
@@ -27,7 +27,7 @@ const OWN_FILES = new Map([
   ["page.css", { type: CSS, text: PAGE_STYLE }],
   ["start.js", { type: SCRIPT, text: START_SCRIPT }],
   ["guide.js", { type: SCRIPT, text: GUIDE_SCRIPT }],
-  ["icon.svg", { type: SVG, text: ICON }],
+  ["icon.svg", { type: SVG, text: FAVICON }],
   ["link.css", { type: CSS, text: LINK_STYLE }],
   ["link.js", { type: SCRIPT, text: LINK_SCRIPT }],
 ]);
@@ -75,8 +75,8 @@ export function publicPagesHandlers(
   return {
     home: async () => toPage(HOME_PAGE),
     docs: async () => toPage(DOCS_PAGE, REFERENCE_POLICY),
-    openApi: async () => new RawAnswer(JSON_TYPE, description, 200, CACHED),
-    postman: async () => new RawAnswer(JSON_TYPE, collection, 200, CACHED),
+    openApi: async () => new RawResponse(JSON_TYPE, description, 200, CACHED),
+    postman: async () => new RawResponse(JSON_TYPE, collection, 200, CACHED),
     guide: async () => toPage(await guide.page(GUIDE[0].slug), GUIDE_POLICY),
     searchGuide: async ({ input }) => toPage(await guide.search(input.q), GUIDE_POLICY),
     guidePage: async ({ input }) => toPage(await guide.page(input.page), GUIDE_POLICY),
@@ -91,14 +91,14 @@ function toPage(
   html: string,
   policy: readonly string[] = PAGE_POLICY,
   headers: Record<string, string> = CACHED,
-): RawAnswer {
-  return new RawAnswer(HTML, html, 200, { ...headers, "content-security-policy": policy.join("; ") });
+): RawResponse {
+  return new RawResponse(HTML, html, 200, { ...headers, "content-security-policy": policy.join("; ") });
 }
 
-async function readAsset(file: string): Promise<RawAnswer> {
+async function readAsset(file: string): Promise<RawResponse> {
   const own = OWN_FILES.get(file);
-  if (own) return new RawAnswer(own.type, own.text, 200, CACHED);
+  if (own) return new RawResponse(own.type, own.text, 200, CACHED);
   const type = PACKAGE_FILES.get(file);
   if (!type) throw new GatewayError("NOT_FOUND", "There is no such file.");
-  return new RawAnswer(type, await readFile(join(packageRoot(), "dist/reference-ui", file)), 200, CACHED);
+  return new RawResponse(type, await readFile(join(packageRoot(), "dist/reference-ui", file)), 200, CACHED);
 }

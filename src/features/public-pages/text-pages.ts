@@ -1,12 +1,12 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type Handlers, RawAnswer } from "../../platform/handler.ts";
+import { type Handlers, RawResponse } from "../../platform/handler.ts";
 import type { publicPagesContract } from "./contract.ts";
 import { toHtml } from "./guide.ts";
-import { page } from "./layout.ts";
+import { pageLayout } from "./layout.ts";
 
 /** Where the texts are. */
-export interface PageFolders {
+export interface TextPageFolders {
   /** The operator's own, which win. */
   dataDir: string;
   /** Those that come with the gateway. */
@@ -24,7 +24,7 @@ const HEADERS = {
 };
 
 /** What people must be told; read anew each time, so that a changed text needs no restart. */
-export function textHandlers({ dataDir, packageRoot }: PageFolders): TextHandlers {
+export function textHandlers({ dataDir, packageRoot }: TextPageFolders): TextHandlers {
   const legal = (name: string) => [join(dataDir, name), join(packageRoot, "docs", "legal", name)];
   return {
     async privacy({ headers }) {
@@ -57,19 +57,19 @@ async function readFirst(paths: readonly string[]): Promise<string | undefined> 
 }
 
 /** Markdown, as it is specified; who asks for HTML by name, as browsers do, gets a page. */
-function negotiate(title: string, text: string, accept: string | string[] | undefined): RawAnswer {
+function negotiate(title: string, text: string, accept: string | string[] | undefined): RawResponse {
   const answer = String(accept).includes("text/html")
     ? toPage(title, toHtml(text))
-    : new RawAnswer(MARKDOWN, text, 200, HEADERS);
-  return new RawAnswer(answer.type, answer.body, 200, { ...answer.headers, vary: "accept" });
+    : new RawResponse(MARKDOWN, text, 200, HEADERS);
+  return new RawResponse(answer.type, answer.body, 200, { ...answer.headers, vary: "accept" });
 }
 
-function toPage(title: string, body: string): RawAnswer {
-  const html = page({ title: `${title} · Waygate`, body: `<main id="content">\n${body}\n</main>` });
-  return new RawAnswer(HTML, html, 200, HEADERS);
+function toPage(title: string, body: string): RawResponse {
+  const html = pageLayout({ title: `${title} · Waygate`, body: `<main id="content">\n${body}\n</main>` });
+  return new RawResponse(HTML, html, 200, HEADERS);
 }
 
-function absent(title: string): RawAnswer {
+function absent(title: string): RawResponse {
   const text = "The operator of this gateway has not put this text here yet. Ask them for it.";
   return toPage(title, `<h1>${title}</h1>\n<p>${text}</p>`);
 }

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { boundedText, trimmedText } from "../../platform/bounded-text.ts";
-import { page, pagination, route, rowId, time } from "../../platform/route.ts";
+import { isoTime, pageInput, pagination, route, rowId } from "../../platform/route.ts";
 
 export const shortcut = trimmedText(65)
   .transform((text) => text.replace(/^\//, "").toLowerCase())
@@ -12,8 +12,8 @@ const quickReply = z.object({
   title: z.string().nullable(),
   content: z.string(),
   media_url: z.string().nullable(),
-  created_at: time,
-  updated_at: time,
+  created_at: isoTime,
+  updated_at: isoTime,
 });
 
 const SHARED = { access: "account", tag: "CRM", feature: "crm" } as const;
@@ -24,7 +24,7 @@ export const quickRepliesContract = {
     ...SHARED,
     summary: "List the quick replies of the account",
     message: "Quick replies",
-    input: z.object({ ...page }),
+    input: z.object({ ...pageInput }),
     output: z.array(quickReply),
     beside: z.object({ pagination }),
   }),

@@ -1,7 +1,7 @@
 import type { Selectable } from "kysely";
 import type { Db } from "../../platform/db.ts";
 import { GatewayError } from "../../platform/errors.ts";
-import { type Caller, type Handlers, Reply } from "../../platform/handler.ts";
+import { type Caller, type Handlers, OkResponse } from "../../platform/handler.ts";
 import { readCursor, toPage } from "../../platform/paging.ts";
 import type { QuickReplyTable } from "../../tables.ts";
 import { requireUser } from "../accounts/accounts.ts";
@@ -22,7 +22,7 @@ export function quickReplyHandlers(db: Db): Handlers<typeof quickRepliesContract
         .limit(limit + 1)
         .execute();
       const { rows, pagination } = toPage(found, limit, (row) => row.id);
-      return new Reply(rows, { beside: { pagination } });
+      return new OkResponse(rows, { beside: { pagination } });
     },
 
     async saveQuickReply({ input, caller }) {

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { boundedText, coercedText, trimmedText } from "../../platform/bounded-text.ts";
 import { pointInTime } from "../../platform/point-in-time.ts";
-import { route, time } from "../../platform/route.ts";
+import { isoTime, route } from "../../platform/route.ts";
 import { instanceId } from "../events/contract.ts";
 
 const digits = coercedText(120)
@@ -258,7 +258,7 @@ export const sandboxContract = {
     output: z.object({
       archived: z.boolean(),
       pinned: z.boolean(),
-      muted_until: time.nullable(),
+      muted_until: isoTime.nullable(),
       unread: z.boolean(),
     }),
   }),

@@ -58,7 +58,7 @@ export function notPaired(status?: InstanceStatus): GatewayError {
 }
 
 /** What came of an act on the network, which needs a paired phone to happen. Throws INSTANCE_NOT_CONNECTED. */
-export function happened<T extends string | object | true>(result: T | false | undefined): T {
+export function requireHappened<T extends string | object | true>(result: T | false | undefined): T {
   if (!result) throw notPaired();
   return result;
 }

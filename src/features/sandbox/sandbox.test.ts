@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { fetchWhole, Listener } from "../../../test/conformance/listener.ts";
-import { keepInMemory, type SandboxNetwork, startSandboxNetwork } from "../../../test/sandbox-network.ts";
+import { downloadWhole, RecordingSession } from "../../../test/conformance/listener.ts";
+import { keepInMemory, startSandboxNetwork, type TestSandboxNetwork } from "../../../test/sandbox-network.ts";
 import { type Served, serveFeature } from "../../../test/serve-feature.ts";
 import type { Jid } from "../../network/driver.ts";
 import { findPicture } from "../../network/sandbox/pictures.ts";
@@ -12,7 +12,7 @@ import { sandboxHandlers } from "./sandbox.ts";
 const PHONE = "5511977773000";
 const FRIEND = "5511966661111";
 
-let network: SandboxNetwork;
+let network: TestSandboxNetwork;
 let database: Database;
 let served: Served;
 
@@ -45,19 +45,19 @@ afterAll(async () => {
 });
 
 let instance: number;
-let listener: Listener;
+let listener: RecordingSession;
 
 beforeEach(async () => {
   const account_id = await insertAccount();
   instance = await insertInstance(account_id, "sandbox");
-  listener = new Listener(network.driver, keepInMemory(), { account_id });
+  listener = new RecordingSession(network.driver, keepInMemory(), { account_id });
   listener.gate = recordIn(instance);
 });
 
 afterEach(() => listener.session.logout());
 
 // The gateway's own part, as small as it can be: what the session reports is written on the instance's row.
-function recordIn(id: number): Listener["gate"] {
+function recordIn(id: number): RecordingSession["gate"] {
   return async (event) => {
     const change =
       event.type === "qr"
@@ -206,7 +206,7 @@ describe("what somebody does", () => {
     const { content } = await listener.message(body.data.message_id);
     expect(content).toMatchObject({ kind: "media", media_type, size: bytes.length });
     const ref = content.kind === "media" && content.ref;
-    expect((await fetchWhole(listener.session, ref))?.toString()).toBe(bytes);
+    expect((await downloadWhole(listener.session, ref))?.toString()).toBe(bytes);
   });
 
   test("a location and a contact", async () => {

@@ -1,15 +1,15 @@
 import type { MessageId } from "../../network/driver.ts";
 import { groupJid } from "../../network/ids.ts";
-import type { Actor } from "../../network/sandbox-control.ts";
+import type { SandboxActor } from "../../network/sandbox-control.ts";
 import type { Handlers } from "../../platform/handler.ts";
-import { requireStorage } from "../media/media.ts";
+import { requireStorageQuota } from "../media/media.ts";
 import type { sandboxContract } from "./contract.ts";
-import { getPairedPhone, happened } from "./paired-phone.ts";
+import { getPairedPhone, requireHappened } from "./paired-phone.ts";
 import { type ScanDeps, scanPendingPairing } from "./scan-pending-pairing.ts";
 import { type FetchMedia, toContent } from "./to-content.ts";
-import { type WorldDeps, worldHandlers } from "./world.ts";
+import { type SandboxWorldDeps, sandboxWorldHandlers } from "./world.ts";
 
-export interface SandboxDeps extends ScanDeps, WorldDeps {
+export interface SandboxDeps extends ScanDeps, SandboxWorldDeps {
   fetchMedia: FetchMedia;
 }
 
@@ -19,7 +19,7 @@ export function sandboxHandlers(deps: SandboxDeps): Handlers<typeof sandboxContr
     sandboxScan: ({ input: { id, phone } }) => scanPendingPairing(deps, id, phone),
     ...messageHandlers(deps),
     ...phoneHandlers(deps),
-    ...worldHandlers(deps),
+    ...sandboxWorldHandlers(deps),
   };
 }
 
@@ -30,16 +30,18 @@ function messageHandlers(deps: SandboxDeps): Pick<Handlers<typeof sandboxContrac
     async sandboxReceive({ input, holdBytes }) {
       const { account_id, phone, control } = await getPairedPhone(deps, input.id);
       const content = await toContent(input, (url) => deps.fetchMedia(url, holdBytes));
-      if (content.kind === "media") await requireStorage(deps.db, account_id, content.size);
+      if (content.kind === "media") await requireStorageQuota(deps.db, account_id, content.size);
       const reply_to = input.reply_to as MessageId | undefined;
-      return { message_id: happened(await control.receive(phone, { ...actorIn(input), content, reply_to })) };
+      return {
+        message_id: requireHappened(await control.receive(phone, { ...actorIn(input), content, reply_to })),
+      };
     },
 
     async sandboxReact({ input }) {
       const { id, message_id, reaction } = input;
       const act = { ...actorIn(input), message_id: message_id as MessageId, reaction };
       const { phone, control } = await getPairedPhone(deps, id);
-      happened(await control.react(phone, act));
+      requireHappened(await control.react(phone, act));
       return { message_id };
     },
 
@@ -47,7 +49,7 @@ function messageHandlers(deps: SandboxDeps): Pick<Handlers<typeof sandboxContrac
       const { id, message_id, text } = input;
       const act = { ...actorIn(input), message_id: message_id as MessageId, text };
       const { phone, control } = await getPairedPhone(deps, id);
-      happened(await control.edit(phone, act));
+      requireHappened(await control.edit(phone, act));
       return { message_id };
     },
 
@@ -55,7 +57,7 @@ function messageHandlers(deps: SandboxDeps): Pick<Handlers<typeof sandboxContrac
       const { id, message_id } = input;
       const act = { ...actorIn(input), message_id: message_id as MessageId };
       const { phone, control } = await getPairedPhone(deps, id);
-      happened(await control.delete(phone, act));
+      requireHappened(await control.delete(phone, act));
       return { message_id };
     },
 
@@ -63,7 +65,7 @@ function messageHandlers(deps: SandboxDeps): Pick<Handlers<typeof sandboxContrac
       const message_ids = [...(input.message_ids ?? []), ...(input.message_id ? [input.message_id] : [])];
       const act = { ...actorIn(input), message_ids: message_ids as MessageId[] };
       const { phone, control } = await getPairedPhone(deps, input.id);
-      happened(await control.read(phone, act));
+      requireHappened(await control.read(phone, act));
       return { message_id: message_ids[0] ?? "", message_ids };
     },
   };
@@ -76,18 +78,18 @@ function phoneHandlers(deps: SandboxDeps): Pick<Handlers<typeof sandboxContract>
     async sandboxCall({ input }) {
       const act = { ...actorIn(input), video: input.video };
       const { phone, control } = await getPairedPhone(deps, input.id);
-      return { call_id: happened(await control.call(phone, act)) };
+      return { call_id: requireHappened(await control.call(phone, act)) };
     },
 
     async sandboxDrop({ input }) {
       const { phone, control } = await getPairedPhone(deps, input.id);
-      happened(await control.drop(phone));
+      requireHappened(await control.drop(phone));
       return { phone };
     },
 
     async sandboxBan({ input }) {
       const { phone, control } = await getPairedPhone(deps, input.id);
-      happened(await control.ban(phone));
+      requireHappened(await control.ban(phone));
       return { phone };
     },
   };
@@ -100,6 +102,6 @@ interface ActorInput {
   from_me: boolean;
 }
 
-function actorIn({ from, push_name, group_jid, from_me }: ActorInput): Actor {
+function actorIn({ from, push_name, group_jid, from_me }: ActorInput): SandboxActor {
   return { from, push_name, group_jid: group_jid === undefined ? undefined : groupJid(group_jid), from_me };
 }

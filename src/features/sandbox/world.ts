@@ -1,12 +1,12 @@
-import type { CallResult, GroupChange } from "../../network/calls.ts";
+import type { GroupChange, OperationResult } from "../../network/calls.ts";
 import { groupJid, phoneJid } from "../../network/ids.ts";
 import { GatewayError } from "../../platform/errors.ts";
-import { type Handlers, RawAnswer } from "../../platform/handler.ts";
+import { type Handlers, RawResponse } from "../../platform/handler.ts";
 import type { InputOf } from "../../platform/route.ts";
 import type { sandboxContract } from "./contract.ts";
-import { getPairedPhone, happened, type SandboxAccess } from "./paired-phone.ts";
+import { getPairedPhone, requireHappened, type SandboxAccess } from "./paired-phone.ts";
 
-export interface WorldDeps extends SandboxAccess {
+export interface SandboxWorldDeps extends SandboxAccess {
   /** The bytes of a picture that a phone or a group shows. */
   findPicture(id: string): Promise<Uint8Array | undefined>;
 }
@@ -20,17 +20,17 @@ type World =
   | "getSandboxPicture";
 
 /** Everything that happens around an instance beside messages. */
-export function worldHandlers(deps: WorldDeps): Pick<Handlers<typeof sandboxContract>, World> {
+export function sandboxWorldHandlers(deps: SandboxWorldDeps): Pick<Handlers<typeof sandboxContract>, World> {
   return {
     async sandboxContact({ input: { id, from, ...change } }) {
       const { phone, control } = await getPairedPhone(deps, id);
-      return happened(await control.setPerson(phone, from, change));
+      return requireHappened(await control.setPerson(phone, from, change));
     },
 
     async sandboxChat({ input: { id, from, group_jid, ...change } }) {
       const chat = group_jid === undefined ? phoneJid(from ?? "") : groupJid(group_jid);
       const { phone, control } = await getPairedPhone(deps, id);
-      return happened(await control.changeChat(phone, chat, withoutGaps(change)));
+      return requireHappened(await control.changeChat(phone, chat, withoutGaps(change)));
     },
 
     async sandboxGroup({ input: { id, from, subject, participants, admin } }) {
@@ -55,7 +55,7 @@ export function worldHandlers(deps: WorldDeps): Pick<Handlers<typeof sandboxCont
     async getSandboxPicture({ input: { pictureId } }) {
       const bytes = await deps.findPicture(pictureId);
       if (!bytes) throw new GatewayError("NOT_FOUND", "There is no such picture.");
-      return new RawAnswer("image/jpeg", Buffer.from(bytes));
+      return new RawResponse("image/jpeg", Buffer.from(bytes));
     },
   };
 }
@@ -75,7 +75,7 @@ function withoutGaps<Fields extends object>(fields: Fields): Fields {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Fields;
 }
 
-function settle<Value>(result: CallResult<Value>): Value {
+function settle<Value>(result: OperationResult<Value>): Value {
   if (result.outcome === "done") return result.value;
   throw new GatewayError(result.outcome === "refused" ? result.code : "UNAVAILABLE", result.reason);
 }

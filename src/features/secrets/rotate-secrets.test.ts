@@ -3,8 +3,8 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../../../test/database.ts";
 import { startTestGateway, type TestGateway, waitUntil } from "../../../test/gateway.ts";
 import { sealUnbound } from "../../../test/unbound-secret.ts";
-import { readKeptKey } from "../../platform/kept-key.ts";
-import { createSecretBox, placeOf } from "../../platform/secret-box.ts";
+import { loadSealedKey } from "../../platform/kept-key.ts";
+import { createSecretBox, encryptionContextOf } from "../../platform/secret-box.ts";
 import { requireSecretKey } from "../../platform/secret-check.ts";
 import { createCredentialStore } from "../instances/credential-store.ts";
 import { rotateSecrets, SEALED_COLUMNS } from "./rotate-secrets.ts";
@@ -46,7 +46,7 @@ it("seals everything anew, also what changes meanwhile, and keeps what the kept 
     .values({ sealed: sealUnbound(OLD, "waygate") })
     .execute();
   for (const box of [old, both]) await requireSecretKey(db, box);
-  const kept = await readKeptKey(db, old, "test");
+  const kept = await loadSealedKey(db, old, "test");
   await sql`insert into account (name, account_type, plan_id) values ('Shop', 'client', 1)`.execute(db);
   const secrets = Array.from({ length: 1_203 }, (_, i) => sealUnbound(OLD, `secret ${i}`));
   await sql`
@@ -60,7 +60,7 @@ it("seals everything anew, also what changes meanwhile, and keeps what the kept 
       changed.add(id);
       await db
         .updateTable("instance")
-        .set({ webhook_secret: both.seal("changed", placeOf("instance", "webhook_secret", id)) })
+        .set({ webhook_secret: both.seal("changed", encryptionContextOf("instance", "webhook_secret", id)) })
         .where("id", "=", id)
         .execute();
     }
@@ -78,17 +78,18 @@ it("seals everything anew, also what changes meanwhile, and keeps what the kept 
   expect(
     rows.every(({ id, webhook_secret, proxy }) => {
       const isKept =
-        proxy === null || fresh.open(proxy, placeOf("instance", "proxy", id)) === `secret ${id - 1}`;
+        proxy === null ||
+        fresh.open(proxy, encryptionContextOf("instance", "proxy", id)) === `secret ${id - 1}`;
       return (
         isKept &&
         ["changed", `secret ${id - 1}`].includes(
-          fresh.open(webhook_secret, placeOf("instance", "webhook_secret", id)),
+          fresh.open(webhook_secret, encryptionContextOf("instance", "webhook_secret", id)),
         )
       );
     }),
   ).toBe(true);
   await requireSecretKey(db, fresh);
-  expect(await readKeptKey(db, fresh, "test")).toEqual(kept);
+  expect(await loadSealedKey(db, fresh, "test")).toEqual(kept);
   expect(await rotateSecrets(db, fresh)).toEqual({ resealed: {} });
 });
 
@@ -113,7 +114,7 @@ it("opens only values that name their place once everything was resealed", async
     .select("proxy")
     .where("id", "=", 7)
     .executeTakeFirstOrThrow();
-  expect(() => box.open(proxy ?? Buffer.alloc(0), placeOf("instance", "proxy", 7))).toThrow(
+  expect(() => box.open(proxy ?? Buffer.alloc(0), encryptionContextOf("instance", "proxy", 7))).toThrow(
     "The sealed value instance.proxy of 7 is sealed in an older format",
   );
   await db

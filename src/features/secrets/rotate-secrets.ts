@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import type { Db } from "../../platform/db.ts";
-import { placeOf, type SecretBox } from "../../platform/secret-box.ts";
+import { encryptionContextOf, type SecretBox } from "../../platform/secret-box.ts";
 
 /**
  * Every column that holds what a secret box has sealed, with the primary key of its table. A test compares it with the
@@ -30,19 +30,23 @@ const AT_ONCE = 500;
 /** A row that others keep writing is written with the new key by them. */
 const MOST_ROUNDS = 20;
 
-export interface Rotation {
+export interface SecretRotation {
   /** How many secrets were sealed anew, by `table.column`; without those that needed nothing. */
   resealed: Record<string, number>;
 }
 
 /** Told of each batch: where, and how many rows it had. */
-type Tell = (column: string, rows: number) => void;
+type ReportProgress = (column: string, rows: number) => void;
 
 /**
  * Seals everything anew that is not sealed with the box's own key and for its place, in batches, while the gateway runs: a secret that
  * changes in between is left to whoever changes it. Throws when something is sealed with a key that the box lacks.
  */
-export async function rotateSecrets(db: Db, box: SecretBox, tell: Tell = () => {}): Promise<Rotation> {
+export async function rotateSecrets(
+  db: Db,
+  box: SecretBox,
+  tell: ReportProgress = () => {},
+): Promise<SecretRotation> {
   const resealed: Record<string, number> = {};
   for (const column of SEALED_COLUMNS) {
     const count = await rotateColumn(db, box, column, tell);
@@ -51,7 +55,12 @@ export async function rotateSecrets(db: Db, box: SecretBox, tell: Tell = () => {
   return { resealed };
 }
 
-async function rotateColumn(db: Db, box: SecretBox, column: SealedColumn, tell: Tell): Promise<number> {
+async function rotateColumn(
+  db: Db,
+  box: SecretBox,
+  column: SealedColumn,
+  tell: ReportProgress,
+): Promise<number> {
   let count = 0;
   for (let round = 0; round < MOST_ROUNDS; round++) {
     const { seen, written } = await passOver(db, box, column, tell);
@@ -68,7 +77,7 @@ function nameOf({ table, column }: SealedColumn): string {
 }
 
 /** Once through the table in the order of its pages; a row that is written moves behind. */
-async function passOver(db: Db, box: SecretBox, column: SealedColumn, tell: Tell) {
+async function passOver(db: Db, box: SecretBox, column: SealedColumn, tell: ReportProgress) {
   let [seen, written, after] = [0, 0, "(0,0)"];
   for (;;) {
     const rows = await readForeign(db, box, column, after);
@@ -100,7 +109,7 @@ async function readForeign(db: Db, box: SecretBox, { table, column, key }: Seale
 async function reseal(db: Db, box: SecretBox, { table, column }: SealedColumn, rows: readonly SealedRow[]) {
   if (rows.length === 0) return 0;
   const fresh = rows.map(({ key, sealed }) => {
-    const place = placeOf(table, column, ...key);
+    const place = encryptionContextOf(table, column, ...key);
     return box.seal(box.open(sealed, place), place);
   });
   const { numAffectedRows = 0n } = await sql`

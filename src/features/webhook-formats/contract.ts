@@ -1,9 +1,9 @@
 import type { EventName } from "../events/contract.ts";
 
 /** Shapes in which a webhook can get its events; all but `native` are those of other gateways. */
-export const FORMATS = ["native", "evolution", "uazapi", "waha"] as const;
-export type Format = (typeof FORMATS)[number];
-export type PeerFormat = Exclude<Format, "native">;
+export const WEBHOOK_FORMATS = ["native", "evolution", "uazapi", "waha"] as const;
+export type WebhookFormat = (typeof WEBHOOK_FORMATS)[number];
+export type CompatibilityFormat = Exclude<WebhookFormat, "native">;
 
 const IN_EVERY_FORMAT = [
   "message.received",
@@ -22,14 +22,14 @@ const IN_EVERY_FORMAT = [
 ] as const satisfies readonly EventName[];
 
 /** The events that have a counterpart in each format. */
-export const FORMAT_EVENTS: Readonly<Record<PeerFormat, readonly EventName[]>> = {
+export const FORMAT_EVENTS: Readonly<Record<CompatibilityFormat, readonly EventName[]>> = {
   evolution: [...IN_EVERY_FORMAT, "message.failed"],
   uazapi: IN_EVERY_FORMAT,
   waha: [...IN_EVERY_FORMAT, "message.failed", "instance.passkey_required", "instance.passkey_confirmation"],
 };
 
 /** Of these names, those that a webhook of this format can get. */
-export function withCounterpart(format: Format, names: readonly string[]): string[] {
+export function supportedEvents(format: WebhookFormat, names: readonly string[]): string[] {
   if (format === "native") return [...names];
   const known: readonly string[] = FORMAT_EVENTS[format];
   return names.filter((name) => known.includes(name));

@@ -1,22 +1,22 @@
 import {
   actionId,
   chatOf,
+  type FormatOptions,
   isOwnAction,
   isOwnTarget,
-  type Media,
-  type Message,
   ownJid,
-  type Person,
   phoneJid,
   type RecordedEvent,
-  type ShapeOptions,
+  type RecordedMedia,
+  type RecordedMessage,
+  type RecordedPerson,
   secondsOf,
 } from "./peer-event.ts";
 
 type Named = readonly [event: string, data: unknown];
 
 /** The event as Evolution API 2.3 would send it. */
-export function toEvolution(event: RecordedEvent, { url, token, baseUrl }: ShapeOptions) {
+export function toEvolution(event: RecordedEvent, { url, token, baseUrl }: FormatOptions) {
   const named = nameAndData(event, baseUrl);
   if (named === undefined) return undefined;
   return {
@@ -55,7 +55,7 @@ function nameAndData(event: RecordedEvent, baseUrl: string): Named | undefined {
   }
 }
 
-function nameOfSent({ origin }: Message): string {
+function nameOfSent({ origin }: RecordedMessage): string {
   return origin === "phone" ? "messages.upsert" : "send.message";
 }
 
@@ -99,7 +99,7 @@ function closeReason(status: string | undefined): number {
   return status === "error" ? 500 : status === "disconnected" || status === "logged_out" ? 401 : 428;
 }
 
-function messageData(event: RecordedEvent, message: Message, baseUrl: string) {
+function messageData(event: RecordedEvent, message: RecordedMessage, baseUrl: string) {
   const [messageType, content] = contentOf(message, baseUrl);
   return {
     ...commonData(event, message),
@@ -109,7 +109,7 @@ function messageData(event: RecordedEvent, message: Message, baseUrl: string) {
   };
 }
 
-function commonData(event: RecordedEvent, message: Message) {
+function commonData(event: RecordedEvent, message: RecordedMessage) {
   return {
     key: keyOf(message.message_id, message.jid, message.from_me, message.sender),
     pushName: pushNameOf(message),
@@ -123,22 +123,22 @@ function commonData(event: RecordedEvent, message: Message) {
 /** In the language of the peer, whose clients compare it. */
 const OWN_NAME = "Você";
 
-function pushNameOf({ from_me, sender }: Message): string {
+function pushNameOf({ from_me, sender }: RecordedMessage): string {
   return from_me ? OWN_NAME : (sender?.push_name ?? "");
 }
 
-function statusOf({ from_me, origin }: Message): string {
+function statusOf({ from_me, origin }: RecordedMessage): string {
   if (!from_me) return "DELIVERY_ACK";
   return origin === "phone" ? "SERVER_ACK" : "PENDING";
 }
 
-function keyOf(id: string, jid: string, fromMe: boolean, sender: Person | null | undefined) {
+function keyOf(id: string, jid: string, fromMe: boolean, sender: RecordedPerson | null | undefined) {
   const person = jid.endsWith("@g.us") && !fromMe ? participantOf(sender) : {};
   const isLid = "participantAlt" in person || jid.endsWith("@lid");
   return { remoteJid: jid, fromMe, id, ...person, addressingMode: isLid ? "lid" : "pn" };
 }
 
-function participantOf(sender: Person | null | undefined) {
+function participantOf(sender: RecordedPerson | null | undefined) {
   if (!sender) return {};
   const pn = phoneJid(sender.phone);
   return sender.lid && pn ? { participant: sender.lid, participantAlt: pn } : { participant: sender.jid };
@@ -152,14 +152,17 @@ function sourceOf(id: string): string {
   return /^3F|^.{18}$/.test(id) ? "desktop" : "unknown";
 }
 
-function quotedOf(event: RecordedEvent, { id, from_me, sender, text }: NonNullable<Message["quoted"]>) {
+function quotedOf(
+  event: RecordedEvent,
+  { id, from_me, sender, text }: NonNullable<RecordedMessage["quoted"]>,
+) {
   const participant = from_me ? ownJid(event) : (sender ?? chatOf(event.data));
   return { stanzaId: id, participant: participant ?? null, quotedMessage: { conversation: text ?? "" } };
 }
 
 type Content = readonly [type: string, content: Record<string, unknown>];
 
-function contentOf(message: Message, baseUrl: string): Content {
+function contentOf(message: RecordedMessage, baseUrl: string): Content {
   const { text, caption, media, location, contacts } = message;
   if (media) return mediaContent(media, caption, baseUrl);
   const [card] = contacts ?? [];
@@ -172,7 +175,7 @@ function contentOf(message: Message, baseUrl: string): Content {
   return text === null ? ["unknown", {}] : ["conversation", { conversation: text }];
 }
 
-function mediaContent(media: Media, caption: string | null, baseUrl: string): Content {
+function mediaContent(media: RecordedMedia, caption: string | null, baseUrl: string): Content {
   const type = `${media.type === "ptt" ? "audio" : media.type}Message`;
   const file = {
     mimetype: media.mime_type,

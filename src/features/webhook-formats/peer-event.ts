@@ -5,17 +5,17 @@ export interface RecordedEvent {
   instance_id: string;
   timestamp: string;
   instance: { id: number; name: string; phone: string | null; metadata: Record<string, unknown> };
-  data: EventData;
+  data: RecordedEventData;
 }
 
-export interface Person {
+export interface RecordedPerson {
   jid: string;
   lid: string | null;
   phone: string | null;
   push_name: string | null;
 }
 
-export interface Media {
+export interface RecordedMedia {
   url: string | null;
   type: "image" | "video" | "audio" | "ptt" | "document" | "sticker";
   mime_type: string;
@@ -24,7 +24,7 @@ export interface Media {
   seconds: number | null;
 }
 
-export interface Message {
+export interface RecordedMessage {
   id: number;
   message_id: string;
   from_me: boolean;
@@ -32,12 +32,12 @@ export interface Message {
   lid: string | null;
   phone: string | null;
   is_group: boolean;
-  sender: Person | null;
+  sender: RecordedPerson | null;
   type: string;
   text: string | null;
   caption: string | null;
   quoted: { id: string; from_me: boolean; sender?: string; text?: string } | null;
-  media: Media | null;
+  media: RecordedMedia | null;
   location: { latitude: number; longitude: number; name: string | null; address: string | null } | null;
   choice?: { id: string | null } | null;
   contacts: { name: string; phone: string; vcard: string | null }[] | null;
@@ -48,19 +48,19 @@ export interface Message {
 }
 
 /** One object for all events; what an event does not have is absent. */
-export interface EventData {
-  message?: Message;
+export interface RecordedEventData {
+  message?: RecordedMessage;
   conversation?: { id: number; title: string | null };
   message_id?: string;
   message_ids?: string[];
   jid?: string;
   at?: string;
   text?: string;
-  by?: Person;
+  by?: RecordedPerson;
   /** Of a receipt in a group: who has received or read it. */
-  participant?: Omit<Person, "push_name"> | null;
+  participant?: Omit<RecordedPerson, "push_name"> | null;
   reaction?: string;
-  sender?: Person;
+  sender?: RecordedPerson;
   status?: string;
   reason?: string | null;
   will_retry?: boolean;
@@ -73,7 +73,7 @@ export interface EventData {
 }
 
 /** What a shape needs beside the event. */
-export interface ShapeOptions {
+export interface FormatOptions {
   /** Where the webhook points. */
   url: string;
   /** Echoed where the format carries a key. */
@@ -103,7 +103,7 @@ export function actionId({ event_id }: RecordedEvent): string {
 }
 
 /** Of a message, or of the target of an action, that is perhaps not in the log. */
-export function chatOf({ message, jid }: EventData): string {
+export function chatOf({ message, jid }: RecordedEventData): string {
   return message?.jid ?? jid ?? "";
 }
 

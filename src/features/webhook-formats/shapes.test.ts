@@ -2,14 +2,14 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { EVENT_NAMES } from "../events/contract.ts";
-import { FORMAT_EVENTS, type PeerFormat } from "./contract.ts";
-import { formatBody } from "./webhook-formats.ts";
+import { type CompatibilityFormat, FORMAT_EVENTS } from "./contract.ts";
+import { formatEventBody } from "./webhook-formats.ts";
 
 /** `UPDATE_GOLDEN=1 npx vitest run src/features/webhook-formats` writes the files anew. */
 const isUpdate = process.env.UPDATE_GOLDEN === "1";
 const FOLDER = fileURLToPath(new URL("../../../docs/events/", import.meta.url));
 const OPTIONS = { url: "https://example.com/hook", token: "your-token", baseUrl: "https://wa.example.com" };
-const FORMATS = Object.keys(FORMAT_EVENTS) as PeerFormat[];
+const FORMATS = Object.keys(FORMAT_EVENTS) as CompatibilityFormat[];
 
 // biome-ignore lint/suspicious/noExplicitAny: a test reads what it needs of a payload
 type Json = any;
@@ -111,13 +111,13 @@ function eventOf(sample: string): string {
   return sample.split(".").slice(0, 2).join(".");
 }
 
-function samplesOf(format: PeerFormat): string[] {
+function samplesOf(format: CompatibilityFormat): string[] {
   const known: readonly string[] = FORMAT_EVENTS[format];
   return Object.keys(SAMPLES).filter((name) => known.includes(eventOf(name)));
 }
 
-function shape(format: PeerFormat, body: unknown): Json {
-  const bytes = formatBody(Buffer.from(JSON.stringify(body)), format, OPTIONS);
+function shape(format: CompatibilityFormat, body: unknown): Json {
+  const bytes = formatEventBody(Buffer.from(JSON.stringify(body)), format, OPTIONS);
   return bytes && JSON.parse(bytes.toString("utf8"));
 }
 
@@ -171,7 +171,7 @@ describe.each(FORMATS)("the format %s", (format) => {
 
 test("the native format is the recorded bytes themselves", () => {
   const body = Buffer.from('{"event": "message.received" }');
-  expect(formatBody(body, "native", OPTIONS)).toBe(body);
+  expect(formatEventBody(body, "native", OPTIONS)).toBe(body);
 });
 
 describe("what clients of the other gateways read is where they read it", () => {

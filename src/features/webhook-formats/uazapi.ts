@@ -1,19 +1,19 @@
 import {
   actionId,
   chatOf,
+  type FormatOptions,
   isGroup,
   isOwnAction,
-  type Message,
   ownJid,
-  type Person,
   phoneJid,
   type RecordedEvent,
-  type ShapeOptions,
+  type RecordedMessage,
+  type RecordedPerson,
   secondsOf,
 } from "./peer-event.ts";
 
 /** The event as uazapiGO 2.1 was seen to send it. */
-export function toUazapi(event: RecordedEvent, { token, baseUrl }: ShapeOptions) {
+export function toUazapi(event: RecordedEvent, { token, baseUrl }: FormatOptions) {
   const named = nameAndRest(event);
   if (named === undefined) return undefined;
   const [EventType, rest] = named;
@@ -80,13 +80,13 @@ function connection(event: RecordedEvent): Named | undefined {
 
 function messages(
   event: RecordedEvent,
-  message: Message | undefined,
+  message: RecordedMessage | undefined,
   changed: Record<string, unknown>,
 ): Named {
   return ["messages", { chatSource: "updated", chat: chatCard(event, message), message: changed }];
 }
 
-function chatCard({ data, instance, timestamp }: RecordedEvent, message: Message | undefined) {
+function chatCard({ data, instance, timestamp }: RecordedEvent, message: RecordedMessage | undefined) {
   const jid = chatOf(data);
   const name = data.conversation?.title ?? "";
   return {
@@ -108,7 +108,7 @@ function chatCard({ data, instance, timestamp }: RecordedEvent, message: Message
 /** Fields that every message of theirs has, empty where they say nothing. */
 const EMPTY = { status: "", quoted: "", reaction: "", edited: "", vote: "", buttonOrListid: "" };
 
-function ofMessage(event: RecordedEvent, message: Message) {
+function ofMessage(event: RecordedEvent, message: RecordedMessage) {
   const { text, caption, media, quoted, origin } = message;
   return {
     ...addresses(event, message.message_id, message.from_me, message.sender),
@@ -129,7 +129,12 @@ function ofMessage(event: RecordedEvent, message: Message) {
   };
 }
 
-function addresses(event: RecordedEvent, id: string, fromMe: boolean, sender: Person | null | undefined) {
+function addresses(
+  event: RecordedEvent,
+  id: string,
+  fromMe: boolean,
+  sender: RecordedPerson | null | undefined,
+) {
   const chatid = chatOf(event.data);
   const owner = event.instance.phone ?? "";
   const own = ownJid(event) ?? "";
@@ -151,14 +156,17 @@ const MEDIA_NAMES = {
   sticker: "StickerMessage",
 };
 
-function typeName({ media, location, contacts, quoted }: Message): string {
+function typeName({ media, location, contacts, quoted }: RecordedMessage): string {
   if (media) return MEDIA_NAMES[media.type];
   if (location) return "LocationMessage";
   if (contacts) return "ContactMessage";
   return quoted ? "ExtendedTextMessage" : "Conversation";
 }
 
-function contentOf(event: RecordedEvent, { text, caption, media, location, contacts, quoted }: Message) {
+function contentOf(
+  event: RecordedEvent,
+  { text, caption, media, location, contacts, quoted }: RecordedMessage,
+) {
   if (media) {
     return {
       mimetype: media.mime_type,

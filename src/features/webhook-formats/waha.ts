@@ -1,14 +1,14 @@
 import {
   actionId,
   chatOf,
+  type FormatOptions,
   isGroup,
   isOwnAction,
   isOwnTarget,
-  type Media,
-  type Message,
-  type Person,
   type RecordedEvent,
-  type ShapeOptions,
+  type RecordedMedia,
+  type RecordedMessage,
+  type RecordedPerson,
   secondsOf,
 } from "./peer-event.ts";
 
@@ -23,7 +23,7 @@ const ENVIRONMENT = {
 };
 
 /** The event as WAHA 2026.7 would send it. */
-export function toWaha(event: RecordedEvent, { baseUrl }: ShapeOptions) {
+export function toWaha(event: RecordedEvent, { baseUrl }: FormatOptions) {
   const named = nameAndPayload(event, baseUrl);
   if (named === undefined) return undefined;
   return {
@@ -105,7 +105,7 @@ function messageId(fromMe: boolean, chat: string, id: string, person: string | n
   return `${fromMe}_${userId(chat)}_${id}${isGroup(chat) && person ? `_${person}` : ""}`;
 }
 
-function participantOf(chat: string, sender: Person | null | undefined): string | null {
+function participantOf(chat: string, sender: RecordedPerson | null | undefined): string | null {
   return isGroup(chat) && sender ? userId(sender.jid) : null;
 }
 
@@ -119,7 +119,7 @@ const ACKS: Record<string, readonly [number, string]> = {
   played: [4, "PLAYED"],
 };
 
-function messagePayload(message: Message, baseUrl: string) {
+function messagePayload(message: RecordedMessage, baseUrl: string) {
   const { from_me: fromMe, jid, sender, media, quoted } = message;
   const participant = participantOf(jid, sender);
   const [level, ackName] = ACKS[message.status] ?? [null, "UNKNOWN"];
@@ -145,16 +145,16 @@ function messagePayload(message: Message, baseUrl: string) {
 }
 
 /** The file needs the key, there and here. */
-function fileOf({ url, mime_type, file_name }: Media, baseUrl: string) {
+function fileOf({ url, mime_type, file_name }: RecordedMedia, baseUrl: string) {
   if (url === null) return null;
   return { url: `${baseUrl}${url}`, mimetype: mime_type, filename: file_name, s3: null, error: null };
 }
 
-function placeOf({ latitude, longitude, name, address }: NonNullable<Message["location"]>) {
+function placeOf({ latitude, longitude, name, address }: NonNullable<RecordedMessage["location"]>) {
   return { latitude: String(latitude), longitude: String(longitude), live: false, name, address };
 }
 
-function quotedOf({ id, sender, text }: NonNullable<Message["quoted"]>) {
+function quotedOf({ id, sender, text }: NonNullable<RecordedMessage["quoted"]>) {
   return { id, participant: sender ? userId(sender) : null, body: text ?? null };
 }
 
@@ -179,7 +179,7 @@ function ack({ data }: RecordedEvent, level: number): Named {
   ];
 }
 
-function actionPayload(event: RecordedEvent, by: Person | undefined) {
+function actionPayload(event: RecordedEvent, by: RecordedPerson | undefined) {
   const chat = chatOf(event.data);
   const fromMe = isOwnAction(event);
   const participant = participantOf(chat, by);

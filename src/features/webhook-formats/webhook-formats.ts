@@ -1,10 +1,10 @@
-import type { Format, PeerFormat } from "./contract.ts";
+import type { CompatibilityFormat, WebhookFormat } from "./contract.ts";
 import { toEvolution } from "./evolution.ts";
-import type { RecordedEvent, ShapeOptions } from "./peer-event.ts";
+import type { FormatOptions, RecordedEvent } from "./peer-event.ts";
 import { toUazapi } from "./uazapi.ts";
 import { toWaha } from "./waha.ts";
 
-const SHAPES: Record<PeerFormat, (event: RecordedEvent, options: ShapeOptions) => unknown> = {
+const SHAPES: Record<CompatibilityFormat, (event: RecordedEvent, options: FormatOptions) => unknown> = {
   evolution: toEvolution,
   uazapi: toUazapi,
   waha: toWaha,
@@ -14,7 +14,11 @@ const SHAPES: Record<PeerFormat, (event: RecordedEvent, options: ShapeOptions) =
  * The bytes of an event in a webhook's format: made from the recorded bytes and the webhook's settings alone, so that
  * they are the same at every try. Undefined where the format has no counterpart; reports of deliveries are always native.
  */
-export function formatBody(body: Buffer, format: Format, options: ShapeOptions): Buffer | undefined {
+export function formatEventBody(
+  body: Buffer,
+  format: WebhookFormat,
+  options: FormatOptions,
+): Buffer | undefined {
   if (format === "native") return body;
   const event = JSON.parse(body.toString("utf8")) as RecordedEvent;
   if (event.event.startsWith("webhook.")) return body;

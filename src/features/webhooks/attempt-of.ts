@@ -1,4 +1,4 @@
-import { ownGroup } from "../../engine/jobs.ts";
+import { singleJobGroup } from "../../engine/jobs.ts";
 import type { Job } from "../../engine/lane-kind.ts";
 import { cleanText } from "../../platform/clean-text.ts";
 import { maskUrl } from "../../platform/mask-url.ts";
@@ -6,17 +6,17 @@ import type { FetchOutcome } from "../../platform/safe-fetch.ts";
 import type { EventDraft } from "../events/events.ts";
 import type { DeliveryRef, LoadedDelivery } from "./load-delivery.ts";
 import type { AttemptRecord } from "./record-attempt.ts";
-import { describeFailure, isSuccess, type Verdict } from "./retry-schedule.ts";
+import { type AttemptDecision, describeFailure, isSuccess } from "./retry-schedule.ts";
 import { deliveryReport } from "./webhook-reports.ts";
 
 /** A try that is over, and what it means. */
-export interface Tried {
+export interface CompletedAttempt {
   job: Job;
   loaded: LoadedDelivery;
   outcome: FetchOutcome;
   /** Number of the try, from 1. */
   attempt: number;
-  verdict: Verdict;
+  verdict: AttemptDecision;
 }
 
 /** After so many failures the rest of the chat no longer waits for an event. */
@@ -24,7 +24,7 @@ const PARK_AFTER_FAILURES = 3;
 const KEEP_OF_RESPONSE_BYTES = 4096;
 
 /** What is to be recorded of a try. A manual try that fails changes nothing of the automatic plan. */
-export function attemptOf(tried: Tried): AttemptRecord {
+export function toAttemptRecord(tried: CompletedAttempt): AttemptRecord {
   const { job, loaded, outcome, attempt, verdict } = tried;
   const { event, webhook } = loaded;
   const { trigger } = job.ref as DeliveryRef;
@@ -45,16 +45,16 @@ export function attemptOf(tried: Tried): AttemptRecord {
     url: maskUrl(webhook.url),
     attempt,
     trigger,
-    ...describeTry(outcome),
+    ...describeAttempt(outcome),
     status: statusAfter(verdict, job.ref as DeliveryRef, isParked),
     retry_after_ms: retryAfterMs,
-    parkedGroup: isParked ? ownGroup(job.id) : null,
+    parkedGroup: isParked ? singleJobGroup(job.id) : null,
     reports: loaded.isReported ? report(tried, retryAfterMs) : [],
   };
 }
 
 function statusAfter(
-  { verdict }: Verdict,
+  { verdict }: AttemptDecision,
   { trigger, alone }: DeliveryRef,
   isParked: boolean,
 ): AttemptRecord["status"] {
@@ -65,7 +65,7 @@ function statusAfter(
 }
 
 /** The columns of a log row that tell how one HTTP try went. */
-export function describeTry(outcome: FetchOutcome) {
+export function describeAttempt(outcome: FetchOutcome) {
   const success = isSuccess(outcome);
   const answered = outcome.outcome === "response";
   return {
@@ -81,10 +81,10 @@ export function describeTry(outcome: FetchOutcome) {
 }
 
 /** A delivery of a `webhook.*` event is never reported itself. */
-function report({ loaded, outcome, attempt }: Tried, retryAfterMs: number | null): EventDraft[] {
+function report({ loaded, outcome, attempt }: CompletedAttempt, retryAfterMs: number | null): EventDraft[] {
   const { event, webhook } = loaded;
   if (event.event.startsWith("webhook.")) return [];
-  const { success, status_code, error } = describeTry(outcome);
+  const { success, status_code, error } = describeAttempt(outcome);
   const name = success ? "webhook.sent" : retryAfterMs === null ? "webhook.failed" : "webhook.retrying";
   const next_retry_at = retryAfterMs === null ? null : new Date(Date.now() + retryAfterMs).toISOString();
   const about = { event_id: event.event_id, event: event.event, attempt, status_code, error, next_retry_at };

@@ -1,5 +1,5 @@
 /** What one try says about a receiver. */
-export interface Sample {
+export interface BreakerSample {
   success: boolean;
   /** A refusal that a repetition will hardly change counts double. */
   weight: 1 | 2;
@@ -17,13 +17,13 @@ const FIRST_PAUSE_MS = 30_000;
 const LONGEST_PAUSE_MS = 10 * 60_000;
 
 /** Pauses tries after 70 % of 10 in 5 minutes failed: for 30 s, then one try, then twice as long, up to 10 minutes. */
-export class Breaker {
-  #samples: Sample[] = [];
+export class CircuitBreaker {
+  #samples: BreakerSample[] = [];
   #pauseMs = 0;
   #pausedAt = 0;
 
   /** Milliseconds to pause from now on, or undefined to go on. */
-  record(sample: Sample): number | undefined {
+  record(sample: BreakerSample): number | undefined {
     if (sample.success && this.#pauseMs > 0) {
       this.#samples = [];
       this.#pauseMs = 0;

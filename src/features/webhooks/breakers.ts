@@ -1,23 +1,23 @@
 import type { Lane } from "../../engine/engine.ts";
-import type { Tried } from "./attempt-of.ts";
-import { Breaker } from "./breaker.ts";
-import { isSuccess, weightOf } from "./retry-schedule.ts";
+import type { CompletedAttempt } from "./attempt-of.ts";
+import { CircuitBreaker } from "./breaker.ts";
+import { failureWeightOf, isSuccess } from "./retry-schedule.ts";
 
 /** The breakers of the lanes that this node owns. */
-export interface Breakers {
+export interface CircuitBreakers {
   /** How long to leave the receiver alone after this try, in milliseconds; undefined to go on. */
-  pauseAfter(tried: Tried, beganAt: number): number | undefined;
+  pauseAfter(tried: CompletedAttempt, beganAt: number): number | undefined;
   forget(lane: Lane): void;
 }
 
-export function createBreakers(): Breakers {
-  const breakers = new Map<number, { url: string; breaker: Breaker }>();
+export function createCircuitBreakers(): CircuitBreakers {
+  const breakers = new Map<number, { url: string; breaker: CircuitBreaker }>();
 
   /** Another address is another receiver. */
-  function breakerOf({ job: { lane }, loaded: { webhook } }: Tried): Breaker {
+  function breakerOf({ job: { lane }, loaded: { webhook } }: CompletedAttempt): CircuitBreaker {
     const known = breakers.get(lane.id);
     if (known?.url === webhook.url) return known.breaker;
-    const breaker = new Breaker();
+    const breaker = new CircuitBreaker();
     breakers.set(lane.id, { url: webhook.url, breaker });
     return breaker;
   }
@@ -27,7 +27,7 @@ export function createBreakers(): Breakers {
       const { outcome, verdict } = tried;
       const sample = {
         success: isSuccess(outcome),
-        weight: weightOf(outcome),
+        weight: failureWeightOf(outcome),
         beganAt,
         at: performance.now(),
       };

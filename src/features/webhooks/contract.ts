@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { boundedText, trimmedText, unionHint } from "../../platform/bounded-text.ts";
-import { page, pagination, route, rowId, time } from "../../platform/route.ts";
+import { boundedText, trimmedText, unionErrorMessage } from "../../platform/bounded-text.ts";
+import { isoTime, pageInput, pagination, route, rowId } from "../../platform/route.ts";
 import { DEFAULT_EVENTS, EVENT_NAMES, instanceId, OPERATIONAL_EVENTS } from "../events/contract.ts";
-import { FORMATS } from "../webhook-formats/contract.ts";
+import { WEBHOOK_FORMATS } from "../webhook-formats/contract.ts";
 
 export const httpUrl = trimmedText(2048).refine(isHttpUrl, "must be an http or https address");
 
@@ -64,11 +64,11 @@ const trait = z.union(
     z.enum(["sent_by_api", "from_me", "groups"]),
     z.enum(["wasSentByApi", "fromMeYes", "isGroupYes"]).transform((word) => PEER_TRAITS[word]),
   ],
-  unionHint("must be sent_by_api, from_me or groups"),
+  unionErrorMessage("must be sent_by_api, from_me or groups"),
 );
 
 /** Tries of one delivery at most. */
-export const MOST_ATTEMPTS = 20;
+export const MAX_ATTEMPTS = 20;
 
 const webhookFields = {
   name: trimmedText(100).min(1),
@@ -76,7 +76,7 @@ const webhookFields = {
   events: eventFilter,
   is_active: z.boolean(),
   retry_enabled: z.boolean().describe("false: one try only."),
-  max_attempts: z.number().int().min(1).max(MOST_ATTEMPTS).describe("Tries in all, the first included."),
+  max_attempts: z.number().int().min(1).max(MAX_ATTEMPTS).describe("Tries in all, the first included."),
   secret: changedSecret,
   headers: customHeaders,
   exclude: z
@@ -93,7 +93,7 @@ const webhookFields = {
 /** The shape of the bodies, for receivers that were written for another gateway. */
 const shape = {
   format: z
-    .enum(FORMATS)
+    .enum(WEBHOOK_FORMATS)
     .optional()
     .describe("Shape of the bodies: ours, or that of another gateway; see docs/migration.md."),
   format_token: boundedText(256)
@@ -139,12 +139,12 @@ export const webhook = z.object({
   ordering: z.enum(["chat", "strict", "none"]),
   exclude: z.array(z.string()),
   headers: z.record(z.string(), z.string()).describe("Values are masked."),
-  format: z.enum(FORMATS),
+  format: z.enum(WEBHOOK_FORMATS),
   format_token: z.string().nullable().describe("Masked."),
   secret: z.string().describe("In full at creation and rotation, masked elsewhere."),
-  created_at: time,
-  updated_at: time,
-  last_delivery_at: time.nullable(),
+  created_at: isoTime,
+  updated_at: isoTime,
+  last_delivery_at: isoTime.nullable(),
   last_status: z.number().nullable(),
   disabled_reason: z.string().nullable(),
 });
@@ -167,7 +167,7 @@ const deliveryLog = z.object({
   duration_ms: z.number(),
   request_payload: z.unknown(),
   response_body: z.string().nullable(),
-  created_at: time,
+  created_at: isoTime,
 });
 
 const testResult = z.object({
@@ -203,13 +203,13 @@ const globalRoute = {
     url: z.string(),
     events: z.array(z.string()),
     max_attempts: z.number(),
-    format: z.enum(FORMATS),
+    format: z.enum(WEBHOOK_FORMATS),
     format_token: z.string().nullable().describe("Masked."),
     secret: z
       .string()
       .nullable()
       .describe("In full when it has just been made or changed, masked elsewhere."),
-    last_delivery_at: time.nullable(),
+    last_delivery_at: isoTime.nullable(),
     last_status: z.number().nullable(),
     disabled_reason: z.string().nullable(),
   }),
@@ -380,7 +380,7 @@ export const webhooksContract = {
     message: "Webhook logs",
     input: z.object({
       id: instanceId,
-      ...page,
+      ...pageInput,
       webhook_id: z.coerce.number().int().optional(),
       event: boundedText(100).optional(),
       event_id: boundedText(64).optional(),

@@ -1,7 +1,7 @@
 import type { Trx } from "../../platform/db.ts";
 import { invalidField } from "../../platform/errors.ts";
-import { placeOf, type SecretBox } from "../../platform/secret-box.ts";
-import { findDefaultWebhook, type InstanceSecret, lockInstance } from "./find-webhook.ts";
+import { encryptionContextOf, type SecretBox } from "../../platform/secret-box.ts";
+import { findDefaultWebhook, type InstanceWebhookSecret, lockInstanceSecret } from "./find-webhook.ts";
 import { changeWebhook, insertWebhook, type WebhookChange } from "./save-webhook.ts";
 import type { WebhookRow } from "./webhook-record.ts";
 
@@ -12,7 +12,7 @@ export async function changeDefaultWebhook(
   id: number,
   change: WebhookChange,
 ): Promise<WebhookRow> {
-  const instance = await lockInstance(trx, id);
+  const instance = await lockInstanceSecret(trx, id);
   const row = await findDefaultWebhook(trx, id);
   if (row) return changeWebhook(trx, box, row, change);
   if (!change.url) throw invalidField("url", "is required: the instance has no default webhook yet");
@@ -24,7 +24,7 @@ export async function changeDefaultWebhook(
 export async function createDefaultWebhook(
   trx: Trx,
   box: SecretBox,
-  { instance, url, events }: { instance: InstanceSecret; url: string; events?: string[] },
+  { instance, url, events }: { instance: InstanceWebhookSecret; url: string; events?: string[] },
 ): Promise<WebhookRow> {
   return insertWebhook(trx, box, {
     instance_id: instance.id,
@@ -32,7 +32,7 @@ export async function createDefaultWebhook(
     name: "Default",
     url,
     events: events ?? [],
-    secret: box.open(instance.webhook_secret, placeOf("instance", "webhook_secret", instance.id)),
+    secret: box.open(instance.webhook_secret, encryptionContextOf("instance", "webhook_secret", instance.id)),
     is_default: true,
   });
 }

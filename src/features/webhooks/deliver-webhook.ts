@@ -6,14 +6,14 @@ import { signBody, signStandard, signWaha } from "./signature.ts";
 import { openHeaders, openSecrets, openToken } from "./webhook-record.ts";
 
 /** One event on its way to one webhook, whose body has the same bytes at every try. */
-export type Delivery = Pick<LoadedDelivery, "event" | "webhook" | "isGlobal"> & {
+export type WebhookDelivery = Pick<LoadedDelivery, "event" | "webhook" | "isGlobal"> & {
   /** What is sent: the event in the webhook's format. */
   body: Buffer;
   /** Number of this try, from 1. */
   attempt: number;
 };
 
-export interface DeliverOptions {
+export interface DeliverWebhookOptions {
   outgoing: SafeFetch;
   box: SecretBox;
   timeoutMs: number;
@@ -23,7 +23,10 @@ export interface DeliverOptions {
 const READ_AT_MOST_BYTES = 64 * 1024;
 
 /** Posts once; the receiver's trouble is a value, never an exception. Secrets that it echoes are not kept. */
-export async function deliverWebhook(options: DeliverOptions, delivery: Delivery): Promise<FetchOutcome> {
+export async function deliverWebhook(
+  options: DeliverWebhookOptions,
+  delivery: WebhookDelivery,
+): Promise<FetchOutcome> {
   const { outgoing, box, timeoutMs, version } = options;
   const { webhook, isGlobal, body } = delivery;
   const secrets = openSecrets(webhook, box);
@@ -52,7 +55,7 @@ export async function deliverWebhook(options: DeliverOptions, delivery: Delivery
 
 /** Everything a receiver needs to verify, to deduplicate and to route without parsing the body. */
 function deliveryHeaders(
-  { event: { event_id, event, instance_id }, webhook, body, attempt }: Delivery,
+  { event: { event_id, event, instance_id }, webhook, body, attempt }: WebhookDelivery,
   secrets: readonly [string, ...string[]],
   at: Date,
 ): Record<string, string> {

@@ -1,13 +1,13 @@
 import { sql } from "kysely";
 import type { Db } from "../../platform/db.ts";
-import { type Handlers, Reply } from "../../platform/handler.ts";
+import { type Handlers, OkResponse } from "../../platform/handler.ts";
 import { maskUrl } from "../../platform/mask-url.ts";
 import { readCursor, toPage } from "../../platform/paging.ts";
 import type { InputOf } from "../../platform/route.ts";
-import type { Format } from "../webhook-formats/contract.ts";
-import { formatBody } from "../webhook-formats/webhook-formats.ts";
+import type { WebhookFormat } from "../webhook-formats/contract.ts";
+import { formatEventBody } from "../webhook-formats/webhook-formats.ts";
 import type { webhooksContract } from "./contract.ts";
-import { MASK } from "./webhook-record.ts";
+import { SECRET_MASK } from "./webhook-record.ts";
 
 type LogHandlers = Pick<Handlers<typeof webhooksContract>, "listDeliveryLogs">;
 
@@ -19,9 +19,10 @@ export function deliveryLogHandlers(db: Db, baseUrl: string): LogHandlers {
         ...row,
         url: maskUrl(row.url),
         request_payload:
-          body && payloadOf(body, format ?? "native", has_token ? MASK : null, maskUrl(row.url), baseUrl),
+          body &&
+          payloadOf(body, format ?? "native", has_token ? SECRET_MASK : null, maskUrl(row.url), baseUrl),
       }));
-      return new Reply(data, { beside: { pagination } });
+      return new OkResponse(data, { beside: { pagination } });
     },
   };
 }
@@ -29,12 +30,12 @@ export function deliveryLogHandlers(db: Db, baseUrl: string): LogHandlers {
 /** In the format that the webhook has now; its token is not shown. */
 function payloadOf(
   body: Buffer,
-  format: Format,
+  format: WebhookFormat,
   token: string | null,
   url: string,
   baseUrl: string,
 ): unknown {
-  const sent = formatBody(body, format, { url, token, baseUrl }) ?? body;
+  const sent = formatEventBody(body, format, { url, token, baseUrl }) ?? body;
   return JSON.parse(sent.toString("utf8"));
 }
 

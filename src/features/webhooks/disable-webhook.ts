@@ -28,7 +28,7 @@ export async function disableWebhook(
 }
 
 /** Warns after a day without a single success, and switches off after five days and 20 events given up. */
-export async function watchFailingWebhooks(db: Db, engine: Pick<Engine, "wake">): Promise<void> {
+export async function disableFailingWebhooks(db: Db, engine: Pick<Engine, "wake">): Promise<void> {
   const failing = await db
     .selectFrom("webhook")
     .select(["id", "instance_id"])

@@ -1,10 +1,10 @@
 import { sql } from "kysely";
-import { type Db, readClock } from "../../platform/db.ts";
+import { type Db, readDatabaseTime } from "../../platform/db.ts";
 import type { Log } from "../../platform/log.ts";
 import { dropPartitionsBefore, PARTITIONED } from "../../platform/partitions.ts";
-import { longestPlanMs } from "./retry-schedule.ts";
+import { longestScheduleMs } from "./retry-schedule.ts";
 
-export interface Retention {
+export interface RetentionOptions {
   retentionMs: number;
   retryScheduleMs: readonly number[];
   log: Log;
@@ -20,12 +20,12 @@ const DAY_MS = 86_400_000;
  * until none that is as old waits for a try any more, at most for as long as a plan of tries can last. Answers with the
  * names of what was dropped.
  */
-export async function dropOldDays(
+export async function dropExpiredPartitions(
   db: Db,
-  { retentionMs, retryScheduleMs, log }: Retention,
+  { retentionMs, retryScheduleMs, log }: RetentionOptions,
 ): Promise<string[]> {
-  const limit = (await readClock(db)).getTime() - retentionMs;
-  const earliest = Math.floor((limit - longestPlanMs(retryScheduleMs)) / DAY_MS) * DAY_MS;
+  const limit = (await readDatabaseTime(db)).getTime() - retentionMs;
+  const earliest = Math.floor((limit - longestScheduleMs(retryScheduleMs)) / DAY_MS) * DAY_MS;
   const waiting = await findOldestWaiting(db, new Date(limit));
   if (waiting < earliest) {
     log.warn(

@@ -1,5 +1,5 @@
 /** What is known of a try that failed. */
-export interface FailedTry {
+export interface FailedWebhookAttempt {
   /** Of the receiver's answer; null without one. */
   status_code: number | null;
   /** Why no answer came, where that is known. */
@@ -26,7 +26,7 @@ const BY_STATUS: Readonly<Record<number, string>> = {
 };
 
 /** What to do about a receiver that fails. */
-export function failureAdvice({ status_code, error_class }: FailedTry): string {
+export function failureAdvice({ status_code, error_class }: FailedWebhookAttempt): string {
   if (status_code === null) return BY_CLASS[error_class ?? ""] ?? CHECK_ADDRESS;
   const known = BY_STATUS[status_code];
   if (known !== undefined) return known;

@@ -2,14 +2,14 @@ import type { Db, Trx } from "../../platform/db.ts";
 import { GatewayError } from "../../platform/errors.ts";
 import type { WebhookRow } from "./webhook-record.ts";
 
-export interface InstanceSecret {
+export interface InstanceWebhookSecret {
   id: number;
   account_id: number;
   webhook_secret: Buffer;
 }
 
 /** Locked until the commit, so that two changes of its set of webhooks come one after the other. */
-export function lockInstance(trx: Trx, id: number): Promise<InstanceSecret> {
+export function lockInstanceSecret(trx: Trx, id: number): Promise<InstanceWebhookSecret> {
   return trx
     .selectFrom("instance")
     .select(["id", "account_id", "webhook_secret"])

@@ -5,11 +5,11 @@ import type { Handlers } from "../../platform/handler.ts";
 import type { InputOf } from "../../platform/route.ts";
 import type { SafeFetch } from "../../platform/safe-fetch.ts";
 import type { SecretBox } from "../../platform/secret-box.ts";
-import { newWebhookSecret } from "../../platform/webhook-secret.ts";
-import { type AuditActor, namesOf, recordAudit } from "../audit/audit.ts";
+import { createWebhookSecret } from "../../platform/webhook-secret.ts";
+import { type AuditActor, fieldNamesOf, recordAudit } from "../audit/audit.ts";
 import { expandEvents, type webhooksContract } from "./contract.ts";
-import { bringsSecret, changeWebhook, nextWebhookId } from "./save-webhook.ts";
-import { toWebhookRecord, type WebhookRow, webhookPlace } from "./webhook-record.ts";
+import { changeWebhook, createsSecret, nextWebhookId } from "./save-webhook.ts";
+import { toWebhookRecord, type WebhookRow, webhookEncryptionContext } from "./webhook-record.ts";
 
 interface GlobalDeps {
   db: Db;
@@ -31,11 +31,11 @@ export function globalWebhookHandlers({ db, box, outgoing }: GlobalDeps): Global
     const { row, isNew } = await db.transaction().execute(async (trx) => {
       const saved = await saveGlobal(trx, box, input);
       const target = { type: "webhook", id: saved.row.id };
-      const fields = namesOf(input, "overlap_seconds");
+      const fields = fieldNamesOf(input, "overlap_seconds");
       await recordAudit(trx, { by, action: "webhook.set_global", target, account_id: null, fields });
       return saved;
     });
-    return toGlobal(row, box, { revealSecret: isNew || bringsSecret(input) });
+    return toGlobal(row, box, { revealSecret: isNew || createsSecret(input) });
   }
 
   return {
@@ -67,7 +67,7 @@ async function insertGlobal(trx: Trx, box: SecretBox): Promise<WebhookRow> {
       is_active: false,
       events: [],
       event_names: expandEvents([]),
-      secret: box.seal(newWebhookSecret(), webhookPlace("secret", id)),
+      secret: box.seal(createWebhookSecret(), webhookEncryptionContext("secret", id)),
     })
     .returningAll()
     .executeTakeFirstOrThrow();

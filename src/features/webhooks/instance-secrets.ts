@@ -1,5 +1,5 @@
 import type { Db } from "../../platform/db.ts";
-import { placeOf, type SecretBox } from "../../platform/secret-box.ts";
+import { encryptionContextOf, type SecretBox } from "../../platform/secret-box.ts";
 import { findDefaultWebhook } from "./find-webhook.ts";
 import { openSecrets } from "./webhook-record.ts";
 
@@ -14,7 +14,7 @@ export async function readInstanceSecrets(
     .select("webhook_secret")
     .where("id", "=", instance_id)
     .executeTakeFirstOrThrow();
-  const secret = box.open(webhook_secret, placeOf("instance", "webhook_secret", instance_id));
+  const secret = box.open(webhook_secret, encryptionContextOf("instance", "webhook_secret", instance_id));
   // The default webhook has the same secret, and knows the one before.
   const row = await findDefaultWebhook(db, instance_id);
   const [current, ...previous] = row ? openSecrets(row, box) : [];

@@ -1,5 +1,5 @@
 import { type Selectable, sql } from "kysely";
-import { createWriter } from "../../engine/writer.ts";
+import { createBatchWriter } from "../../engine/writer.ts";
 import type { Db } from "../../platform/db.ts";
 import type { SecretBox } from "../../platform/secret-box.ts";
 import type { DeliveryTable } from "../../tables.ts";
@@ -19,7 +19,7 @@ export interface DeliveryRef {
 }
 
 /** What of a webhook is needed to deliver to it; `url` is the whole one. */
-export type Target = Pick<WebhookRow, (typeof TARGET_COLUMNS)[number]>;
+export type WebhookTarget = Pick<WebhookRow, (typeof TARGET_COLUMNS)[number]>;
 
 const TARGET_COLUMNS = [
   ...(["id", "name", "url", "address", "is_active", "ordering", "retry_enabled", "max_attempts"] as const),
@@ -36,7 +36,7 @@ export interface LoadedDelivery {
     created_at: Date;
   };
   delivery: Pick<Selectable<DeliveryTable>, "id" | "attempts">;
-  webhook: Target;
+  webhook: WebhookTarget;
   /** Set by the operator rather than by a customer, so a wider outgoing policy may hold. */
   isGlobal: boolean;
   /** Whether somebody asks for reports of deliveries of this instance. */
@@ -45,13 +45,19 @@ export interface LoadedDelivery {
 
 /** Reads what jobs point at, all that wait together in one statement; undefined where it is there no longer. */
 export function createDeliveryLoader(db: Db, box: SecretBox) {
-  return createWriter<DeliveryRef, LoadedDelivery | undefined>({
+  return createBatchWriter<DeliveryRef, LoadedDelivery | undefined>({
     write: (refs) => loadDeliveries(db, box, refs),
   });
 }
 
 type Row = LoadedDelivery["event"] &
-  Target & { ord: number; delivery_id: number; attempts: number; is_global: boolean; is_reported: boolean };
+  WebhookTarget & {
+    ord: number;
+    delivery_id: number;
+    attempts: number;
+    is_global: boolean;
+    is_reported: boolean;
+  };
 
 async function loadDeliveries(
   db: Db,

@@ -1,21 +1,25 @@
-import { createBoundedWarnings } from "../../platform/bounded-warnings.ts";
+import { createRateLimitedWarnings } from "../../platform/bounded-warnings.ts";
 import type { Log } from "../../platform/log.ts";
 import { failureAdvice } from "./failure-advice.ts";
 import type { AttemptRecord, ReceiverChange } from "./record-attempt.ts";
 
-type Line = Pick<AttemptRecord, "webhook_id" | "instance_id" | "event_id" | "url"> & {
+type ReceiverLogEntry = Pick<AttemptRecord, "webhook_id" | "instance_id" | "event_id" | "url"> & {
   name: string;
   status?: number | null;
   error?: string | null;
   recommended_action?: string;
 };
 
-const sourceOf = ({ webhook_id }: Line) => String(webhook_id);
+const sourceOf = ({ webhook_id }: ReceiverLogEntry) => String(webhook_id);
 
 /** Logs when a receiver begins to fail and when it works again, a bounded number of times per minute. */
 export function createReceiverLog(log: Pick<Log, "warn" | "info">) {
-  const warn = createBoundedWarnings<Line>({ log, message: "a webhook has begun to fail", sourceOf });
-  const inform = createBoundedWarnings<Line>({
+  const warn = createRateLimitedWarnings<ReceiverLogEntry>({
+    log,
+    message: "a webhook has begun to fail",
+    sourceOf,
+  });
+  const inform = createRateLimitedWarnings<ReceiverLogEntry>({
     log: { warn: log.info.bind(log) },
     message: "a webhook works again",
     sourceOf,

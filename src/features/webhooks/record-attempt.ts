@@ -1,6 +1,6 @@
 import { sql } from "kysely";
-import { heldLanes } from "../../engine/fence.ts";
-import { createWriter } from "../../engine/writer.ts";
+import { lockOwnedLanes } from "../../engine/fence.ts";
+import { createBatchWriter } from "../../engine/writer.ts";
 import type { Db, Trx } from "../../platform/db.ts";
 import { type EventDraft, recordEvents } from "../events/events.ts";
 
@@ -44,7 +44,7 @@ export type RecordedAttempt = { held: true; wake: number[]; change: ReceiverChan
 
 /** Writes log row, delivery, job and reports of all waiting tries in one transaction, fenced by their lanes. */
 export function createAttemptWriter(db: Db, node: string) {
-  return createWriter<AttemptRecord, RecordedAttempt>({
+  return createBatchWriter<AttemptRecord, RecordedAttempt>({
     write: (records) => recordAttempts(db, node, records),
   });
 }
@@ -81,7 +81,7 @@ async function writeAttempts(
         event_at timestamptz, account_id bigint, instance_id bigint, webhook_id bigint, webhook_name text, url text,
         attempt int, trigger text, success boolean, status_code int, error text, error_class text, duration_ms int,
         response_body text, status text, retry_after_ms int, "parkedGroup" text)
-    ), held as (${heldLanes(node, lanes)}),
+    ), held as (${lockOwnedLanes(node, lanes)}),
     ours as materialized (
       select i.*, now() + i.retry_after_ms * interval '1 millisecond' as next_retry_at
       from input i join held h on h.id = i.lane

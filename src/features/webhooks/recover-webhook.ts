@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { Db, Trx } from "../../platform/db.ts";
 import { GatewayError } from "../../platform/errors.ts";
-import { JOB_GROUP, JOB_REF } from "../events/events.ts";
+import { DELIVERY_JOB_GROUP_SQL, DELIVERY_JOB_REF_SQL } from "../events/events.ts";
 import { lockWebhook } from "./find-webhook.ts";
 
 const DELIVERIES_AT_ONCE = 2_000;
@@ -12,7 +12,7 @@ export async function recoverDeliveries(
   { id, webhookId, since }: { id: number; webhookId: number; since: Date },
 ): Promise<{ queued: number; lane: number | null }> {
   let queued = 0;
-  for (let after: Place = { at: since, id: 0 }; ; ) {
+  for (let after: FailedDeliveryPage = { at: since, id: 0 }; ; ) {
     const { lane, failed, found } = await db.transaction().execute(async (trx) => {
       const webhook = await lockWebhook(trx, id, webhookId);
       if (!webhook.is_active) throw new GatewayError("CONFLICT", "The webhook is not active.");
@@ -26,14 +26,14 @@ export async function recoverDeliveries(
   }
 }
 
-interface Place {
+interface FailedDeliveryPage {
   at: Date;
   id: number;
 }
 
-type Failed = Place & { event_id: string };
+type Failed = FailedDeliveryPage & { event_id: string };
 
-async function lockFailed(trx: Trx, webhookId: number, after: Place): Promise<Failed[]> {
+async function lockFailed(trx: Trx, webhookId: number, after: FailedDeliveryPage): Promise<Failed[]> {
   const { rows } = await sql<Failed>`
     select id, event_id, created_at as at from delivery
     where webhook_id = ${webhookId} and status <> 'delivered' and status in ('failed', 'discarded')
@@ -59,7 +59,7 @@ async function queueAgain(trx: Trx, failed: Failed[]): Promise<number> {
       returning d.id as delivery_id, d.webhook_id, d.created_at as at, e.event_id, e.sequence, e.chat
     )
     insert into job (lane, prio, pos, grp, ref)
-    select lane, 1, sequence, ${JOB_GROUP}, ${JOB_REF}
+    select lane, 1, sequence, ${DELIVERY_JOB_GROUP_SQL}, ${DELIVERY_JOB_REF_SQL}
     from (select fresh.*, w.ordering, w.lane from fresh join webhook w on w.id = fresh.webhook_id) again
     order by sequence
     returning id`.execute(trx);

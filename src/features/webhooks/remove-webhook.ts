@@ -34,7 +34,7 @@ export async function discardQueued(db: Db, { lane }: Removed): Promise<number> 
 }
 
 /** Discards what is still queued for removed webhooks, and drops those that nobody can queue anything for any more. */
-export async function finishRemovals(db: Db): Promise<void> {
+export async function finishWebhookRemovals(db: Db): Promise<void> {
   const removed = await db
     .selectFrom("webhook")
     .select(["id", "lane"])

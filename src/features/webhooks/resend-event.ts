@@ -39,7 +39,7 @@ export function resendHandlers({ db, engine }: { db: Db; engine: Engine }): Rese
 
 type StoredEvent = Awaited<ReturnType<typeof getEvent>>;
 
-interface WantingWebhook {
+interface SubscribedWebhook {
   id: number;
   lane: number;
 }
@@ -49,7 +49,7 @@ async function queueResend(
   trx: Trx,
   event: StoredEvent,
   only: number | undefined,
-): Promise<WantingWebhook[]> {
+): Promise<SubscribedWebhook[]> {
   const webhooks = await lockWebhooksFor(trx, event, only);
   const jobs = [];
   for (const { id, lane } of webhooks) {
@@ -65,10 +65,10 @@ async function lockWebhooksFor(
   trx: Trx,
   { instance_id, event, traits }: StoredEvent,
   only: number | undefined,
-): Promise<WantingWebhook[]> {
+): Promise<SubscribedWebhook[]> {
   const wants = sql`${event} = any(w.event_names) and not (w.exclude && ${traits}::text[])
     and (w.instance_id is null or i.webhook_enabled)`;
-  const { rows } = await sql<WantingWebhook>`
+  const { rows } = await sql<SubscribedWebhook>`
     select w.id, coalesce(w.lane, i.global_lane) as lane
     from webhook w join instance i on i.id = ${instance_id}
     where (w.instance_id = i.id or w.instance_id is null) and w.is_active

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { FetchOutcome } from "../../platform/safe-fetch.ts";
-import { judgeAttempt, longestPlanMs } from "./retry-schedule.ts";
+import { decideAttempt, longestScheduleMs } from "./retry-schedule.ts";
 
 const plan = { scheduleMs: [5_000, 30_000, 120_000], retryEnabled: true, maxAttempts: 10 };
 const answered = (status: number): FetchOutcome => ({
@@ -15,14 +15,14 @@ const refused: FetchOutcome = { outcome: "failed", failure: "refused", error: "r
 const middle = () => 0.5;
 
 test("any 2xx is a delivery, nothing else is", () => {
-  expect(judgeAttempt(answered(204), 1, plan).verdict).toBe("delivered");
+  expect(decideAttempt(answered(204), 1, plan).verdict).toBe("delivered");
   for (const status of [199, 301, 302, 400, 404, 500]) {
-    expect(judgeAttempt(answered(status), 1, plan, middle).verdict).toBe("retry");
+    expect(decideAttempt(answered(status), 1, plan, middle).verdict).toBe("retry");
   }
 });
 
 test("each failure waits for the next step, and beyond the table for the last one", () => {
-  const delays = [1, 2, 3, 4, 9].map((attempt) => judgeAttempt(refused, attempt, plan, middle));
+  const delays = [1, 2, 3, 4, 9].map((attempt) => decideAttempt(refused, attempt, plan, middle));
   expect(delays).toEqual(
     [5_000, 30_000, 120_000, 120_000, 120_000].map((delayMs) => ({
       verdict: "retry",
@@ -33,13 +33,13 @@ test("each failure waits for the next step, and beyond the table for the last on
 });
 
 test("retries are spread by 20 % either way", () => {
-  expect(judgeAttempt(refused, 1, plan, () => 0)).toMatchObject({ delayMs: 4_000 });
-  expect(judgeAttempt(refused, 1, plan, () => 1)).toMatchObject({ delayMs: 6_000 });
+  expect(decideAttempt(refused, 1, plan, () => 0)).toMatchObject({ delayMs: 4_000 });
+  expect(decideAttempt(refused, 1, plan, () => 1)).toMatchObject({ delayMs: 6_000 });
 });
 
 test("the last allowed try is final, and without retries so is the first", () => {
-  expect(judgeAttempt(refused, 10, plan).verdict).toBe("failed");
-  expect(judgeAttempt(answered(500), 1, { ...plan, retryEnabled: false })).toMatchObject({
+  expect(decideAttempt(refused, 10, plan).verdict).toBe("failed");
+  expect(decideAttempt(answered(500), 1, { ...plan, retryEnabled: false })).toMatchObject({
     verdict: "failed",
     reason: "The receiver answered 500.",
   });
@@ -50,24 +50,24 @@ test("Retry-After is honoured with 429 and 503, between one step and two, and qu
     ...answered(status),
     headers: { "retry-after": value },
   });
-  expect(judgeAttempt(asking(429, "20"), 1, plan)).toEqual({
+  expect(decideAttempt(asking(429, "20"), 1, plan)).toEqual({
     verdict: "retry",
     delayMs: 20_000,
     pauseLane: true,
   });
-  expect(judgeAttempt(asking(503, "1"), 1, plan)).toMatchObject({ delayMs: 5_000 });
-  expect(judgeAttempt(asking(429, "86400"), 1, plan)).toMatchObject({ delayMs: 60_000 });
-  expect(judgeAttempt(asking(429, "86400"), 3, plan)).toMatchObject({ delayMs: 240_000 });
-  expect(judgeAttempt(asking(500, "20"), 1, plan, middle)).toMatchObject({
+  expect(decideAttempt(asking(503, "1"), 1, plan)).toMatchObject({ delayMs: 5_000 });
+  expect(decideAttempt(asking(429, "86400"), 1, plan)).toMatchObject({ delayMs: 60_000 });
+  expect(decideAttempt(asking(429, "86400"), 3, plan)).toMatchObject({ delayMs: 240_000 });
+  expect(decideAttempt(asking(500, "20"), 1, plan, middle)).toMatchObject({
     delayMs: 5_000,
     pauseLane: false,
   });
   const date = new Date(Date.now() + 30_000).toUTCString();
-  expect(judgeAttempt(asking(503, date), 1, plan)).toMatchObject({ pauseLane: true });
+  expect(decideAttempt(asking(503, date), 1, plan)).toMatchObject({ pauseLane: true });
 });
 
 test("410 is final at once", () => {
-  expect(judgeAttempt(answered(410), 1, plan)).toMatchObject({ verdict: "failed", isGone: true });
+  expect(decideAttempt(answered(410), 1, plan)).toMatchObject({ verdict: "failed", isGone: true });
 });
 
 test("no plan takes longer than its twenty tries at a receiver that asks for the longest waits", () => {
@@ -75,9 +75,9 @@ test("no plan takes longer than its twenty tries at a receiver that asks for the
   const twenty = { ...plan, maxAttempts: 20 };
   let sum = 0;
   for (let attempt = 1; ; attempt++) {
-    const verdict = judgeAttempt(asking, attempt, twenty);
+    const verdict = decideAttempt(asking, attempt, twenty);
     if (verdict.verdict !== "retry") break;
     sum += verdict.delayMs;
   }
-  expect(longestPlanMs(plan.scheduleMs)).toBe(sum);
+  expect(longestScheduleMs(plan.scheduleMs)).toBe(sum);
 });

@@ -1,8 +1,8 @@
 import type { FetchOutcome } from "../../platform/safe-fetch.ts";
-import { MOST_ATTEMPTS } from "./contract.ts";
+import { MAX_ATTEMPTS } from "./contract.ts";
 
 /** What is to happen after one try. */
-export type Verdict =
+export type AttemptDecision =
   | { verdict: "delivered" }
   /** `pauseLane`: the receiver asked for quiet, so its other events wait as well. */
   | { verdict: "retry"; delayMs: number; pauseLane: boolean }
@@ -19,12 +19,12 @@ export interface RetryPlan {
 const SHORTEST_LIMIT_MS = 60_000;
 
 /** Decides what follows the try number `attempt` (from 1); `random` in [0, 1) spreads retries by 20 % either way. */
-export function judgeAttempt(
+export function decideAttempt(
   outcome: FetchOutcome,
   attempt: number,
   plan: RetryPlan,
   random: () => number = Math.random,
-): Verdict {
+): AttemptDecision {
   if (isSuccess(outcome)) return { verdict: "delivered" };
   const isGone = outcome.outcome === "response" && outcome.status === 410;
   const allowed = plan.retryEnabled ? plan.maxAttempts : 1;
@@ -42,8 +42,8 @@ export function judgeAttempt(
 }
 
 /** How long the tries of one delivery can take in all: as many as there may be, at a receiver that asks for the longest waits. */
-export function longestPlanMs(scheduleMs: readonly number[]): number {
-  const waits = Array.from({ length: MOST_ATTEMPTS - 1 }, (_, i) => limitOf(stepAfter(i + 1, scheduleMs)));
+export function longestScheduleMs(scheduleMs: readonly number[]): number {
+  const waits = Array.from({ length: MAX_ATTEMPTS - 1 }, (_, i) => limitOf(stepAfter(i + 1, scheduleMs)));
   return waits.reduce((sum, ms) => sum + ms, 0);
 }
 
@@ -66,7 +66,7 @@ export function describeFailure(outcome: FetchOutcome): string {
 }
 
 /** A 4xx that a repetition will hardly change counts double towards the breaker. */
-export function weightOf(outcome: FetchOutcome): 1 | 2 {
+export function failureWeightOf(outcome: FetchOutcome): 1 | 2 {
   if (outcome.outcome !== "response" || outcome.status < 400 || outcome.status >= 500) return 1;
   return [408, 409, 425, 429].includes(outcome.status) ? 1 : 2;
 }

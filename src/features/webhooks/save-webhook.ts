@@ -3,19 +3,19 @@ import { addLane } from "../../engine/lanes.ts";
 import type { Trx } from "../../platform/db.ts";
 import { GatewayError, invalidField } from "../../platform/errors.ts";
 import type { SafeFetch } from "../../platform/safe-fetch.ts";
-import { placeOf, type SecretBox } from "../../platform/secret-box.ts";
-import { originOf } from "../../platform/url-origin.ts";
-import { newWebhookSecret } from "../../platform/webhook-secret.ts";
-import { type Format, withCounterpart } from "../webhook-formats/contract.ts";
+import { encryptionContextOf, type SecretBox } from "../../platform/secret-box.ts";
+import { parseUrlOrigin } from "../../platform/url-origin.ts";
+import { createWebhookSecret } from "../../platform/webhook-secret.ts";
+import { supportedEvents, type WebhookFormat } from "../webhook-formats/contract.ts";
 import { expandEvents, isMaskedSecret } from "./contract.ts";
 import { selectWebhooks } from "./find-webhook.ts";
 import {
   addressColumns,
-  MASK,
   openHeaders,
   openUrl,
+  SECRET_MASK,
   type WebhookRow,
-  webhookPlace,
+  webhookEncryptionContext,
 } from "./webhook-record.ts";
 
 export interface NewWebhook {
@@ -32,7 +32,7 @@ export interface NewWebhook {
   headers?: Record<string, string>;
   exclude?: string[];
   ordering?: WebhookRow["ordering"];
-  format?: Format;
+  format?: WebhookFormat;
   format_token?: string | null;
 }
 
@@ -59,7 +59,7 @@ export async function insertWebhook(trx: Trx, box: SecretBox, webhook: NewWebhoo
       lane,
       events,
       event_names: namesFor(columns.format ?? "native", events),
-      secret: box.seal(secret, webhookPlace("secret", id)),
+      secret: box.seal(secret, webhookEncryptionContext("secret", id)),
       headers: sealHeaders(box, id, headers),
       format_token: sealToken(box, id, format_token),
     })
@@ -74,19 +74,21 @@ export async function nextWebhookId(trx: Trx): Promise<number> {
 }
 
 /** The single names that a webhook of this format gets. Refuses a name that has no counterpart in it. */
-function namesFor(format: Format, events: readonly string[]): string[] {
+function namesFor(format: WebhookFormat, events: readonly string[]): string[] {
   const asked = events.filter((name) => !name.endsWith("*"));
-  const known = withCounterpart(format, asked);
+  const known = supportedEvents(format, asked);
   const lacking = asked.find((name) => !known.includes(name));
   if (lacking !== undefined)
     throw invalidField("events", `${lacking} has no counterpart in the format ${format}`);
-  const names = withCounterpart(format, expandEvents(events));
+  const names = supportedEvents(format, expandEvents(events));
   if (names.length === 0) throw invalidField("events", `holds nothing that has a counterpart in ${format}`);
   return names;
 }
 
 function sealToken(box: SecretBox, id: number, token: string | null | undefined): Buffer | null {
-  return token === null || token === undefined ? null : box.seal(token, webhookPlace("format_token", id));
+  return token === null || token === undefined
+    ? null
+    : box.seal(token, webhookEncryptionContext("format_token", id));
 }
 
 async function requireRoom(trx: Trx, instanceId: number): Promise<void> {
@@ -99,7 +101,7 @@ async function requireRoom(trx: Trx, instanceId: number): Promise<void> {
 
 function sealHeaders(box: SecretBox, id: number, headers: Record<string, string> | undefined): Buffer | null {
   if (headers === undefined || Object.keys(headers).length === 0) return null;
-  return box.seal(JSON.stringify(headers), webhookPlace("headers", id));
+  return box.seal(JSON.stringify(headers), webhookEncryptionContext("headers", id));
 }
 
 export interface WebhookChange {
@@ -112,7 +114,7 @@ export interface WebhookChange {
   headers?: Record<string, string>;
   exclude?: string[];
   ordering?: WebhookRow["ordering"];
-  format?: Format;
+  format?: WebhookFormat;
   format_token?: string | null;
   secret?: string;
   rotate_secret?: boolean;
@@ -133,7 +135,9 @@ export async function changeWebhook(
   if (secret && row.is_default && row.instance_id !== null) {
     await trx
       .updateTable("instance")
-      .set({ webhook_secret: box.seal(secret, placeOf("instance", "webhook_secret", row.instance_id)) })
+      .set({
+        webhook_secret: box.seal(secret, encryptionContextOf("instance", "webhook_secret", row.instance_id)),
+      })
       .where("id", "=", row.instance_id)
       .execute();
   }
@@ -144,7 +148,7 @@ export async function changeWebhook(
       ...columns,
       ...filterOf(row, change),
       ...(format_token !== undefined &&
-        format_token !== MASK && { format_token: sealToken(box, row.id, format_token) }),
+        format_token !== SECRET_MASK && { format_token: sealToken(box, row.id, format_token) }),
       ...(headers && { headers: sealHeaders(box, row.id, keepMasked(headers, row, box)) }),
       ...(secret && rotation(box, row, secret, overlap_seconds)),
       ...(isOtherReceiver && { ...addressColumns(box, row.id, url), ...HEALTHY }),
@@ -159,16 +163,16 @@ export async function changeWebhook(
 /** Refuses to send what is kept, and shown only masked, to another origin. An empty address receives nothing. */
 function requireCredentialsForOrigin(row: WebhookRow, box: SecretBox, change: WebhookChange): void {
   const { url = "", headers, format_token } = change;
-  if (url === "" || originOf(url) === originOf(row.url)) return;
+  if (url === "" || parseUrlOrigin(url) === parseUrlOrigin(row.url)) return;
   const names = Object.keys(openHeaders(row, box));
   if (headers === undefined && names.length > 0)
     throw invalidField(
       "headers",
       `must be given anew for another address (${names.join(", ")}); send {} for none`,
     );
-  const masked = Object.entries(headers ?? {}).find(([, value]) => value === MASK);
+  const masked = Object.entries(headers ?? {}).find(([, value]) => value === SECRET_MASK);
   if (masked) throw invalidField(`headers.${masked[0]}`, "must be given anew for another address");
-  const isKept = row.format_token !== null && (format_token === undefined || format_token === MASK);
+  const isKept = row.format_token !== null && (format_token === undefined || format_token === SECRET_MASK);
   if (isKept)
     throw invalidField("format_token", "must be given anew for another address; send null for none");
 }
@@ -183,20 +187,20 @@ function filterOf(row: WebhookRow, { events, format }: WebhookChange) {
 type SecretChange = Pick<WebhookChange, "secret" | "rotate_secret">;
 
 /** Whether a change brings a secret of which its owner must be told. */
-export function bringsSecret({ secret, rotate_secret }: SecretChange): boolean {
+export function createsSecret({ secret, rotate_secret }: SecretChange): boolean {
   return rotate_secret === true || (secret !== undefined && !isMaskedSecret(secret));
 }
 
 function newSecretOf(change: SecretChange): string | undefined {
-  if (!bringsSecret(change)) return undefined;
+  if (!createsSecret(change)) return undefined;
   const given = change.secret;
-  return given === undefined || isMaskedSecret(given) ? newWebhookSecret() : given;
+  return given === undefined || isMaskedSecret(given) ? createWebhookSecret() : given;
 }
 
 function keepMasked(given: Record<string, string>, row: WebhookRow, box: SecretBox): Record<string, string> {
-  const before = Object.values(given).includes(MASK) ? openHeaders(row, box) : {};
+  const before = Object.values(given).includes(SECRET_MASK) ? openHeaders(row, box) : {};
   const kept = Object.entries(given).map(([name, value]) => {
-    if (value !== MASK) return [name, value];
+    if (value !== SECRET_MASK) return [name, value];
     const known = before[name];
     if (known === undefined)
       throw invalidField(`headers.${name}`, "is masked, and there is no value to keep");
@@ -207,11 +211,11 @@ function keepMasked(given: Record<string, string>, row: WebhookRow, box: SecretB
 
 /** The old secret signs too for a while; the same one again is no change. */
 function rotation(box: SecretBox, row: WebhookRow, secret: string, seconds: number) {
-  const before = box.open(row.secret, webhookPlace("secret", row.id));
+  const before = box.open(row.secret, webhookEncryptionContext("secret", row.id));
   if (before === secret) return {};
   return {
-    secret: box.seal(secret, webhookPlace("secret", row.id)),
-    previous_secret: box.seal(before, webhookPlace("previous_secret", row.id)),
+    secret: box.seal(secret, webhookEncryptionContext("secret", row.id)),
+    previous_secret: box.seal(before, webhookEncryptionContext("previous_secret", row.id)),
     previous_until: sql<Date>`now() + ${seconds} * interval '1 second'`,
   };
 }

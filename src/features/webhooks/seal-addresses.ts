@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import type { Db } from "../../platform/db.ts";
 import { maskUrl } from "../../platform/mask-url.ts";
 import type { SecretBox } from "../../platform/secret-box.ts";
-import { webhookPlace } from "./webhook-record.ts";
+import { webhookEncryptionContext } from "./webhook-record.ts";
 
 const ROWS_AT_ONCE = 500;
 
@@ -21,7 +21,7 @@ export async function sealAddresses(db: Db, box: SecretBox): Promise<void> {
       .limit(ROWS_AT_ONCE)
       .execute();
     if (rows.length === 0) return;
-    const sealed = rows.map(({ id, url }) => box.seal(url, webhookPlace("address", id)));
+    const sealed = rows.map(({ id, url }) => box.seal(url, webhookEncryptionContext("address", id)));
     await sql`
       update webhook w set address = x.address, url = x.masked
       from unnest(${rows.map(({ id }) => id)}::bigint[], ${rows.map(({ url }) => url)}::text[],

@@ -1,16 +1,16 @@
 import type { Db } from "../../platform/db.ts";
 import { GatewayError } from "../../platform/errors.ts";
 import { maskUrl } from "../../platform/mask-url.ts";
-import { createMinuteLimit } from "../../platform/minute-limit.ts";
+import { createFixedWindowLimit } from "../../platform/minute-limit.ts";
 import { ulid } from "../../platform/ulid.ts";
 import { getEvent, recordEvents } from "../events/events.ts";
-import { describeTry } from "./attempt-of.ts";
-import { type DeliverOptions, deliverWebhook } from "./deliver-webhook.ts";
+import { describeAttempt } from "./attempt-of.ts";
+import { type DeliverWebhookOptions, deliverWebhook } from "./deliver-webhook.ts";
 import { failureAdvice } from "./failure-advice.ts";
 import { openUrl, type WebhookRow } from "./webhook-record.ts";
 import { testEvent } from "./webhook-reports.ts";
 
-export interface WebhookTestDeps extends DeliverOptions {
+export interface WebhookTestDeps extends DeliverWebhookOptions {
   db: Db;
 }
 
@@ -21,13 +21,13 @@ const TESTS_PER_MINUTE = 10;
  * details when the receiver did not take it.
  */
 export function createWebhookTest(deps: WebhookTestDeps) {
-  const allow = createMinuteLimit(TESTS_PER_MINUTE, "A webhook");
+  const allow = createFixedWindowLimit(TESTS_PER_MINUTE, "A webhook");
 
   return async (row: WebhookRow, instanceId: number) => {
     allow(row.id);
     const webhook = { ...row, url: openUrl(row, deps.box) };
     const event = await recordTestEvent(deps.db, webhook, instanceId);
-    const tried = describeTry(
+    const tried = describeAttempt(
       await deliverWebhook(deps, { event, webhook, isGlobal: false, body: event.body, attempt: 1 }),
     );
     const log = await deps.db

@@ -1,20 +1,20 @@
-import type { Engine, Job, JobEnd, LaneKind } from "../../engine/engine.ts";
-import { untilWritten } from "../../engine/until-written.ts";
+import type { Engine, Job, JobResult, LaneKind } from "../../engine/engine.ts";
+import { retryUntilCommitted } from "../../engine/until-written.ts";
 import type { Db } from "../../platform/db.ts";
 import { faultPoint } from "../../platform/fault-point.ts";
 import type { Log } from "../../platform/log.ts";
-import { formatBody } from "../webhook-formats/webhook-formats.ts";
-import { attemptOf, type Tried } from "./attempt-of.ts";
-import { createBreakers } from "./breakers.ts";
-import { type DeliverOptions, deliverWebhook } from "./deliver-webhook.ts";
+import { formatEventBody } from "../webhook-formats/webhook-formats.ts";
+import { type CompletedAttempt, toAttemptRecord } from "./attempt-of.ts";
+import { createCircuitBreakers } from "./breakers.ts";
+import { type DeliverWebhookOptions, deliverWebhook } from "./deliver-webhook.ts";
 import { disableWebhook } from "./disable-webhook.ts";
 import { createDeliveryLoader, type DeliveryRef, type LoadedDelivery } from "./load-delivery.ts";
 import { createReceiverLog } from "./receiver-log.ts";
 import { createAttemptWriter } from "./record-attempt.ts";
-import { isSuccess, judgeAttempt } from "./retry-schedule.ts";
+import { decideAttempt, isSuccess } from "./retry-schedule.ts";
 import { openToken } from "./webhook-record.ts";
 
-export interface WebhookLaneOptions extends DeliverOptions {
+export interface WebhookLaneOptions extends DeliverWebhookOptions {
   db: Db;
   engine: Engine;
   /** Address of this gateway, which some formats tell. */
@@ -28,9 +28,9 @@ export function webhookLane(options: WebhookLaneOptions): LaneKind {
   const { db, box } = options;
   const loader = createDeliveryLoader(db, box);
   const record = createRecorder(options);
-  const breakers = createBreakers();
+  const breakers = createCircuitBreakers();
 
-  async function run(job: Job): Promise<JobEnd> {
+  async function run(job: Job): Promise<JobResult> {
     const ref = job.ref as DeliveryRef;
     const loaded = await loader.write(ref);
     if (!loaded) return discard(db, ref, "The event or the webhook is there no longer.");
@@ -60,7 +60,7 @@ function bodyOf(
   { event, webhook }: LoadedDelivery,
 ): Buffer | undefined {
   const { url, format } = webhook;
-  return formatBody(event.body, format, { url, token: openToken(webhook, box), baseUrl });
+  return formatEventBody(event.body, format, { url, token: openToken(webhook, box), baseUrl });
 }
 
 async function tryOnce(
@@ -68,12 +68,12 @@ async function tryOnce(
   job: Job,
   loaded: LoadedDelivery,
   body: Buffer,
-): Promise<Tried> {
+): Promise<CompletedAttempt> {
   const { retry_enabled: retryEnabled, max_attempts: maxAttempts } = loaded.webhook;
   const attempt = loaded.delivery.attempts + 1;
   const outcome = await deliverWebhook(options, { ...loaded, body, attempt });
   const plan = { scheduleMs: options.scheduleMs, retryEnabled, maxAttempts };
-  return { job, loaded, outcome, attempt, verdict: judgeAttempt(outcome, attempt, plan) };
+  return { job, loaded, outcome, attempt, verdict: decideAttempt(outcome, attempt, plan) };
 }
 
 /** Writes a try down, with everything that follows from it. */
@@ -81,10 +81,10 @@ function createRecorder({ db, engine, log }: WebhookLaneOptions) {
   const writer = createAttemptWriter(db, engine.node.id);
   const logChange = createReceiverLog(log);
 
-  return async (tried: Tried): Promise<void> => {
+  return async (tried: CompletedAttempt): Promise<void> => {
     const { job, loaded, verdict } = tried;
-    const record = attemptOf(tried);
-    const recorded = await untilWritten(engine, job.lane, () => writer.write(record));
+    const record = toAttemptRecord(tried);
+    const recorded = await retryUntilCommitted(engine, job.lane, () => writer.write(record));
     faultPoint("delivery:after-commit");
     if (recorded.held) {
       engine.wake(recorded.wake);
@@ -100,7 +100,7 @@ function createRecorder({ db, engine, log }: WebhookLaneOptions) {
   };
 }
 
-async function discard(db: Db, { delivery, at }: DeliveryRef, reason: string): Promise<JobEnd> {
+async function discard(db: Db, { delivery, at }: DeliveryRef, reason: string): Promise<JobResult> {
   await db
     .updateTable("delivery")
     .set({ status: "discarded", error: reason, next_retry_at: null })

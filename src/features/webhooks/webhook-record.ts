@@ -1,32 +1,32 @@
 import type { Selectable } from "kysely";
 import { maskUrl } from "../../platform/mask-url.ts";
-import { placeOf, type SealedPlace, type SecretBox } from "../../platform/secret-box.ts";
+import { type EncryptionContext, encryptionContextOf, type SecretBox } from "../../platform/secret-box.ts";
 import type { WebhookTable } from "../../tables.ts";
 
 export type WebhookRow = Selectable<WebhookTable>;
 
 /** Stands for a value that is not shown; sent back, it means "as it is". */
-export const MASK = "****";
+export const SECRET_MASK = "****";
 
 /** Where a sealed column of a webhook stands. */
-export function webhookPlace(
+export function webhookEncryptionContext(
   column: "address" | "secret" | "previous_secret" | "headers" | "format_token",
   id: number,
-): SealedPlace {
-  return placeOf("webhook", column, id);
+): EncryptionContext {
+  return encryptionContextOf("webhook", column, id);
 }
 
 /** The webhook as the API shows it; the secret in full only where it has just been made or changed. */
 export function toWebhookRecord(row: WebhookRow, box: SecretBox, { revealSecret = false } = {}) {
-  const secret = box.open(row.secret, webhookPlace("secret", row.id));
+  const secret = box.open(row.secret, webhookEncryptionContext("secret", row.id));
   const token = openToken(row, box);
-  const headers = Object.keys(openHeaders(row, box)).map((name) => [name, MASK]);
+  const headers = Object.keys(openHeaders(row, box)).map((name) => [name, SECRET_MASK]);
   return {
     ...row,
     url: openUrl(row, box),
     headers: Object.fromEntries(headers) as Record<string, string>,
     secret: revealSecret ? secret : maskSecret(secret),
-    format_token: token === null ? null : MASK,
+    format_token: token === null ? null : SECRET_MASK,
   };
 }
 
@@ -35,14 +35,14 @@ export function openUrl(
   { id, url, address }: Pick<WebhookRow, "id" | "url" | "address">,
   box: SecretBox,
 ): string {
-  return address === null ? url : box.open(address, webhookPlace("address", id));
+  return address === null ? url : box.open(address, webhookEncryptionContext("address", id));
 }
 
 /** The columns that hold a URL: sealed, and masked for lists, logs and events. */
 export function addressColumns(box: SecretBox, id: number, url: string) {
   return {
     url: url === "" ? "" : maskUrl(url),
-    address: url === "" ? null : box.seal(url, webhookPlace("address", id)),
+    address: url === "" ? null : box.seal(url, webhookEncryptionContext("address", id)),
   };
 }
 
@@ -52,7 +52,7 @@ export function openHeaders(
   box: SecretBox,
 ): Record<string, string> {
   if (headers === null) return {};
-  return JSON.parse(box.open(headers, webhookPlace("headers", id))) as Record<string, string>;
+  return JSON.parse(box.open(headers, webhookEncryptionContext("headers", id))) as Record<string, string>;
 }
 
 /** What formats of other gateways echo; the customer's own, so it is sealed. */
@@ -60,7 +60,7 @@ export function openToken(
   { id, format_token }: Pick<WebhookRow, "id" | "format_token">,
   box: SecretBox,
 ): string | null {
-  return format_token === null ? null : box.open(format_token, webhookPlace("format_token", id));
+  return format_token === null ? null : box.open(format_token, webhookEncryptionContext("format_token", id));
 }
 
 type Secrets = Pick<WebhookRow, "id" | "secret" | "previous_secret" | "previous_until">;
@@ -70,14 +70,14 @@ export function openSecrets(row: Secrets, box: SecretBox, now = new Date()): [st
   const isOverlapping =
     row.previous_secret !== null && row.previous_until !== null && row.previous_until > now;
   return [
-    box.open(row.secret, webhookPlace("secret", row.id)),
+    box.open(row.secret, webhookEncryptionContext("secret", row.id)),
     ...(isOverlapping && row.previous_secret
-      ? [box.open(row.previous_secret, webhookPlace("previous_secret", row.id))]
+      ? [box.open(row.previous_secret, webhookEncryptionContext("previous_secret", row.id))]
       : []),
   ];
 }
 
 /** Enough to recognise a secret, too little to use it. */
 export function maskSecret(secret: string): string {
-  return `${secret.startsWith("whsec_") ? "whsec_" : ""}${MASK}${secret.slice(-4)}`;
+  return `${secret.startsWith("whsec_") ? "whsec_" : ""}${SECRET_MASK}${secret.slice(-4)}`;
 }

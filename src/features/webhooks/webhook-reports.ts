@@ -21,13 +21,13 @@ const ABOUT_NO_DELIVERY: Report = {
   next_retry_at: null,
 };
 
-export type Reported = Pick<WebhookRow, "id" | "url" | "retry_enabled" | "max_attempts">;
+export type ReportedWebhook = Pick<WebhookRow, "id" | "url" | "retry_enabled" | "max_attempts">;
 
 /** The event that tells how a try went. */
 export function deliveryReport(
   event: "webhook.sent" | "webhook.retrying" | "webhook.failed",
   instance_id: number,
-  webhook: Reported,
+  webhook: ReportedWebhook,
   report: Report,
 ): EventDraft {
   return draft(event, instance_id, webhook, report);
@@ -36,7 +36,7 @@ export function deliveryReport(
 /** The event that tells what has become, or is about to become, of a webhook as a whole. */
 export function webhookNotice(
   instance_id: number,
-  webhook: Reported,
+  webhook: ReportedWebhook,
   reason: "endpoint_failing" | "endpoint_disabled",
   error: string,
 ): EventDraft {
@@ -44,7 +44,7 @@ export function webhookNotice(
 }
 
 /** What a test delivery carries. */
-export function testEvent(instance_id: number, webhook: Reported, event_id: string): EventDraft {
+export function testEvent(instance_id: number, webhook: ReportedWebhook, event_id: string): EventDraft {
   const data = { ...ABOUT_NO_DELIVERY, event_id, event: "webhook.sent", attempt: 1, test: true as const };
   return { ...draft("webhook.sent", instance_id, webhook, data), event_id, toNobody: true };
 }
@@ -52,7 +52,7 @@ export function testEvent(instance_id: number, webhook: Reported, event_id: stri
 function draft(
   event: EventDraft["event"],
   instance_id: number,
-  { id, url, retry_enabled, max_attempts }: Reported,
+  { id, url, retry_enabled, max_attempts }: ReportedWebhook,
   { event_id, event: about, attempt, ...rest }: Report & { reason?: string; test?: true },
 ): EventDraft {
   const data = {

@@ -1,21 +1,27 @@
 import type { Engine } from "../../engine/engine.ts";
 import { GatewayError } from "../../platform/errors.ts";
 import type { Handlers } from "../../platform/handler.ts";
-import { newWebhookSecret } from "../../platform/webhook-secret.ts";
-import { type AuditActor, type AuditEntry, namesOf, recordAudit } from "../audit/audit.ts";
+import { createWebhookSecret } from "../../platform/webhook-secret.ts";
+import { type AuditActor, type AuditEntry, fieldNamesOf, recordAudit } from "../audit/audit.ts";
 import type { webhooksContract } from "./contract.ts";
 import { changeDefaultWebhook } from "./default-webhook.ts";
 import { deliveryLogHandlers } from "./delivery-logs.ts";
-import { findDefaultWebhook, getWebhook, lockInstance, lockWebhook, selectWebhooks } from "./find-webhook.ts";
+import {
+  findDefaultWebhook,
+  getWebhook,
+  lockInstanceSecret,
+  lockWebhook,
+  selectWebhooks,
+} from "./find-webhook.ts";
 import { globalWebhookHandlers } from "./global-webhook.ts";
 import { recoverDeliveries } from "./recover-webhook.ts";
 import { discardQueued, hideWebhook } from "./remove-webhook.ts";
 import { resendHandlers } from "./resend-event.ts";
-import { bringsSecret, changeWebhook, insertWebhook, requireAllowedUrl } from "./save-webhook.ts";
+import { changeWebhook, createsSecret, insertWebhook, requireAllowedUrl } from "./save-webhook.ts";
 import { createWebhookTest, type WebhookTestDeps } from "./test-webhook.ts";
 import { toWebhookRecord, type WebhookRow } from "./webhook-record.ts";
 
-export { Breaker, type Sample } from "./breaker.ts";
+export { type BreakerSample, CircuitBreaker } from "./breaker.ts";
 export { failureAdvice } from "./failure-advice.ts";
 export { readInstanceSecrets } from "./instance-secrets.ts";
 export { signBody, signStandard } from "./signature.ts";
@@ -50,10 +56,10 @@ function savingHandlers({ db, engine, box, outgoing }: WebhookDeps): SavingHandl
     },
 
     async createWebhook({ input, ...by }) {
-      const { id, secret = newWebhookSecret(), ...fields } = input;
+      const { id, secret = createWebhookSecret(), ...fields } = input;
       await requireAllowedUrl(outgoing, fields.url);
       const row = await db.transaction().execute(async (trx) => {
-        const { account_id } = await lockInstance(trx, id);
+        const { account_id } = await lockInstanceSecret(trx, id);
         const added = await insertWebhook(trx, box, { ...fields, secret, instance_id: id, account_id });
         await recordAudit(trx, entryOf(by, "webhook.create", added, input));
         return added;
@@ -71,7 +77,7 @@ function savingHandlers({ db, engine, box, outgoing }: WebhookDeps): SavingHandl
         return changed;
       });
       forgetLane(engine, row.lane);
-      return toWebhookRecord(row, box, { revealSecret: bringsSecret(change) });
+      return toWebhookRecord(row, box, { revealSecret: createsSecret(change) });
     },
   };
 }
@@ -101,7 +107,7 @@ function otherHandlers({ db, engine, box, outgoing }: WebhookDeps): OtherHandler
         return changed;
       });
       forgetLane(engine, row.lane);
-      return toWebhookRecord(row, box, { revealSecret: bringsSecret(change) });
+      return toWebhookRecord(row, box, { revealSecret: createsSecret(change) });
     },
   };
 }
@@ -112,7 +118,7 @@ function entryOf(
   { id, account_id }: Pick<WebhookRow, "id" | "account_id">,
   input: Readonly<Record<string, unknown>> = {},
 ): AuditEntry {
-  const fields = namesOf(input, "id", "webhookId", "overlap_seconds");
+  const fields = fieldNamesOf(input, "id", "webhookId", "overlap_seconds");
   return { by, action, target: { type: "webhook", id }, account_id, fields };
 }
 

@@ -1,7 +1,7 @@
 import type { Pool, PoolClient } from "pg";
 
 /** The sandbox network of one account, reached through a pool or within a transaction. */
-export interface AccountNetwork<Client extends Pool | PoolClient = Pool | PoolClient> {
+export interface SandboxNetwork<Client extends Pool | PoolClient = Pool | PoolClient> {
   client: Client;
   account_id: number;
 }

@@ -1,27 +1,32 @@
 import type { Pool, PoolClient } from "pg";
-import type { CallRefusal, CallResult } from "../calls.ts";
+import type { OperationErrorCode, OperationResult } from "../calls.ts";
 import type { Jid } from "../driver.ts";
-import type { AccountNetwork } from "./account-network.ts";
-import type { Connection } from "./connection.ts";
-import type { Letter } from "./letter.ts";
+import type { SandboxNetwork } from "./account-network.ts";
+import type { SandboxConnection } from "./connection.ts";
+import type { InboxEntry } from "./letter.ts";
 import { inTransaction } from "./login.ts";
-import type { Person } from "./numbers.ts";
-import { wakesOf } from "./wakes.ts";
+import type { SandboxPerson } from "./numbers.ts";
+import { wakeupBusOf } from "./wakes.ts";
 
 /** Somebody who does something at the network, in one transaction. */
-export interface Acting extends AccountNetwork<PoolClient> {
-  me: Person;
+export interface NetworkAction extends SandboxNetwork<PoolClient> {
+  me: SandboxPerson;
   /** The device that acts; undefined when it is the phone itself. */
   device?: number;
   /** Lays a letter into the mailbox of every device of these phones, except one that knows already. */
-  post(phones: readonly string[], chat: Jid, letter: Letter, options?: { except?: number }): Promise<void>;
+  post(
+    phones: readonly string[],
+    chat: Jid,
+    letter: InboxEntry,
+    options?: { except?: number },
+  ): Promise<void>;
 }
 
 /** Does it, and then wakes the sessions that have got a letter. */
-export async function act<Result>(
-  { client: pool, account_id }: AccountNetwork<Pool>,
-  who: { me: Person; device?: number },
-  work: (acting: Acting) => Promise<Result>,
+export async function runNetworkAction<Result>(
+  { client: pool, account_id }: SandboxNetwork<Pool>,
+  who: { me: SandboxPerson; device?: number },
+  work: (acting: NetworkAction) => Promise<Result>,
 ): Promise<Result> {
   const woken = new Set<number>();
   const result = await inTransaction(pool, (client) =>
@@ -40,33 +45,36 @@ export async function act<Result>(
       },
     }),
   );
-  for (const device of woken) wakesOf(pool).device(device);
+  for (const device of woken) wakeupBusOf(pool).device(device);
   return result;
 }
 
 /** What a session asks, as the ledger names it. */
-export interface Asked {
+export interface OperationRequest {
   action: string;
   chat?: string;
   target_id?: string;
 }
 
 /** Puts a question of a session to the network. */
-export type Ask = <Value>(
-  asked: Asked,
-  work: (acting: Acting) => Promise<CallResult<Value>>,
-) => Promise<CallResult<Value>>;
+export type RunOperation = <Value>(
+  asked: OperationRequest,
+  work: (acting: NetworkAction) => Promise<OperationResult<Value>>,
+) => Promise<OperationResult<Value>>;
 
 const AWAY = { outcome: "failed", reason: "The session is not connected." } as const;
 
 /** Asks over the socket that is open at that moment; every question that arrives is entered in the ledger. */
-export function createAsk(network: AccountNetwork<Pool>, connectionNow: () => Connection | undefined): Ask {
+export function createOperationRunner(
+  network: SandboxNetwork<Pool>,
+  connectionNow: () => SandboxConnection | undefined,
+): RunOperation {
   return async (asked, work) => {
     const connection = connectionNow();
     if (!connection) return AWAY;
     const { me, session } = connection;
     try {
-      return await act(network, { me, device: me.device }, async (acting) => {
+      return await runNetworkAction(network, { me, device: me.device }, async (acting) => {
         if (!(await isOpen(acting.client, me.device, session))) return AWAY;
         const result = await work(acting);
         await enter(acting, session, asked, result.outcome === "refused" ? "refused" : "accepted");
@@ -87,9 +95,9 @@ async function isOpen(client: PoolClient, device: number, session: string): Prom
 }
 
 async function enter(
-  { client, me, device }: Acting,
+  { client, me, device }: NetworkAction,
   session: string,
-  { action, chat, target_id }: Asked,
+  { action, chat, target_id }: OperationRequest,
   outcome: string,
 ): Promise<void> {
   await client.query(
@@ -99,10 +107,10 @@ async function enter(
   );
 }
 
-export function done<Value>(value: Value): CallResult<Value> {
+export function succeeded<Value>(value: Value): OperationResult<Value> {
   return { outcome: "done", value };
 }
 
-export function refuse(code: CallRefusal, reason: string): CallResult<never> {
+export function rejected(code: OperationErrorCode, reason: string): OperationResult<never> {
   return { outcome: "refused", code, reason };
 }

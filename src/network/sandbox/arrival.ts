@@ -1,15 +1,15 @@
-import type { Content, Jid, MessageId, MessageRef, Quoted } from "../driver.ts";
+import type { Content, Jid, MessageId, MessageRef, QuotedMessage } from "../driver.ts";
 import { isGroupJid, newMessageId, phoneJid } from "../ids.ts";
-import type { Letter } from "./letter.ts";
-import type { Me } from "./login.ts";
-import { behaviourOf, type Person, phoneOf } from "./numbers.ts";
+import type { InboxEntry } from "./letter.ts";
+import type { LoggedInDevice } from "./login.ts";
+import { behaviourOf, phoneOf, type SandboxPerson } from "./numbers.ts";
 import type { SandboxTiming } from "./timing.ts";
 
 /** A letter that the network itself sends back after a while. */
-export type Answer = Letter & { after_ms: number };
+export type DelayedInboxEntry = InboxEntry & { after_ms: number };
 
 /** One act of a session as it reaches the network. */
-export interface Arrival {
+export interface SandboxRequest {
   device: number;
   session: string;
   /** Phone of the session. */
@@ -29,24 +29,24 @@ export interface Arrival {
   /** What becomes of it when nobody has paired the number. */
   rule: string;
   /** For the devices of the other person. */
-  peer: Letter | null;
+  peer: InboxEntry | null;
   /** For the other devices of one's own phone. */
-  own: Letter | null;
-  answers: Answer[];
+  own: InboxEntry | null;
+  answers: DelayedInboxEntry[];
 }
 
 /** Where an act comes from and goes to. */
-export interface Way {
-  me: Me;
+export interface RequestContext {
+  me: LoggedInDevice;
   session: string;
   to: Jid;
   timing: SandboxTiming;
 }
 
-export function sendArrival(way: Way, content: Content, id: MessageId): Arrival {
+export function sendRequest(way: RequestContext, content: Content, id: MessageId): SandboxRequest {
   const { me, to } = way;
   const at = new Date().toISOString();
-  const text = textOf(content);
+  const text = quoteTextOf(content);
   const message = { id, sender: personOf(me), at };
   const peerContent = content.quoted ? { ...content, quoted: quotedForPeer(content.quoted, way) } : content;
   return {
@@ -68,7 +68,12 @@ export function sendArrival(way: Way, content: Content, id: MessageId): Arrival 
   };
 }
 
-export function editArrival(way: Way, target: MessageRef, text: string, id: MessageId): Arrival {
+export function editRequest(
+  way: RequestContext,
+  target: MessageRef,
+  text: string,
+  id: MessageId,
+): SandboxRequest {
   const body = { id: target.id, by: personOf(way.me), text };
   return {
     ...arrivalOf(way, "edit", id, target.id),
@@ -78,7 +83,7 @@ export function editArrival(way: Way, target: MessageRef, text: string, id: Mess
   };
 }
 
-export function deleteArrival(way: Way, target: MessageRef, id: MessageId): Arrival {
+export function deleteRequest(way: RequestContext, target: MessageRef, id: MessageId): SandboxRequest {
   const body = { id: target.id, by: personOf(way.me) };
   return {
     ...arrivalOf(way, "delete", id, target.id),
@@ -87,7 +92,12 @@ export function deleteArrival(way: Way, target: MessageRef, id: MessageId): Arri
   };
 }
 
-export function reactArrival(way: Way, target: MessageRef, reaction: string, id: MessageId): Arrival {
+export function reactRequest(
+  way: RequestContext,
+  target: MessageRef,
+  reaction: string,
+  id: MessageId,
+): SandboxRequest {
   const body = { id: target.id, by: personOf(way.me), reaction };
   return {
     ...arrivalOf(way, "react", id, target.id),
@@ -97,17 +107,21 @@ export function reactArrival(way: Way, target: MessageRef, reaction: string, id:
   };
 }
 
-export function presenceArrival(way: Omit<Way, "to">, presence: string, to: Jid | undefined): Arrival {
+export function presenceRequest(
+  way: Omit<RequestContext, "to">,
+  presence: string,
+  to: Jid | undefined,
+): SandboxRequest {
   const nowhere = { ...way, to: to ?? phoneJid(way.me.phone) };
   return { ...arrivalOf(nowhere, "presence", null), kind: presence, rule: "accepted" };
 }
 
 function arrivalOf(
-  { me, session, to, timing }: Way,
-  action: Arrival["action"],
+  { me, session, to, timing }: RequestContext,
+  action: SandboxRequest["action"],
   message_id: MessageId | null,
   target_id: MessageId | null = null,
-): Arrival {
+): SandboxRequest {
   const phone = phoneOf(to);
   const isNobody = phone === null && to.endsWith("@lid");
   return {
@@ -130,9 +144,9 @@ function arrivalOf(
   };
 }
 
-function answersTo({ me, to, timing }: Way, id: MessageId, text: string): Answer[] {
+function answersTo({ me, to, timing }: RequestContext, id: MessageId, text: string): DelayedInboxEntry[] {
   const { deliveredMs, readMs, echoMs } = behaviourOf(phoneOf(to), timing);
-  const answers: Answer[] = [];
+  const answers: DelayedInboxEntry[] = [];
   const status = (state: "delivered" | "read", after_ms: number) =>
     answers.push({ kind: "status", body: { ids: [id], from_me: true, status: state }, after_ms });
   if (deliveredMs !== undefined) status("delivered", deliveredMs);
@@ -141,7 +155,7 @@ function answersTo({ me, to, timing }: Way, id: MessageId, text: string): Answer
   return answers;
 }
 
-function echoOf(phone: string, text: string, after_ms: number): Answer {
+function echoOf(phone: string, text: string, after_ms: number): DelayedInboxEntry {
   const body = {
     id: newMessageId(),
     from_me: false,
@@ -153,7 +167,7 @@ function echoOf(phone: string, text: string, after_ms: number): Answer {
 }
 
 /** What a quote of this content shows. */
-export function textOf(content: Content): string | null {
+export function quoteTextOf(content: Content): string | null {
   switch (content.kind) {
     case "text":
       return content.text;
@@ -166,11 +180,11 @@ export function textOf(content: Content): string | null {
 }
 
 // The one who reads a quote sees themselves where the writer saw the other; in a group there are several others.
-function quotedForPeer(quoted: Quoted, { me, to }: Way): Quoted {
+function quotedForPeer(quoted: QuotedMessage, { me, to }: RequestContext): QuotedMessage {
   if (quoted.from_me) return { ...quoted, from_me: false, sender: phoneJid(me.phone) };
   return isGroupJid(to) ? quoted : { ...quoted, from_me: true, sender: undefined };
 }
 
-function personOf({ phone, push_name }: Me): Person {
+function personOf({ phone, push_name }: LoggedInDevice): SandboxPerson {
   return { phone, push_name };
 }

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { Batch } from "./batch.ts";
+import { RequestBatcher } from "./batch.ts";
 
 describe("Batch", () => {
   it("merges what is asked meanwhile, in order and up to its size", async () => {
     const batches: number[][] = [];
-    const batch = new Batch<number, number>({
+    const batch = new RequestBatcher<number, number>({
       max: 3,
       async run(items) {
         batches.push(items);
@@ -21,7 +21,7 @@ describe("Batch", () => {
   });
 
   it("fails only the guilty item when one can be at fault", async () => {
-    const batch = new Batch<string, string>({
+    const batch = new RequestBatcher<string, string>({
       max: 10,
       isolate: () => true,
       async run(items) {
@@ -35,7 +35,7 @@ describe("Batch", () => {
 
   it("fails every item when none is at fault, and goes on afterwards", async () => {
     let isAway = true;
-    const batch = new Batch<number, number>({
+    const batch = new RequestBatcher<number, number>({
       max: 10,
       isolate: () => false,
       async run(items) {

@@ -1,10 +1,10 @@
-interface Waiting<Item, Result> {
+interface QueuedRequest<Item, Result> {
   item: Item;
   resolve: (result: Result) => void;
   reject: (error: unknown) => void;
 }
 
-export interface BatchOptions<Item, Result> {
+export interface RequestBatcherOptions<Item, Result> {
   /** Does all items in one statement; results in the order of the items. */
   run(items: Item[]): Promise<Result[]>;
   max: number;
@@ -13,12 +13,12 @@ export interface BatchOptions<Item, Result> {
 }
 
 /** Merges what is asked while one statement is under way into the next one; no delay is added. */
-export class Batch<Item, Result> {
-  readonly #options: BatchOptions<Item, Result>;
-  #waiting: Waiting<Item, Result>[] = [];
+export class RequestBatcher<Item, Result> {
+  readonly #options: RequestBatcherOptions<Item, Result>;
+  #waiting: QueuedRequest<Item, Result>[] = [];
   #running = false;
 
-  constructor(options: BatchOptions<Item, Result>) {
+  constructor(options: RequestBatcherOptions<Item, Result>) {
     this.#options = options;
   }
 
@@ -37,7 +37,7 @@ export class Batch<Item, Result> {
     this.#running = false;
   }
 
-  async #run(batch: Waiting<Item, Result>[]): Promise<void> {
+  async #run(batch: QueuedRequest<Item, Result>[]): Promise<void> {
     try {
       const results = await this.#options.run(batch.map((one) => one.item));
       for (const [i, one] of batch.entries()) one.resolve(results[i] as Result);

@@ -1,24 +1,28 @@
-import type { ChatCalls, ChatState } from "../calls.ts";
+import type { ChatOperations, ChatState } from "../calls.ts";
 import type { Jid } from "../driver.ts";
 import { isLidJid, phoneJid } from "../ids.ts";
-import type { AccountNetwork } from "./account-network.ts";
-import { type Acting, type Ask, done } from "./acting.ts";
+import type { SandboxNetwork } from "./account-network.ts";
+import { type NetworkAction, type RunOperation, succeeded } from "./acting.ts";
 import { phoneOf } from "./numbers.ts";
 
-export type KeptChat = Required<ChatState>;
+export type StoredChatState = Required<ChatState>;
 
-export function chatCalls(ask: Ask): ChatCalls {
+export function chatOperations(ask: RunOperation): ChatOperations {
   return {
     setState: (chat, change) =>
       ask({ action: "chat_state", chat }, async (acting) => {
-        await changeChat(acting, chat, change);
-        return done(null);
+        await changeChatState(acting, chat, change);
+        return succeeded(null);
       }),
   };
 }
 
 /** Changes what a phone shows of a chat, and tells its devices, except the one that does it. */
-export async function changeChat(acting: Acting, chat: Jid, change: ChatState): Promise<KeptChat> {
+export async function changeChatState(
+  acting: NetworkAction,
+  chat: Jid,
+  change: ChatState,
+): Promise<StoredChatState> {
   const { client, account_id, me, device, post } = acting;
   const jid = chatNamed(chat);
   const state = { ...(await findChat(acting, me.phone, jid)), ...change };
@@ -34,8 +38,12 @@ export async function changeChat(acting: Acting, chat: Jid, change: ChatState): 
   return state;
 }
 
-async function findChat({ client, account_id }: AccountNetwork, owner: string, chat: Jid): Promise<KeptChat> {
-  const { rows } = await client.query<KeptChat>(
+async function findChat(
+  { client, account_id }: SandboxNetwork,
+  owner: string,
+  chat: Jid,
+): Promise<StoredChatState> {
+  const { rows } = await client.query<StoredChatState>(
     `select archived, pinned, muted_until, unread from sandbox.chat_state
      where account_id = $1 and owner = $2 and chat = $3`,
     [account_id, owner, chat],

@@ -1,34 +1,39 @@
 import type { NetworkEvent, SendResult } from "../driver.ts";
-import type { Arrival } from "./arrival.ts";
-import { Drain } from "./drain.ts";
-import type { Hub } from "./hub.ts";
-import { closeSocket, type Me } from "./login.ts";
+import type { SandboxRequest } from "./arrival.ts";
+import { InboxConsumer } from "./drain.ts";
+import type { SandboxRuntime } from "./hub.ts";
+import { closeSocket, type LoggedInDevice } from "./login.ts";
 import type { SocketState } from "./mailbox.ts";
-import type { Outcome } from "./record-arrivals.ts";
-import { failureOf, NO_ACK, NOT_CONNECTED, refusal } from "./results.ts";
+import type { RequestOutcome } from "./record-arrivals.ts";
+import { failedResult, NO_ACK, NOT_CONNECTED, refusedResult } from "./results.ts";
 
 export type CloseReason = Exclude<SocketState, "open"> | "closed";
 
 /** An open socket: acts go out, the mailbox comes in, until one side closes it. */
-export class Connection {
-  readonly me: Me;
+export class SandboxConnection {
+  readonly me: LoggedInDevice;
   readonly session: string;
   /** Resolves once, with why the socket is closed. */
   readonly closed: Promise<CloseReason>;
-  readonly #hub: Hub;
-  readonly #drain: Drain;
+  readonly #hub: SandboxRuntime;
+  readonly #drain: InboxConsumer;
   readonly #unanswered = new Set<(result: SendResult) => void>();
   #isOpen = true;
   #resolveClosed: (reason: CloseReason) => void = () => undefined;
 
-  constructor(hub: Hub, me: Me, session: string, report: (event: NetworkEvent) => Promise<void>) {
+  constructor(
+    hub: SandboxRuntime,
+    me: LoggedInDevice,
+    session: string,
+    report: (event: NetworkEvent) => Promise<void>,
+  ) {
     this.#hub = hub;
     this.me = me;
     this.session = session;
     this.closed = new Promise((resolve) => {
       this.#resolveClosed = resolve;
     });
-    this.#drain = new Drain({
+    this.#drain = new InboxConsumer({
       read: (busy) => hub.pages.add({ device: me.device, session, busy }),
       report,
       take: (mails) => hub.take(mails),
@@ -43,7 +48,7 @@ export class Connection {
   }
 
   /** Resolves with what the network says; open as long as it says nothing. */
-  act(arrival: Arrival): Promise<SendResult> {
+  act(arrival: SandboxRequest): Promise<SendResult> {
     if (!this.#isOpen) return Promise.resolve(NOT_CONNECTED);
     return new Promise((resolve) => {
       let timer: NodeJS.Timeout | undefined;
@@ -59,7 +64,7 @@ export class Connection {
           if (waitMs === 0) settle(this.#answerTo(outcome));
           else timer = setTimeout(() => settle(this.#answerTo(outcome)), waitMs).unref();
         },
-        (error) => settle(failureOf(error)),
+        (error) => settle(failedResult(error)),
       );
     });
   }
@@ -67,10 +72,10 @@ export class Connection {
   /** Closes from our side: reports under way may end, then the network is told. */
   async close(): Promise<void> {
     const { closeMs } = this.#hub.timing;
-    await atMost(this.#drain.finish(), closeMs);
+    await withTimeout(this.#drain.finish(), closeMs);
     if (!this.#isOpen) return;
     this.#end("closed");
-    await atMost(closeSocket(this.#hub.pool, this.me.device, this.session), closeMs);
+    await withTimeout(closeSocket(this.#hub.pool, this.me.device, this.session), closeMs);
   }
 
   /** Forgets the socket without a word to the network, as a killed process does. */
@@ -78,12 +83,12 @@ export class Connection {
     this.#end("closed");
   }
 
-  #waitBeforeAnswer(outcome: Outcome): number {
+  #waitBeforeAnswer(outcome: RequestOutcome): number {
     if (outcome === "slow") return this.#hub.timing.slowAckMs;
     return outcome === "silent" ? this.#hub.timing.silentMs : 0;
   }
 
-  #answerTo(outcome: Outcome): SendResult {
+  #answerTo(outcome: RequestOutcome): SendResult {
     switch (outcome) {
       case "accepted":
       case "slow":
@@ -91,9 +96,9 @@ export class Connection {
       case "silent":
         return NO_ACK;
       case "missing":
-        return refusal("RECIPIENT_NOT_FOUND", "The number is not on the network.");
+        return refusedResult("RECIPIENT_NOT_FOUND", "The number is not on the network.");
       case "refused":
-        return refusal("SEND_FAILED", "The network refused the message.");
+        return refusedResult("SEND_FAILED", "The network refused the message.");
       case "closed":
         this.wake();
         return NOT_CONNECTED;
@@ -110,7 +115,7 @@ export class Connection {
 }
 
 /** Waits for work, but no longer than so many milliseconds; its failure is nobody's business any more. */
-export async function atMost(work: Promise<unknown>, ms: number): Promise<void> {
+export async function withTimeout(work: Promise<unknown>, ms: number): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const limit = new Promise((resolve) => {
     timer = setTimeout(resolve, ms);

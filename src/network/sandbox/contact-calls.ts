@@ -1,33 +1,33 @@
-import type { ContactCalls, ContactInfo, NumberCheck } from "../calls.ts";
+import type { ContactInfo, ContactOperations, NumberCheck } from "../calls.ts";
 import type { Jid } from "../driver.ts";
 import { phoneJid } from "../ids.ts";
-import { type Ask, done, refuse } from "./acting.ts";
+import { type RunOperation, rejected, succeeded } from "./acting.ts";
 import { identityOf, isOnNetwork, lidOf, phoneOf } from "./numbers.ts";
 import {
-  contactLetter,
+  contactEntry,
   findContacts,
   findProfile,
   findProfiles,
-  type Profile,
+  type SandboxProfile,
   saveContact,
 } from "./people.ts";
 
 /** The address of a picture that the network keeps. */
 export type PictureUrl = (picture: string | null) => string | null;
 
-export function contactCalls(ask: Ask, pictureUrl: PictureUrl): ContactCalls {
+export function contactOperations(ask: RunOperation, pictureUrl: PictureUrl): ContactOperations {
   return {
     check: (numbers) =>
       ask({ action: "check" }, async (acting) => {
         const profiles = await findProfiles(acting, numbers);
-        return done(numbers.map((number) => toCheck(number, profiles.get(number))));
+        return succeeded(numbers.map((number) => toCheck(number, profiles.get(number))));
       }),
 
     info: (jid) =>
       ask({ action: "info", chat: jid }, async (acting) => {
         const phone = personOnNetwork(jid);
         if (phone === null) return nobody();
-        return done(toInfo(await findProfile(acting, phone), pictureUrl));
+        return succeeded(toInfo(await findProfile(acting, phone), pictureUrl));
       }),
 
     setBlocked: (jid, is_blocked) =>
@@ -35,13 +35,13 @@ export function contactCalls(ask: Ask, pictureUrl: PictureUrl): ContactCalls {
         const phone = personOnNetwork(jid);
         if (phone === null) return nobody();
         await saveContact(acting, acting.me.phone, phone, { is_blocked });
-        return done(null);
+        return succeeded(null);
       }),
 
     blocked: () =>
       ask({ action: "blocked" }, async (acting) => {
         const contacts = await findContacts(acting, acting.me.phone);
-        return done(contacts.filter((one) => one.is_blocked).map((one) => phoneJid(one.phone)));
+        return succeeded(contacts.filter((one) => one.is_blocked).map((one) => phoneJid(one.phone)));
       }),
 
     synchronise: () =>
@@ -55,9 +55,9 @@ export function contactCalls(ask: Ask, pictureUrl: PictureUrl): ContactCalls {
         for (const contact of contacts) {
           const { phone } = contact;
           const profile = profiles.get(phone) ?? (await findProfile(acting, phone));
-          await post([me.phone], phoneJid(phone), contactLetter(contact, profile));
+          await post([me.phone], phoneJid(phone), contactEntry(contact, profile));
         }
-        return done(null);
+        return succeeded(null);
       }),
   };
 }
@@ -68,16 +68,16 @@ function personOnNetwork(jid: Jid): string | null {
 }
 
 function nobody() {
-  return refuse("RECIPIENT_NOT_FOUND", "The number is not on the network.");
+  return rejected("RECIPIENT_NOT_FOUND", "The number is not on the network.");
 }
 
-function toCheck(number: string, profile: Profile | undefined): NumberCheck {
+function toCheck(number: string, profile: SandboxProfile | undefined): NumberCheck {
   if (!isOnNetwork(number)) return { number, jid: null, lid: null, verified_name: null };
   const verified_name = profile?.verified_name ?? null;
   return { number, jid: phoneJid(number), lid: lidOf(number), verified_name };
 }
 
-function toInfo(profile: Profile, pictureUrl: PictureUrl): ContactInfo {
+function toInfo(profile: SandboxProfile, pictureUrl: PictureUrl): ContactInfo {
   const { phone, name, about, verified_name, business } = profile;
   return {
     ...identityOf({ phone, push_name: name }),

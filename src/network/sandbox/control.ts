@@ -1,38 +1,42 @@
 import { randomBytes } from "node:crypto";
 import type { Pool } from "pg";
-import type { Jid, MessageId, Quoted } from "../driver.ts";
+import type { Jid, MessageId, QuotedMessage } from "../driver.ts";
 import { newMessageId, phoneJid } from "../ids.ts";
-import type { Actor, Incoming, SandboxControl } from "../sandbox-control.ts";
-import type { AccountNetwork } from "./account-network.ts";
-import { textOf } from "./arrival.ts";
-import { forget, forgetAccount, forgetPhone } from "./forget.ts";
+import type { SandboxActor, SandboxControl, SandboxMessage } from "../sandbox-control.ts";
+import type { SandboxNetwork } from "./account-network.ts";
+import { quoteTextOf } from "./arrival.ts";
+import { deleteAccountData, deleteCopies, deletePhoneData } from "./forget.ts";
 import { ensureMembers } from "./groups.ts";
-import { keepAlive } from "./keep-alive.ts";
-import type { Letter } from "./letter.ts";
-import { postLetter } from "./mailbox.ts";
+import { ignoreIdleErrors } from "./keep-alive.ts";
+import type { InboxEntry } from "./letter.ts";
+import { postInboxEntry } from "./mailbox.ts";
 import { storeMedia } from "./media.ts";
-import { lidOf, type Person } from "./numbers.ts";
-import { findContacts, findOwner, findProfile, personTo } from "./people.ts";
-import { scan } from "./scan.ts";
-import { wakesOf } from "./wakes.ts";
-import { createWorld } from "./world-control.ts";
+import { lidOf, type SandboxPerson } from "./numbers.ts";
+import { asSeenByPhone, findContacts, findPhoneOwner, findProfile } from "./people.ts";
+import { scanPairing } from "./scan.ts";
+import { wakeupBusOf } from "./wakes.ts";
+import { createWorldControls } from "./world-control.ts";
 
 /** Acts in the network of one account, from any process; sessions elsewhere hear of it within their poll. */
 export function createSandboxControl(pool: Pool, account_id: number): SandboxControl {
-  keepAlive(pool);
+  ignoreIdleErrors(pool);
   const network = { client: pool, account_id };
-  const post = async (phone: string, { chat, writer }: Scene, letter: Letter): Promise<boolean> => {
-    const devices = await postLetter(network, { phone, chat, letter, writer: writer.phone });
-    for (const device of devices) wakesOf(pool).device(device);
+  const post = async (
+    phone: string,
+    { chat, writer }: ActorContext,
+    letter: InboxEntry,
+  ): Promise<boolean> => {
+    const devices = await postInboxEntry(network, { phone, chat, letter, writer: writer.phone });
+    for (const device of devices) wakeupBusOf(pool).device(device);
     return devices.length > 0;
   };
   return {
-    ...createWorld(network),
+    ...createWorldControls(network),
     ...createCuts(network),
-    scan: (qrOrCode, phone) => scan(network, qrOrCode, phone),
-    forget: (phones, messages) => forget(network, phones, messages),
-    forgetPhone: (phone) => forgetPhone(network, phone),
-    forgetAccount: () => forgetAccount(network),
+    scan: (qrOrCode, phone) => scanPairing(network, qrOrCode, phone),
+    forget: (phones, messages) => deleteCopies(network, phones, messages),
+    forgetPhone: (phone) => deletePhoneData(network, phone),
+    forgetAccount: () => deleteAccountData(network),
     async receive(phone, message) {
       const scene = await sceneOf(network, phone, message);
       const letter = await write(network, phone, message, scene);
@@ -69,7 +73,7 @@ export function createSandboxControl(pool: Pool, account_id: number): SandboxCon
   };
 }
 
-function createCuts(network: AccountNetwork<Pool>): Pick<SandboxControl, "drop" | "ban" | "unlink"> {
+function createCuts(network: SandboxNetwork<Pool>): Pick<SandboxControl, "drop" | "ban" | "unlink"> {
   return {
     drop: (phone) => cut(network, phone, "drop"),
     ban: (phone) => cut(network, phone, "ban"),
@@ -78,26 +82,26 @@ function createCuts(network: AccountNetwork<Pool>): Pick<SandboxControl, "drop" 
 }
 
 /** Where something happens, and who does it, as the paired phone sees them. */
-interface Scene {
+interface ActorContext {
   chat: Jid;
-  writer: Person;
+  writer: SandboxPerson;
 }
 
-async function sceneOf(network: AccountNetwork, phone: string, actor: Actor): Promise<Scene> {
+async function sceneOf(network: SandboxNetwork, phone: string, actor: SandboxActor): Promise<ActorContext> {
   const { from, group_jid, push_name, from_me } = actor;
   const [contact] = await findContacts(network, phone, [from]);
   const chat = group_jid ?? (contact?.known === "lid" ? lidOf(from) : phoneJid(from));
-  if (from_me) return { chat, writer: await findOwner(network, phone) };
+  if (from_me) return { chat, writer: await findPhoneOwner(network, phone) };
   const { name } = await findProfile(network, from);
-  return { chat, writer: personTo(contact ?? { phone: from, known: "both" }, push_name ?? name) };
+  return { chat, writer: asSeenByPhone(contact ?? { phone: from, known: "both" }, push_name ?? name) };
 }
 
 async function write(
-  network: AccountNetwork,
+  network: SandboxNetwork,
   phone: string,
-  message: Incoming,
-  { chat, writer: sender }: Scene,
-): Promise<Extract<Letter, { kind: "message" }>> {
+  message: SandboxMessage,
+  { chat, writer: sender }: ActorContext,
+): Promise<Extract<InboxEntry, { kind: "message" }>> {
   const { id = newMessageId(), reply_to, from_me = false, group_jid } = message;
   if (group_jid) await ensureMembers(network, group_jid, [message.from, phone]);
   const content = await storeMedia(network, `${sender.phone}/${id}`, message.content);
@@ -105,13 +109,18 @@ async function write(
   await network.client.query(
     `insert into sandbox.message (account_id, phone, id, chat, body) values ($1, $2, $3, $4, left($5, 1000))
      on conflict do nothing`,
-    [network.account_id, sender.phone, id, chat, textOf(content)],
+    [network.account_id, sender.phone, id, chat, quoteTextOf(content)],
   );
   const body = { id, from_me, sender, content: { ...content, ...(quoted && { quoted }) } };
   return { kind: "message", body: { ...body, at: new Date().toISOString() } };
 }
 
-async function quote(network: AccountNetwork, id: MessageId, me: string, other: string): Promise<Quoted> {
+async function quote(
+  network: SandboxNetwork,
+  id: MessageId,
+  me: string,
+  other: string,
+): Promise<QuotedMessage> {
   const found = await findMessage(network, id, [me, other]);
   const from_me = found?.phone === me;
   return {
@@ -128,7 +137,7 @@ interface MessageRow {
 }
 
 async function findMessage(
-  { client, account_id }: AccountNetwork,
+  { client, account_id }: SandboxNetwork,
   id: MessageId,
   writers: string[],
 ): Promise<MessageRow | undefined> {
@@ -146,7 +155,7 @@ const CUTS = {
 };
 
 async function cut(
-  { client: pool, account_id }: AccountNetwork<Pool>,
+  { client: pool, account_id }: SandboxNetwork<Pool>,
   phone: string,
   action: keyof typeof CUTS,
 ): Promise<boolean> {
@@ -163,6 +172,6 @@ async function cut(
      returning device::float8 as device`,
     [phone, action, account_id],
   );
-  for (const { device } of rows) wakesOf(pool).device(device);
+  for (const { device } of rows) wakeupBusOf(pool).device(device);
   return rows.length > 0;
 }

@@ -1,12 +1,12 @@
 import type { Jid, NetworkEvent } from "../driver.ts";
-import { type Mail, tellingsOf } from "./letter.ts";
-import { PAGE, type Page, type SocketState } from "./mailbox.ts";
+import { type QueuedInboxEntry, toInboxEvents } from "./letter.ts";
+import { INBOX_PAGE_SIZE, type InboxPage, type SocketState } from "./mailbox.ts";
 
 /** Chats of one session whose events are reported side by side. */
 const CHATS_AT_ONCE = 32;
 
-export interface DrainOptions {
-  read(busy: string[]): Promise<Page>;
+export interface InboxConsumerOptions {
+  read(busy: string[]): Promise<InboxPage>;
   report(event: NetworkEvent): Promise<void>;
   /** Never rejects; false when the letters are still there. */
   take(mails: number[]): Promise<boolean>;
@@ -19,8 +19,8 @@ export interface DrainOptions {
  * Empties the mailbox of an open socket: each chat in order, several chats side by side, and a letter is taken only
  * once its event is stored. A chat whose report failed is tried again after a while.
  */
-export class Drain {
-  readonly #options: DrainOptions;
+export class InboxConsumer {
+  readonly #options: InboxConsumerOptions;
   readonly #busy = new Set<string>();
   readonly #deliveries = new Set<Promise<void>>();
   readonly #timers = new Set<NodeJS.Timeout>();
@@ -28,7 +28,7 @@ export class Drain {
   #isReading = false;
   #isWoken = false;
 
-  constructor(options: DrainOptions) {
+  constructor(options: InboxConsumerOptions) {
     this.#options = options;
   }
 
@@ -62,7 +62,7 @@ export class Drain {
     this.#isReading = false;
   }
 
-  async #readPage(): Promise<Page | undefined> {
+  async #readPage(): Promise<InboxPage | undefined> {
     // The state of the socket is asked for even when all hands are full; a chat that ends wakes again.
     try {
       return await this.#options.read([...this.#busy]);
@@ -73,7 +73,7 @@ export class Drain {
     }
   }
 
-  #deliver(mails: Mail[]): void {
+  #deliver(mails: QueuedInboxEntry[]): void {
     for (const [chat, ofChat] of byChat(mails)) {
       if (this.#busy.size >= CHATS_AT_ONCE) return;
       this.#busy.add(chat);
@@ -81,10 +81,10 @@ export class Drain {
       this.#deliveries.add(delivery);
     }
     // With all hands full, the chat that ends first wakes again.
-    if (mails.length === PAGE && this.#busy.size < CHATS_AT_ONCE) this.#isWoken = true;
+    if (mails.length === INBOX_PAGE_SIZE && this.#busy.size < CHATS_AT_ONCE) this.#isWoken = true;
   }
 
-  async #deliverChat(chat: string, mails: Mail[]): Promise<void> {
+  async #deliverChat(chat: string, mails: QueuedInboxEntry[]): Promise<void> {
     const taken: Promise<boolean>[] = [];
     const isReported = await this.#reportAll(mails, taken);
     const isTaken = (await Promise.all(taken)).every(Boolean);
@@ -92,8 +92,8 @@ export class Drain {
     else this.#later(() => this.#free(chat));
   }
 
-  async #reportAll(mails: Mail[], taken: Promise<boolean>[]): Promise<boolean> {
-    for (const { event, mails: told } of tellingsOf(mails)) {
+  async #reportAll(mails: QueuedInboxEntry[], taken: Promise<boolean>[]): Promise<boolean> {
+    for (const { event, mails: told } of toInboxEvents(mails)) {
       if (!this.#isRunning()) return true;
       try {
         await this.#options.report(event);
@@ -131,8 +131,8 @@ export class Drain {
   }
 }
 
-function byChat(mails: Mail[]): Map<Jid, Mail[]> {
-  const chats = new Map<Jid, Mail[]>();
+function byChat(mails: QueuedInboxEntry[]): Map<Jid, QueuedInboxEntry[]> {
+  const chats = new Map<Jid, QueuedInboxEntry[]>();
   for (const mail of mails) {
     const ofChat = chats.get(mail.chat);
     if (ofChat) ofChat.push(mail);

@@ -1,10 +1,15 @@
 import type { Pool } from "pg";
 import { afterAll, beforeAll, expect } from "vitest";
 import { describeDriver } from "../../../test/conformance/driver-suite.ts";
-import { fetchWhole, type Listener } from "../../../test/conformance/listener.ts";
+import { downloadWhole, type RecordingSession } from "../../../test/conformance/listener.ts";
 import { describeOperations } from "../../../test/conformance/operation-suite.ts";
-import type { ContactControls, PhoneControls, Seen, StageOptions } from "../../../test/conformance/stage.ts";
-import type { GroupView, OperationStage, World } from "../../../test/conformance/world.ts";
+import type {
+  ContactControls,
+  ContactObservation,
+  DriverHarnessOptions,
+  PhoneControls,
+} from "../../../test/conformance/stage.ts";
+import type { NetworkGroupView, NetworkWorld, OperationStage } from "../../../test/conformance/world.ts";
 import { createTestDatabase, type TestDatabase } from "../../../test/database.ts";
 import { keepInMemory, startSandboxNetwork } from "../../../test/sandbox-network.ts";
 import type { Jid, MediaContent, MessageId, NetworkEvent } from "../driver.ts";
@@ -23,7 +28,7 @@ beforeAll(async () => {
 
 afterAll(() => store.drop());
 
-async function startStage({ shortQr }: StageOptions = {}): Promise<OperationStage> {
+async function startStage({ shortQr }: DriverHarnessOptions = {}): Promise<OperationStage> {
   const { driver, control, pool, pair, open, stop } = await startSandboxNetwork({
     store,
     ...(shortQr && { firstQrMs: 60, laterQrMs: 20 }),
@@ -61,7 +66,7 @@ function phoneOn(control: SandboxControl): PhoneControls {
 }
 
 // The contact is a session of its own, so that the suite also shows two instances writing to each other.
-function contactOn({ session, events }: Listener, control: SandboxControl): ContactControls {
+function contactOn({ session, events }: RecordingSession, control: SandboxControl): ContactControls {
   const chat = phoneJid(PHONE);
   const target = (id: MessageId, from_me: boolean) => ({ chat, id, from_me });
   const fresh = () => ({ id: newMessageId() });
@@ -84,12 +89,12 @@ function contactOn({ session, events }: Listener, control: SandboxControl): Cont
     async file(id) {
       const event = events.find((one) => one.type === "message" && one.message.id === id);
       const content = event?.type === "message" ? (event.message.content as MediaContent) : undefined;
-      return fetchWhole(session, content?.ref);
+      return downloadWhole(session, content?.ref);
     },
   };
 }
 
-function seenIn(event: NetworkEvent): Seen[] {
+function seenIn(event: NetworkEvent): ContactObservation[] {
   switch (event.type) {
     case "message":
       return [{ type: "message", id: event.message.id, content: event.message.content }];
@@ -108,7 +113,7 @@ function seenIn(event: NetworkEvent): Seen[] {
 
 let people = 0;
 
-function worldOf(control: SandboxControl, pool: Pool): World {
+function worldOf(control: SandboxControl, pool: Pool): NetworkWorld {
   const ask = async <Row extends object>(sql: string, ...values: unknown[]) =>
     (await pool.query<Row>(sql, values)).rows;
   return {
@@ -156,8 +161,8 @@ function worldOf(control: SandboxControl, pool: Pool): World {
 
 type Ask = <Row extends object>(sql: string, ...values: unknown[]) => Promise<Row[]>;
 
-async function viewGroup(ask: Ask, jid: Jid): Promise<GroupView> {
-  const [group] = await ask<GroupView>(
+async function viewGroup(ask: Ask, jid: Jid): Promise<NetworkGroupView> {
+  const [group] = await ask<NetworkGroupView>(
     `select subject, description, announce, locked, invite, picture is not null as has_picture
      from sandbox.group_chat where jid = $1`,
     jid,

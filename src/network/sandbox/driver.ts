@@ -1,7 +1,7 @@
 import type { Pool } from "pg";
-import type { Driver, OpenOptions, Session } from "../driver.ts";
-import { Hub, type SandboxLog } from "./hub.ts";
-import { keepAlive } from "./keep-alive.ts";
+import type { NetworkDriver, OpenSessionOptions, Session } from "../driver.ts";
+import { type SandboxLog, SandboxRuntime } from "./hub.ts";
+import { ignoreIdleErrors } from "./keep-alive.ts";
 import { SandboxSession } from "./session.ts";
 import { SANDBOX_TIMING, type SandboxTiming } from "./timing.ts";
 
@@ -14,7 +14,7 @@ export interface SandboxDriverOptions {
   pictureBase?: string;
 }
 
-export interface SandboxDriver extends Driver {
+export interface SandboxDriver extends NetworkDriver {
   /** Forgets every session without a report and without a word to the network, as kill -9 does. */
   abandon(): void;
 }
@@ -26,13 +26,13 @@ export function createSandboxDriver({
   timing,
   pictureBase = "https://pictures.sandbox.invalid/",
 }: SandboxDriverOptions): SandboxDriver {
-  keepAlive(pool);
-  const hub = new Hub(pool, { ...SANDBOX_TIMING, ...timing }, log);
+  ignoreIdleErrors(pool);
+  const hub = new SandboxRuntime(pool, { ...SANDBOX_TIMING, ...timing }, log);
   const pictureUrl = (picture: string | null) =>
     picture === null || /^https?:/.test(picture) ? picture : `${pictureBase}${picture}`;
   return {
     network: "sandbox",
-    open: (options: OpenOptions): Session => new SandboxSession(hub, options, pictureUrl),
+    open: (options: OpenSessionOptions): Session => new SandboxSession(hub, options, pictureUrl),
     abandon: () => hub.abandon(),
   };
 }

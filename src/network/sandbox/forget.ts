@@ -1,9 +1,9 @@
-import type { AccountNetwork } from "./account-network.ts";
+import type { SandboxNetwork } from "./account-network.ts";
 import { phoneOf } from "./numbers.ts";
 
 /** Drops copies of messages, with their files, and what was noted of the traffic and the people of these phones. */
-export async function forget(
-  { client, account_id }: AccountNetwork,
+export async function deleteCopies(
+  { client, account_id }: SandboxNetwork,
   phones: readonly string[],
   messages: readonly { writer: string | null; id: string }[],
 ): Promise<string[]> {
@@ -45,7 +45,7 @@ export async function forget(
 
 /** Who of the account wrote the messages that name no writer. */
 async function findWriters(
-  { client, account_id }: AccountNetwork,
+  { client, account_id }: SandboxNetwork,
   messages: readonly { writer: string | null; id: string }[],
 ): Promise<{ phone: string; id: string }[]> {
   const ids = messages.flatMap(({ writer, id }) => (writer === null ? [id] : []));
@@ -58,7 +58,7 @@ async function findWriters(
 }
 
 /** With an account goes all that its network holds; each statement can be done again. */
-export async function forgetAccount({ client, account_id }: AccountNetwork): Promise<void> {
+export async function deleteAccountData({ client, account_id }: SandboxNetwork): Promise<void> {
   const devices = "(select id from sandbox.device where account_id = $1)";
   for (const rows of [
     `sandbox.mailbox where device in ${devices}`,
@@ -75,7 +75,7 @@ const ACCOUNT_TABLES = [
 ];
 
 /** Unlinks a phone that nobody here answers for any more, and drops its letters and the log of its traffic. */
-export async function forgetPhone(network: AccountNetwork, phone: string): Promise<void> {
+export async function deletePhoneData(network: SandboxNetwork, phone: string): Promise<void> {
   const { client, account_id } = network;
   const { rows } = await client.query<{ id: number }>(
     `update sandbox.device
@@ -85,6 +85,6 @@ export async function forgetPhone(network: AccountNetwork, phone: string): Promi
   );
   const devices = rows.map(({ id }) => id);
   await client.query("delete from sandbox.mailbox where device = any ($1::bigint[])", [devices]);
-  await forget(network, [phone], []);
+  await deleteCopies(network, [phone], []);
   await client.query("delete from sandbox.ledger where device = any ($1::bigint[])", [devices]);
 }

@@ -1,21 +1,21 @@
-import type { CallResult, GroupChange, ParticipantAction, ParticipantResult } from "../calls.ts";
+import type { GroupChange, OperationResult, ParticipantAction, ParticipantResult } from "../calls.ts";
 import type { Jid } from "../driver.ts";
-import { type Acting, done, refuse } from "./acting.ts";
-import type { Member, StoredGroup } from "./group-letter.ts";
+import { type NetworkAction, rejected, succeeded } from "./acting.ts";
+import type { SandboxGroupMember, StoredGroup } from "./group-letter.ts";
 import {
   addMember,
-  enterGroup,
-  findInvited,
+  findGroupByInvite,
   insertGroup,
-  isRefused,
-  type KeptGroup,
+  isRejected,
   lockGroup,
   memberOf,
+  notifyMembers,
   phonesIn,
   removeMember,
-  tell,
+  requireMembership,
+  type SandboxGroup,
 } from "./groups.ts";
-import { isOnNetwork, phoneOf, refusesGroups } from "./numbers.ts";
+import { isOnNetwork, phoneOf, rejectsGroupInvites } from "./numbers.ts";
 import { replacePicture } from "./pictures.ts";
 
 const MAX_MEMBERS = 1024;
@@ -27,11 +27,11 @@ const NOT_ALLOWED = 405;
 const IS_IN_ALREADY = 409;
 const FULL = 419;
 
-type Changed = CallResult<ParticipantResult[]>;
+type Changed = OperationResult<ParticipantResult[]>;
 
 /** Nobody else is an admin unless named by phone. */
 export async function createGroup(
-  acting: Acting,
+  acting: NetworkAction,
   subject: string,
   people: readonly Jid[],
   admins: readonly string[] = [],
@@ -42,26 +42,26 @@ export async function createGroup(
   const { results, admitted } = admissions(made, people);
   const who = admitted.map((phone) => ({ phone, admin: admins.includes(phone) ? ("admin" as const) : null }));
   for (const member of who) await addMember(acting, jid, member);
-  const group = shown({ ...made, members: [...made.members, ...who] });
-  await tell(acting, jid, phonesIn(group), { group });
+  const group = toStoredGroup({ ...made, members: [...made.members, ...who] });
+  await notifyMembers(acting, jid, phonesIn(group), { group });
   return { group, results };
 }
 
 export async function changeParticipants(
-  acting: Acting,
+  acting: NetworkAction,
   jid: Jid,
   action: ParticipantAction,
   people: readonly Jid[],
 ): Promise<Changed> {
-  const group = await enterGroup(acting, jid, { asAdmin: true });
-  if (isRefused(group)) return group;
+  const group = await requireMembership(acting, jid, { asAdmin: true });
+  if (isRejected(group)) return group;
   if (action === "add") {
     const { results, admitted } = admissions(group, people);
     await admit(acting, group, admitted);
-    return done(results);
+    return succeeded(results);
   }
   const results: ParticipantResult[] = [];
-  const who: Member[] = [];
+  const who: SandboxGroupMember[] = [];
   for (const person of people) {
     const member = memberOf(group, phoneOf(person));
     const status = await CHANGE[action](acting, group, member);
@@ -70,10 +70,14 @@ export async function changeParticipants(
     who.push({ ...member, admin: action === "promote" ? (member.admin ?? "admin") : null });
   }
   if (who.length > 0) await tellOfMembers(acting, group, { action, who });
-  return done(results);
+  return succeeded(results);
 }
 
-type ChangeMember = (acting: Acting, group: KeptGroup, member: Member | undefined) => Promise<number>;
+type ChangeMember = (
+  acting: NetworkAction,
+  group: SandboxGroup,
+  member: SandboxGroupMember | undefined,
+) => Promise<number>;
 
 const CHANGE: Record<Exclude<ParticipantAction, "add">, ChangeMember> = {
   async remove(acting, { jid }, member) {
@@ -96,10 +100,10 @@ const CHANGE: Record<Exclude<ParticipantAction, "add">, ChangeMember> = {
 };
 
 async function setAdmin(
-  { client, account_id }: Acting,
+  { client, account_id }: NetworkAction,
   jid: Jid,
   phone: string,
-  admin: Member["admin"],
+  admin: SandboxGroupMember["admin"],
 ): Promise<void> {
   await client.query(
     "update sandbox.group_member set admin = $4 where group_jid = $1 and account_id = $2 and phone = $3",
@@ -109,7 +113,7 @@ async function setAdmin(
 
 /** Who can be added, and the network's word on each. */
 function admissions(
-  group: KeptGroup,
+  group: SandboxGroup,
   people: readonly Jid[],
 ): { results: ParticipantResult[]; admitted: string[] } {
   const members = [...group.members];
@@ -123,51 +127,55 @@ function admissions(
 }
 
 /** The newcomers are told of the whole group. */
-async function admit(acting: Acting, group: KeptGroup, phones: string[]): Promise<void> {
+async function admit(acting: NetworkAction, group: SandboxGroup, phones: string[]): Promise<void> {
   if (phones.length === 0) return;
   const who = phones.map((phone) => ({ phone, admin: null }));
   for (const member of who) await addMember(acting, group.jid, member);
   const participants = { action: "add" as const, who };
-  await tell(acting, group.jid, phonesIn(group), { participants });
-  const now = shown({ ...group, members: [...group.members, ...who] });
-  await tell(acting, group.jid, phones, { participants, group: now });
+  await notifyMembers(acting, group.jid, phonesIn(group), { participants });
+  const now = toStoredGroup({ ...group, members: [...group.members, ...who] });
+  await notifyMembers(acting, group.jid, phones, { participants, group: now });
 }
 
-function admission(group: KeptGroup, phone: string | null): number {
+function admission(group: SandboxGroup, phone: string | null): number {
   if (phone === null || !isOnNetwork(phone)) return UNKNOWN;
   if (memberOf(group, phone)) return IS_IN_ALREADY;
-  if (refusesGroups(phone)) return REFUSES;
+  if (rejectsGroupInvites(phone)) return REFUSES;
   return group.members.length < MAX_MEMBERS ? DONE : FULL;
 }
 
 async function tellOfMembers(
-  acting: Acting,
-  group: KeptGroup,
-  participants: { action: ParticipantAction; who: Member[] },
+  acting: NetworkAction,
+  group: SandboxGroup,
+  participants: { action: ParticipantAction; who: SandboxGroupMember[] },
 ): Promise<void> {
   const gone = participants.action === "remove" ? participants.who.map(({ phone }) => phone) : [];
   const there = phonesIn(group).filter((phone) => !gone.includes(phone));
-  await tell(acting, group.jid, there, { participants });
-  await tell(acting, group.jid, gone, { left: true });
+  await notifyMembers(acting, group.jid, there, { participants });
+  await notifyMembers(acting, group.jid, gone, { left: true });
 }
 
 /** Without what only the network knows. */
-export function shown({ invite: _, picture: __, ...group }: KeptGroup): StoredGroup {
+export function toStoredGroup({ invite: _, picture: __, ...group }: SandboxGroup): StoredGroup {
   return group;
 }
 
 const MAX_SUBJECT = 100;
 const MAX_DESCRIPTION = 2048;
 
-export async function changeGroup(acting: Acting, jid: Jid, change: GroupChange): Promise<CallResult<null>> {
-  const entered = await enterGroup(acting, jid);
-  if (isRefused(entered)) return entered;
+export async function changeGroup(
+  acting: NetworkAction,
+  jid: Jid,
+  change: GroupChange,
+): Promise<OperationResult<null>> {
+  const entered = await requireMembership(acting, jid);
+  if (isRejected(entered)) return entered;
   const needsAdmin = entered.locked || "announce" in change || "locked" in change;
-  const group = needsAdmin ? await enterGroup(acting, jid, { asAdmin: true }) : entered;
-  if (isRefused(group)) return group;
+  const group = needsAdmin ? await requireMembership(acting, jid, { asAdmin: true }) : entered;
+  if (isRejected(group)) return group;
   const { client, account_id } = acting;
-  const wrong = problemOf(change);
-  if (wrong) return refuse("VALIDATION_ERROR", wrong);
+  const wrong = validateGroupChange(change);
+  if (wrong) return rejected("VALIDATION_ERROR", wrong);
   const news = "description" in change ? { description: change.description || null } : change;
   if ("image" in news) {
     const picture = await replacePicture(client, group.picture, news.image);
@@ -176,21 +184,21 @@ export async function changeGroup(acting: Acting, jid: Jid, change: GroupChange)
       account_id,
       picture,
     ]);
-    await tell(acting, jid, phonesIn(group), {});
-    return done(null);
+    await notifyMembers(acting, jid, phonesIn(group), {});
+    return succeeded(null);
   }
   await client.query(
     `update sandbox.group_chat g set subject = n.subject, description = n.description, announce = n.announce,
        locked = n.locked
      from jsonb_populate_record(null::sandbox.group_chat, $3) n where g.jid = $1 and g.account_id = $2`,
-    [jid, account_id, JSON.stringify({ ...shown(group), ...news })],
+    [jid, account_id, JSON.stringify({ ...toStoredGroup(group), ...news })],
   );
-  await tell(acting, jid, phonesIn(group), news);
-  return done(null);
+  await notifyMembers(acting, jid, phonesIn(group), news);
+  return succeeded(null);
 }
 
 /** Why the network would not take it. */
-export function problemOf(change: GroupChange): string | undefined {
+export function validateGroupChange(change: GroupChange): string | undefined {
   if ("subject" in change && (change.subject === "" || change.subject.length > MAX_SUBJECT)) {
     return `The subject must have 1 to ${MAX_SUBJECT} characters.`;
   }
@@ -200,26 +208,26 @@ export function problemOf(change: GroupChange): string | undefined {
   return undefined;
 }
 
-export async function joinGroup(acting: Acting, invite: string): Promise<CallResult<Jid>> {
+export async function joinGroup(acting: NetworkAction, invite: string): Promise<OperationResult<Jid>> {
   const { me } = acting;
-  const found = await findInvited(acting, invite);
+  const found = await findGroupByInvite(acting, invite);
   const group = found === undefined ? undefined : await lockGroup(acting, found);
-  if (!group) return refuse("NOT_FOUND", "The invitation is unknown or was revoked.");
-  if (memberOf(group, me.phone)) return done(group.jid);
-  if (group.members.length >= MAX_MEMBERS) return refuse("CONFLICT", "The group is full.");
+  if (!group) return rejected("NOT_FOUND", "The invitation is unknown or was revoked.");
+  if (memberOf(group, me.phone)) return succeeded(group.jid);
+  if (group.members.length >= MAX_MEMBERS) return rejected("CONFLICT", "The group is full.");
   await admit(acting, group, [me.phone]);
-  return done(group.jid);
+  return succeeded(group.jid);
 }
 
 const NOT_IN_GROUP = "The instance is not in this group, or there is no such group.";
 
-export async function leaveGroup(acting: Acting, jid: Jid): Promise<CallResult<null>> {
-  const group = await enterGroup(acting, jid);
-  if (isRefused(group)) return refuse("NOT_FOUND", NOT_IN_GROUP);
+export async function leaveGroup(acting: NetworkAction, jid: Jid): Promise<OperationResult<null>> {
+  const group = await requireMembership(acting, jid);
+  if (isRejected(group)) return rejected("NOT_FOUND", NOT_IN_GROUP);
   const { phone } = acting.me;
   const heirs = await removeMember(acting, jid, phone);
   await tellOfMembers(acting, group, { action: "remove", who: [{ phone, admin: null }] });
   const left = { ...group, members: group.members.filter((member) => member.phone !== phone) };
   if (heirs.length > 0) await tellOfMembers(acting, left, { action: "promote", who: heirs });
-  return done(null);
+  return succeeded(null);
 }

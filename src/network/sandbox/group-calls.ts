@@ -1,37 +1,37 @@
-import type { GroupCalls } from "../calls.ts";
-import { type Ask, done, refuse } from "./acting.ts";
+import type { GroupOperations } from "../calls.ts";
+import { type RunOperation, rejected, succeeded } from "./acting.ts";
 import {
   changeGroup,
   changeParticipants,
   createGroup,
   joinGroup,
   leaveGroup,
-  problemOf,
-  shown,
+  toStoredGroup,
+  validateGroupChange,
 } from "./group-acts.ts";
 import { toGroup } from "./group-letter.ts";
-import { enterGroup, findGroupsOf, isRefused } from "./groups.ts";
+import { findGroupsOf, isRejected, requireMembership } from "./groups.ts";
 
-export function groupCalls(ask: Ask): GroupCalls {
+export function groupOperations(ask: RunOperation): GroupOperations {
   return {
     list: () =>
       ask({ action: "groups" }, async (acting) => {
         const groups = await findGroupsOf(acting, acting.me.phone);
-        return done(groups.map((group) => toGroup(shown(group))));
+        return succeeded(groups.map((group) => toGroup(toStoredGroup(group))));
       }),
 
     get: (jid) =>
       ask({ action: "group", chat: jid }, async (acting) => {
-        const group = await enterGroup(acting, jid);
-        return isRefused(group) ? group : done(toGroup(shown(group)));
+        const group = await requireMembership(acting, jid);
+        return isRejected(group) ? group : succeeded(toGroup(toStoredGroup(group)));
       }),
 
     create: (subject, people) =>
       ask({ action: "group_create" }, async (acting) => {
-        const problem = problemOf({ subject });
-        if (problem) return refuse("VALIDATION_ERROR", problem);
+        const problem = validateGroupChange({ subject });
+        if (problem) return rejected("VALIDATION_ERROR", problem);
         const { group, results } = await createGroup(acting, subject, people);
-        return done({ group: toGroup(group), results });
+        return succeeded({ group: toGroup(group), results });
       }),
 
     updateParticipants: (jid, action, people) =>
@@ -44,8 +44,8 @@ export function groupCalls(ask: Ask): GroupCalls {
 
     invite: (jid) =>
       ask({ action: "group_invite", chat: jid }, async (acting) => {
-        const group = await enterGroup(acting, jid, { asAdmin: true });
-        return isRefused(group) ? group : done(group.invite);
+        const group = await requireMembership(acting, jid, { asAdmin: true });
+        return isRejected(group) ? group : succeeded(group.invite);
       }),
 
     join: (invite) => ask({ action: "group_join" }, (acting) => joinGroup(acting, invite)),

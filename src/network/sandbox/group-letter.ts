@@ -1,9 +1,9 @@
 import type { Group, GroupParticipant, GroupUpdate, ParticipantAction } from "../calls.ts";
 import type { Jid } from "../driver.ts";
 import { phoneJid } from "../ids.ts";
-import { identityOf, lidOf, type Person } from "./numbers.ts";
+import { identityOf, lidOf, type SandboxPerson } from "./numbers.ts";
 
-export interface Member {
+export interface SandboxGroupMember {
   phone: string;
   admin: GroupParticipant["admin"];
 }
@@ -18,19 +18,19 @@ export interface StoredGroup {
   announce: boolean;
   locked: boolean;
   created_at: string;
-  members: Member[];
+  members: SandboxGroupMember[];
 }
 
 /** What a letter tells of a change. */
-export interface GroupNews {
+export interface GroupEvent {
   subject?: string;
   description?: string | null;
   announce?: boolean;
   locked?: boolean;
-  participants?: { action: ParticipantAction; who: Member[] };
+  participants?: { action: ParticipantAction; who: SandboxGroupMember[] };
   group?: StoredGroup;
   left?: boolean;
-  by: Person;
+  by: SandboxPerson;
 }
 
 export function toGroup({ members, owner, created_at, ...group }: StoredGroup): Group {
@@ -42,7 +42,7 @@ export function toGroup({ members, owner, created_at, ...group }: StoredGroup): 
   };
 }
 
-export function toGroupUpdate({ participants, group, by, ...told }: GroupNews): GroupUpdate {
+export function toGroupUpdate({ participants, group, by, ...told }: GroupEvent): GroupUpdate {
   return {
     ...told,
     ...(participants && {
@@ -53,6 +53,6 @@ export function toGroupUpdate({ participants, group, by, ...told }: GroupNews): 
   };
 }
 
-function toParticipant({ phone, admin }: Member): GroupParticipant {
+function toParticipant({ phone, admin }: SandboxGroupMember): GroupParticipant {
   return { jid: phoneJid(phone), lid: lidOf(phone), phone, admin };
 }

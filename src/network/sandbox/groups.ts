@@ -1,13 +1,13 @@
 import { randomBytes, randomInt } from "node:crypto";
-import type { CallResult } from "../calls.ts";
+import type { OperationResult } from "../calls.ts";
 import type { Jid } from "../driver.ts";
 import { groupJid } from "../ids.ts";
-import type { AccountNetwork } from "./account-network.ts";
-import { type Acting, refuse } from "./acting.ts";
-import type { GroupNews, Member, StoredGroup } from "./group-letter.ts";
+import type { SandboxNetwork } from "./account-network.ts";
+import { type NetworkAction, rejected } from "./acting.ts";
+import type { GroupEvent, SandboxGroupMember, StoredGroup } from "./group-letter.ts";
 
 /** A group with what only the network knows of it. */
-export interface KeptGroup extends StoredGroup {
+export interface SandboxGroup extends StoredGroup {
   invite: string;
   picture: string | null;
 }
@@ -19,10 +19,13 @@ const COLUMNS = `
    from sandbox.group_member m where m.group_jid = g.jid and m.account_id = g.account_id) as members`;
 
 /** Locked until the commit, so that changes of one group follow each other. */
-export async function lockGroup({ client, account_id }: Acting, jid: string): Promise<KeptGroup | undefined> {
+export async function lockGroup(
+  { client, account_id }: NetworkAction,
+  jid: string,
+): Promise<SandboxGroup | undefined> {
   const key = [jid, account_id];
   await client.query("select from sandbox.group_chat where jid = $1 and account_id = $2 for update", key);
-  const { rows } = await client.query<KeptGroup>(
+  const { rows } = await client.query<SandboxGroup>(
     `select ${COLUMNS} from sandbox.group_chat g where g.jid = $1 and g.account_id = $2`,
     key,
   );
@@ -30,10 +33,10 @@ export async function lockGroup({ client, account_id }: Acting, jid: string): Pr
 }
 
 export async function findGroupsOf(
-  { client, account_id }: AccountNetwork,
+  { client, account_id }: SandboxNetwork,
   phone: string,
-): Promise<KeptGroup[]> {
-  const { rows } = await client.query<KeptGroup>(
+): Promise<SandboxGroup[]> {
+  const { rows } = await client.query<SandboxGroup>(
     `select ${COLUMNS} from sandbox.group_chat g
      where g.account_id = $2
        and g.jid in (select group_jid from sandbox.group_member where phone = $1 and account_id = $2)
@@ -44,8 +47,8 @@ export async function findGroupsOf(
 }
 
 /** Which group an invitation is to. */
-export async function findInvited(
-  { client, account_id }: AccountNetwork,
+export async function findGroupByInvite(
+  { client, account_id }: SandboxNetwork,
   invite: string,
 ): Promise<string | undefined> {
   const { rows } = await client.query<{ jid: string }>(
@@ -56,29 +59,31 @@ export async function findInvited(
 }
 
 /** The group, for one of its members or, where it matters, one of its admins. */
-export async function enterGroup(
-  acting: Acting,
+export async function requireMembership(
+  acting: NetworkAction,
   jid: string,
   { asAdmin = false } = {},
-): Promise<KeptGroup | CallResult<never>> {
+): Promise<SandboxGroup | OperationResult<never>> {
   const group = await lockGroup(acting, jid);
-  if (!group) return refuse("NOT_FOUND", "There is no such group.");
+  if (!group) return rejected("NOT_FOUND", "There is no such group.");
   const member = memberOf(group, acting.me.phone);
-  if (!member) return refuse("FORBIDDEN", "The instance is not in this group.");
-  if (asAdmin && !member.admin) return refuse("FORBIDDEN", "Only an admin of the group may do that.");
+  if (!member) return rejected("FORBIDDEN", "The instance is not in this group.");
+  if (asAdmin && !member.admin) return rejected("FORBIDDEN", "Only an admin of the group may do that.");
   return group;
 }
 
-export function isRefused(entered: KeptGroup | CallResult<never>): entered is CallResult<never> {
+export function isRejected(
+  entered: SandboxGroup | OperationResult<never>,
+): entered is OperationResult<never> {
   return "outcome" in entered;
 }
 
-export function memberOf(group: StoredGroup, phone: string | null): Member | undefined {
+export function memberOf(group: StoredGroup, phone: string | null): SandboxGroupMember | undefined {
   return group.members.find((member) => member.phone === phone);
 }
 
 /** Makes a group with its maker in it. */
-export async function insertGroup(network: AccountNetwork, owner: string, subject: string): Promise<Jid> {
+export async function insertGroup(network: SandboxNetwork, owner: string, subject: string): Promise<Jid> {
   const jid = newGroupJid();
   await network.client.query(
     "insert into sandbox.group_chat (account_id, jid, subject, owner, invite) values ($1, $2, $3, $4, $5)",
@@ -89,7 +94,7 @@ export async function insertGroup(network: AccountNetwork, owner: string, subjec
 }
 
 /** Lets all of them be in a group; one that was never spoken of is made, with the first as its admin. */
-export async function ensureMembers(network: AccountNetwork, jid: Jid, phones: string[]): Promise<void> {
+export async function ensureMembers(network: SandboxNetwork, jid: Jid, phones: string[]): Promise<void> {
   const { rowCount } = await network.client.query(
     `insert into sandbox.group_chat (account_id, jid, subject, owner, invite)
      values ($1, $2, 'Group ' || right(split_part($2, '@', 1), 4), $3, $4) on conflict do nothing`,
@@ -101,9 +106,9 @@ export async function ensureMembers(network: AccountNetwork, jid: Jid, phones: s
 }
 
 export async function addMember(
-  { client, account_id }: AccountNetwork,
+  { client, account_id }: SandboxNetwork,
   jid: string,
-  { phone, admin }: Member,
+  { phone, admin }: SandboxGroupMember,
 ): Promise<void> {
   await client.query(
     `insert into sandbox.group_member (account_id, group_jid, phone, admin) values ($1, $2, $3, $4)
@@ -114,15 +119,15 @@ export async function addMember(
 
 /** A group without an admin is given to who has been in it longest, who is answered; one without anybody ends. */
 export async function removeMember(
-  { client, account_id }: Acting,
+  { client, account_id }: NetworkAction,
   jid: string,
   phone: string,
-): Promise<Member[]> {
+): Promise<SandboxGroupMember[]> {
   await client.query(
     "delete from sandbox.group_member where group_jid = $1 and account_id = $2 and phone = $3",
     [jid, account_id, phone],
   );
-  const { rows } = await client.query<Member>(
+  const { rows } = await client.query<SandboxGroupMember>(
     `update sandbox.group_member set admin = 'admin'
      where group_jid = $1 and account_id = $2
        and seat = (select min(seat) from sandbox.group_member where group_jid = $1 and account_id = $2)
@@ -141,7 +146,12 @@ export async function removeMember(
 }
 
 /** Tells some phones of a change. */
-export function tell(acting: Acting, jid: Jid, phones: string[], news: Omit<GroupNews, "by">): Promise<void> {
+export function notifyMembers(
+  acting: NetworkAction,
+  jid: Jid,
+  phones: string[],
+  news: Omit<GroupEvent, "by">,
+): Promise<void> {
   const { phone, push_name } = acting.me;
   return acting.post(phones, jid, { kind: "group", body: { ...news, by: { phone, push_name } } });
 }

@@ -2,13 +2,13 @@ import { randomInt } from "node:crypto";
 import type { Pool } from "pg";
 
 /** First half of the advisory lock that every process with open sockets holds; the second is its host id. */
-export const HOST_LOCK = 0x5a_4d_01;
+export const HOST_LOCK_CLASS = 0x5a_4d_01;
 
 /**
  * This process as the network knows it. A lock on a connection of its own says that it lives, so that the network
  * knows at once which sockets were closed by a kill -9.
  */
-export class Host {
+export class HostLock {
   readonly id = randomInt(1, 2 ** 31 - 1);
   readonly #pool: Pool;
   #lock: Promise<() => void> | undefined;
@@ -54,7 +54,7 @@ async function lockFor(pool: Pool, id: number, onLost: () => void): Promise<() =
     onLost();
   });
   try {
-    await client.query("select pg_advisory_lock($1, $2)", [HOST_LOCK, id]);
+    await client.query("select pg_advisory_lock($1, $2)", [HOST_LOCK_CLASS, id]);
     return letGo;
   } catch (error) {
     letGo();

@@ -1,23 +1,29 @@
 import type { Pool } from "pg";
-import { OpeningQueue } from "../opening-queue.ts";
-import type { Arrival } from "./arrival.ts";
-import { Batch } from "./batch.ts";
-import type { Connection } from "./connection.ts";
-import { forgetOld } from "./forget-old.ts";
-import { Host } from "./host.ts";
-import { findStirred, type Page, type PageRequest, readPages, takeMails } from "./mailbox.ts";
+import { ConnectionRateLimiter } from "../opening-queue.ts";
+import type { SandboxRequest } from "./arrival.ts";
+import { RequestBatcher } from "./batch.ts";
+import type { SandboxConnection } from "./connection.ts";
+import { deleteExpiredData } from "./forget-old.ts";
+import { HostLock } from "./host.ts";
+import {
+  acknowledgeEntries,
+  findDevicesWithWork,
+  type InboxPage,
+  type InboxPageRequest,
+  readInboxPages,
+} from "./mailbox.ts";
 import { findScanned } from "./pairing.ts";
-import { type Outcome, recordArrivals } from "./record-arrivals.ts";
-import { isUnreadable } from "./results.ts";
+import { type RequestOutcome, recordRequests } from "./record-arrivals.ts";
+import { isInvalidData } from "./results.ts";
 import type { SandboxTiming } from "./timing.ts";
-import { type WakeListener, type Wakes, wakesOf } from "./wakes.ts";
+import { type WakeupBus, type WakeupListener, wakeupBusOf } from "./wakes.ts";
 
 /** The part of a pino logger that the network uses. */
 export interface SandboxLog {
   warn(fields: object, message: string): void;
 }
 
-interface Abandonable {
+interface Terminable {
   abandon(): void;
 }
 
@@ -27,18 +33,18 @@ const FORGET_EVERY_MS = 3_600_000;
 const WAKE_GRAIN_MS = 10;
 
 /** One process's end of the network: the sockets it has open, and the statements that they share. */
-export class Hub implements WakeListener {
+export class SandboxRuntime implements WakeupListener {
   readonly pool: Pool;
   readonly timing: SandboxTiming;
   readonly log: SandboxLog | undefined;
-  readonly host: Host;
-  readonly wakes: Wakes;
-  readonly opening: OpeningQueue;
-  readonly arrivals: Batch<Arrival, Outcome>;
-  readonly pages: Batch<PageRequest, Page>;
-  readonly #taken: Batch<number[], undefined>;
-  readonly #lives = new Set<Abandonable>();
-  readonly #connections = new Map<number, Set<Connection>>();
+  readonly host: HostLock;
+  readonly wakes: WakeupBus;
+  readonly opening: ConnectionRateLimiter;
+  readonly arrivals: RequestBatcher<SandboxRequest, RequestOutcome>;
+  readonly pages: RequestBatcher<InboxPageRequest, InboxPage>;
+  readonly #taken: RequestBatcher<number[], undefined>;
+  readonly #lives = new Set<Terminable>();
+  readonly #connections = new Map<number, Set<SandboxConnection>>();
   readonly #pairings = new Map<string, () => void>();
   readonly #dueWakes = new Set<string>();
   #stopListening: (() => void) | undefined;
@@ -49,24 +55,28 @@ export class Hub implements WakeListener {
     this.pool = pool;
     this.timing = timing;
     this.log = log;
-    this.host = new Host(pool);
-    this.wakes = wakesOf(pool);
+    this.host = new HostLock(pool);
+    this.wakes = wakeupBusOf(pool);
     const { openAtOnce: atOnce, openPerSecond: perSecond } = timing;
-    this.opening = new OpeningQueue({ atOnce, perSecond, jitterMs: 0, gatherMs: 0 });
-    this.arrivals = new Batch({ run: (items) => this.#arrive(items), max: 200, isolate: isUnreadable });
-    this.pages = new Batch({ run: (requests) => readPages(pool, requests), max: 100 });
-    this.#taken = new Batch({ run: (mails) => this.#take(mails), max: TAKE_AT_ONCE });
+    this.opening = new ConnectionRateLimiter({ atOnce, perSecond, jitterMs: 0, gatherMs: 0 });
+    this.arrivals = new RequestBatcher({
+      run: (items) => this.#arrive(items),
+      max: 200,
+      isolate: isInvalidData,
+    });
+    this.pages = new RequestBatcher({ run: (requests) => readInboxPages(pool, requests), max: 100 });
+    this.#taken = new RequestBatcher({ run: (mails) => this.#take(mails), max: TAKE_AT_ONCE });
   }
 
   /** Serves a session from its connect() until its end. */
-  async join(life: Abandonable): Promise<void> {
+  async join(life: Terminable): Promise<void> {
     this.#lives.add(life);
     this.#stopListening ??= this.wakes.listen(this);
     this.#pollTimer ??= setTimeout(() => void this.#poll(), this.timing.pollMs);
     await this.host.hold();
   }
 
-  leave(life: Abandonable): void {
+  leave(life: Terminable): void {
     this.#lives.delete(life);
     if (this.#lives.size > 0) return;
     clearTimeout(this.#pollTimer);
@@ -77,7 +87,7 @@ export class Hub implements WakeListener {
   }
 
   /** Wakes a socket's session until it is closed. */
-  attach(connection: Connection): void {
+  attach(connection: SandboxConnection): void {
     const { device } = connection.me;
     const ofDevice = this.#connections.get(device) ?? new Set();
     this.#connections.set(device, ofDevice.add(connection));
@@ -133,14 +143,14 @@ export class Hub implements WakeListener {
     for (const connection of this.#connections.get(device) ?? []) connection.wake();
   }
 
-  async #arrive(arrivals: Arrival[]): Promise<Outcome[]> {
-    const { outcomes, wakes } = await recordArrivals(this.pool, arrivals);
+  async #arrive(arrivals: SandboxRequest[]): Promise<RequestOutcome[]> {
+    const { outcomes, wakes } = await recordRequests(this.pool, arrivals);
     for (const { device, after_ms } of wakes) this.wakes.device(device, after_ms);
     return outcomes;
   }
 
   async #take(mails: number[][]): Promise<undefined[]> {
-    for (const device of await takeMails(this.pool, mails.flat())) this.wakes.device(device);
+    for (const device of await acknowledgeEntries(this.pool, mails.flat())) this.wakes.device(device);
     return mails.map(() => undefined);
   }
 
@@ -152,7 +162,7 @@ export class Hub implements WakeListener {
       await this.#wakeStirred();
       if (performance.now() - this.#forgotAt > FORGET_EVERY_MS) {
         this.#forgotAt = performance.now();
-        await forgetOld(this.pool);
+        await deleteExpiredData(this.pool);
       }
     } catch (error) {
       this.log?.warn({ err: error }, "sandbox: the network cannot be reached");
@@ -166,7 +176,7 @@ export class Hub implements WakeListener {
     const open = [...this.#connections.values()].flatMap((ofDevice) => [...ofDevice]);
     if (open.length > 0) {
       const served = open.map(({ me, session }) => ({ device: me.device, session }));
-      for (const device of await findStirred(this.pool, served)) this.#wakeDevice(device);
+      for (const device of await findDevicesWithWork(this.pool, served)) this.#wakeDevice(device);
     }
     if (this.#pairings.size > 0) {
       for (const pairing of await findScanned(this.pool, [...this.#pairings.keys()])) {

@@ -3,7 +3,7 @@ import type { Pool } from "pg";
 const kept = new WeakSet<Pool>();
 
 /** Lets the process outlive connections that die while idle or between two statements; without a listener it ends. */
-export function keepAlive(pool: Pool): void {
+export function ignoreIdleErrors(pool: Pool): void {
   if (kept.has(pool)) return;
   kept.add(pool);
   pool.on("error", () => undefined);

@@ -1,17 +1,17 @@
 import type { ChatState } from "../calls.ts";
 import type { Content, Jid, MessageId, MessageStatus, NetworkEvent } from "../driver.ts";
 import { isGroupJid } from "../ids.ts";
-import { type GroupNews, toGroupUpdate } from "./group-letter.ts";
-import { identityOf, type Person } from "./numbers.ts";
+import { type GroupEvent, toGroupUpdate } from "./group-letter.ts";
+import { identityOf, type SandboxPerson } from "./numbers.ts";
 
 /** What lies in a device's mailbox, by kind; the chat and the time stand beside it. */
-export type Letter =
+export type InboxEntry =
   | {
       kind: "message";
       body: {
         id: MessageId;
         from_me: boolean;
-        sender: Person;
+        sender: SandboxPerson;
         content: Content;
         at: string;
         /** Who is told that the message was delivered, and how the chat is called there. */
@@ -25,32 +25,32 @@ export type Letter =
         from_me: boolean;
         status: MessageStatus;
         /** Of a group: the member. */
-        by?: Person | null;
+        by?: SandboxPerson | null;
       };
     }
-  | { kind: "edited"; body: { id: MessageId; from_me: boolean; by: Person; text: string } }
-  | { kind: "deleted"; body: { id: MessageId; from_me: boolean; by: Person } }
-  | { kind: "reaction"; body: { id: MessageId; from_me: boolean; by: Person; reaction: string } }
-  | { kind: "call"; body: { from: Person; call_id: string; video: boolean } }
-  | { kind: "group"; body: GroupNews }
-  | { kind: "contact"; body: Person & { name: string | null; verified_name: string | null } }
-  | { kind: "chat"; body: ChatNews };
+  | { kind: "edited"; body: { id: MessageId; from_me: boolean; by: SandboxPerson; text: string } }
+  | { kind: "deleted"; body: { id: MessageId; from_me: boolean; by: SandboxPerson } }
+  | { kind: "reaction"; body: { id: MessageId; from_me: boolean; by: SandboxPerson; reaction: string } }
+  | { kind: "call"; body: { from: SandboxPerson; call_id: string; video: boolean } }
+  | { kind: "group"; body: GroupEvent }
+  | { kind: "contact"; body: SandboxPerson & { name: string | null; verified_name: string | null } }
+  | { kind: "chat"; body: ChatStateUpdate };
 
 /** What changed in a chat; the time is text in a letter. */
-export type ChatNews = Omit<ChatState, "muted_until"> & { muted_until?: string | Date | null };
+export type ChatStateUpdate = Omit<ChatState, "muted_until"> & { muted_until?: string | Date | null };
 
 /** A letter as it was read from the mailbox. */
-export type Mail = Letter & { id: number; chat: Jid; at: Date; offline: boolean };
+export type QueuedInboxEntry = InboxEntry & { id: number; chat: Jid; at: Date; offline: boolean };
 
 /** One event with the letters that it tells. */
-export interface Telling {
+export interface InboxEvent {
   event: NetworkEvent;
   mails: number[];
 }
 
 /** The letters of one chat as events, in order; statuses that say the same of neighbours become one. */
-export function tellingsOf(mails: readonly Mail[]): Telling[] {
-  const tellings: Telling[] = [];
+export function toInboxEvents(mails: readonly QueuedInboxEntry[]): InboxEvent[] {
+  const tellings: InboxEvent[] = [];
   for (const mail of mails) {
     const event = eventOf(mail);
     const last = tellings.at(-1);
@@ -75,7 +75,7 @@ function isSameStatus(one: NetworkEvent, other: StatusEvent): one is StatusEvent
   );
 }
 
-function eventOf(mail: Mail): NetworkEvent {
+function eventOf(mail: QueuedInboxEntry): NetworkEvent {
   const { chat, at } = mail;
   switch (mail.kind) {
     case "message":
@@ -100,7 +100,7 @@ function eventOf(mail: Mail): NetworkEvent {
 }
 
 function statusEvent(
-  { by, ...status }: Extract<Mail, { kind: "status" }>["body"],
+  { by, ...status }: Extract<QueuedInboxEntry, { kind: "status" }>["body"],
   chat: Jid,
   at: Date,
 ): NetworkEvent {
@@ -111,18 +111,18 @@ function contactEvent({
   name,
   verified_name,
   ...person
-}: Extract<Mail, { kind: "contact" }>["body"]): NetworkEvent {
+}: Extract<QueuedInboxEntry, { kind: "contact" }>["body"]): NetworkEvent {
   const { jid, lid, phone, push_name } = identityOf(person);
   const contact = { jid: phone === null ? null : jid, lid, phone, name, push_name, verified_name };
   return { type: "contact_updated", contact };
 }
 
-export function toChatState({ muted_until, ...news }: ChatNews): ChatState {
+export function toChatState({ muted_until, ...news }: ChatStateUpdate): ChatState {
   if (muted_until === undefined) return news;
   return { ...news, muted_until: muted_until === null ? null : new Date(muted_until) };
 }
 
-function messageEvent(mail: Extract<Mail, { kind: "message" }>): NetworkEvent {
+function messageEvent(mail: Extract<QueuedInboxEntry, { kind: "message" }>): NetworkEvent {
   const { id, from_me, sender, content, at } = mail.body;
   const message = {
     id,

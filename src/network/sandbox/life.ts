@@ -1,34 +1,39 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
-import type { CredentialStore, NetworkEvent, OpenOptions, StartFault } from "../driver.ts";
-import { StartFailures } from "../start-failures.ts";
-import { atMost, type CloseReason, Connection } from "./connection.ts";
-import type { Hub } from "./hub.ts";
-import { logIn, type Me, unlinkDevice } from "./login.ts";
+import type { CredentialStore, NetworkEvent, OpenSessionOptions, SessionStartFailure } from "../driver.ts";
+import { SessionStartRetry } from "../start-failures.ts";
+import { type CloseReason, SandboxConnection, withTimeout } from "./connection.ts";
+import type { SandboxRuntime } from "./hub.ts";
+import { type LoggedInDevice, logIn, unlinkDevice } from "./login.ts";
 import { identityOf } from "./numbers.ts";
-import { credentialsOf, pair, tokenOf } from "./pairing.ts";
+import { credentialsOf, pairDevice, tokenOf } from "./pairing.ts";
 
-export const PLATFORM = "sandbox";
+export const SANDBOX_PLATFORM = "sandbox";
 
 /** Whether to try again at once, after a pause, after this one, or not. */
 type Next = "again" | "later" | { waitMs: number } | "end";
 
 /** What one connect() started: pairing, logging in, and logging in again, until the network or the gateway ends it. */
-export class Life {
-  readonly #hub: Hub;
+export class SandboxConnectionLoop {
+  readonly #hub: SandboxRuntime;
   readonly #account: number;
   readonly #credentials: CredentialStore;
-  readonly #report: OpenOptions["report"];
+  readonly #report: OpenSessionOptions["report"];
   readonly #pairingPhone: string | undefined;
   readonly #activeAt: Date | undefined;
-  readonly #failures: StartFailures;
+  readonly #failures: SessionStartRetry;
   readonly #stop = new AbortController();
   readonly #ended: Promise<void>;
-  #connection: Connection | undefined;
+  #connection: SandboxConnection | undefined;
   #isPairing = false;
   #isOver = false;
 
-  constructor(hub: Hub, options: OpenOptions, pairingPhone: string | undefined, after: Promise<void>) {
+  constructor(
+    hub: SandboxRuntime,
+    options: OpenSessionOptions,
+    pairingPhone: string | undefined,
+    after: Promise<void>,
+  ) {
     this.#hub = hub;
     this.#account = options.account_id;
     this.#credentials = options.credentials;
@@ -36,12 +41,12 @@ export class Life {
     this.#pairingPhone = pairingPhone;
     this.#activeAt = options.activeAt;
     const { timing, log } = hub;
-    this.#failures = new StartFailures({ ...options, timing, log, tell: (event) => this.#tell(event) });
+    this.#failures = new SessionStartRetry({ ...options, timing, log, tell: (event) => this.#tell(event) });
     this.#ended = this.#run(after);
   }
 
   /** The open socket, if there is one. */
-  get connection(): Connection | undefined {
+  get connection(): SandboxConnection | undefined {
     return this.#connection;
   }
 
@@ -59,7 +64,7 @@ export class Life {
   async stop(): Promise<void> {
     this.#stop.abort();
     await this.#connection?.close();
-    await atMost(this.#ended, this.#hub.timing.closeMs);
+    await withTimeout(this.#ended, this.#hub.timing.closeMs);
   }
 
   abandon(): void {
@@ -81,7 +86,7 @@ export class Life {
   }
 
   async #step(): Promise<Next> {
-    let fault: StartFault = "session_failed";
+    let fault: SessionStartFailure = "session_failed";
     try {
       await this.#hub.join(this);
       fault = "credentials_unreadable";
@@ -98,7 +103,7 @@ export class Life {
 
   async #pair(): Promise<Next> {
     this.#isPairing = true;
-    const token = await pair({
+    const token = await pairDevice({
       pool: this.#hub.pool,
       host: this.#hub.host.id,
       account_id: this.#account,
@@ -122,7 +127,7 @@ export class Life {
       return "again";
     } catch (error) {
       this.#hub.log?.warn({ err: error }, "sandbox: the new pairing could not be kept");
-      await atMost(unlinkDevice(this.#hub.pool, token), this.#hub.timing.closeMs);
+      await withTimeout(unlinkDevice(this.#hub.pool, token), this.#hub.timing.closeMs);
       await this.#tell({ type: "disconnected", reason: "closed", will_retry: false });
       return "end";
     }
@@ -157,13 +162,13 @@ export class Life {
     return this.#afterClose(answer.state);
   }
 
-  async #stayOnline(me: Me, session: string): Promise<Next> {
-    const connection = new Connection(this.#hub, me, session, (event) => this.#report(event));
+  async #stayOnline(me: LoggedInDevice, session: string): Promise<Next> {
+    const connection = new SandboxConnection(this.#hub, me, session, (event) => this.#report(event));
     this.#connection = connection;
     // A session of this process that was replaced hears of it now.
     this.#hub.wakes.device(me.device);
     if (this.#isStopped()) await connection.close();
-    await this.#tell({ type: "connected", me: identityOf(me), platform: PLATFORM });
+    await this.#tell({ type: "connected", me: identityOf(me), platform: SANDBOX_PLATFORM });
     this.#hub.attach(connection);
     connection.wake();
     const reason = await connection.closed;
@@ -180,7 +185,7 @@ export class Life {
         await this.#tell({ type: "disconnected", reason: "replaced", will_retry: false });
         return "end";
       case "unlinked":
-        await atMost(this.#credentials.erase(), this.#hub.timing.closeMs);
+        await withTimeout(this.#credentials.erase(), this.#hub.timing.closeMs);
         await this.#tell({ type: "logged_out", reason: "unlinked" });
         return "end";
       case "banned":

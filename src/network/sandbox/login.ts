@@ -1,14 +1,14 @@
 import type { Pool, PoolClient } from "pg";
-import { HOST_LOCK } from "./host.ts";
-import type { Person } from "./numbers.ts";
-import { digestOf } from "./pairing.ts";
+import { HOST_LOCK_CLASS } from "./host.ts";
+import type { SandboxPerson } from "./numbers.ts";
+import { tokenDigest } from "./pairing.ts";
 
 /** The identity of a pairing as its session knows it. */
-export interface Me extends Person {
+export interface LoggedInDevice extends SandboxPerson {
   device: number;
 }
 
-export type LoginAnswer = { state: "open"; me: Me } | { state: "unlinked" } | { state: "banned" };
+export type LoginResult = { state: "open"; me: LoggedInDevice } | { state: "unlinked" } | { state: "banned" };
 
 interface DeviceRow {
   id: number;
@@ -21,7 +21,7 @@ interface DeviceRow {
   open: boolean;
 }
 
-export interface Login {
+export interface LoginRequest {
   token: string;
   account_id: number;
   session: string;
@@ -29,7 +29,10 @@ export interface Login {
 }
 
 /** Opens the socket of an identity; a session that had it open is replaced. */
-export async function logIn(pool: Pool, { token, account_id, session, host }: Login): Promise<LoginAnswer> {
+export async function logIn(
+  pool: Pool,
+  { token, account_id, session, host }: LoginRequest,
+): Promise<LoginResult> {
   return inTransaction(pool, async (client) => {
     const device = await lockDevice(client, token, account_id);
     if (!device || device.unlinked) return { state: "unlinked" };
@@ -55,13 +58,13 @@ async function lockDevice(
   token: string,
   account_id: number,
 ): Promise<DeviceRow | undefined> {
-  await client.query("select from sandbox.device where token = $1 for update", [digestOf(token)]);
+  await client.query("select from sandbox.device where token = $1 for update", [tokenDigest(token)]);
   const { rows } = await client.query<DeviceRow>(
     `select id::float8 as id, phone, push_name, session, unlinked_at is not null as unlinked,
             banned_at is not null as banned,
             session is not null and not pg_try_advisory_xact_lock_shared($2, host) as open
      from sandbox.device where token = $1 and coalesce(account_id, $3) = $3`,
-    [digestOf(token), HOST_LOCK, account_id],
+    [tokenDigest(token), HOST_LOCK_CLASS, account_id],
   );
   return rows[0];
 }
@@ -106,7 +109,7 @@ export async function unlinkDevice(pool: Pool, token: string): Promise<void> {
      )
      insert into sandbox.ledger (device, phone, session, action, outcome, open)
      select id, phone, session, 'logout', 'accepted', 0 from unlinked`,
-    [digestOf(token)],
+    [tokenDigest(token)],
   );
 }
 

@@ -1,12 +1,12 @@
 import type { Pool } from "pg";
 import type { Jid } from "../driver.ts";
-import type { AccountNetwork } from "./account-network.ts";
-import type { Letter, Mail } from "./letter.ts";
+import type { SandboxNetwork } from "./account-network.ts";
+import type { InboxEntry, QueuedInboxEntry } from "./letter.ts";
 
 /** Letters read at once for one device: what a session holds in memory is bounded by it. */
-export const PAGE = 50;
+export const INBOX_PAGE_SIZE = 50;
 
-export interface PageRequest {
+export interface InboxPageRequest {
   device: number;
   session: string;
   /** Chats with a letter under way; the next one of the same chat waits. */
@@ -16,9 +16,9 @@ export interface PageRequest {
 /** How the network sees a session: still open, or why its socket is closed. */
 export type SocketState = "open" | "lost" | "replaced" | "unlinked" | "banned";
 
-export interface Page {
+export interface InboxPage {
   state: SocketState;
-  mails: Mail[];
+  mails: QueuedInboxEntry[];
 }
 
 interface PageRow {
@@ -28,14 +28,14 @@ interface PageRow {
   banned: boolean;
   mail: number | null;
   chat: Jid;
-  kind: Mail["kind"];
-  body: Mail["body"];
+  kind: QueuedInboxEntry["kind"];
+  body: QueuedInboxEntry["body"];
   due_at: Date;
   offline: boolean;
 }
 
 /** Reads what is due for several devices, each in order, and whether each session's socket is still open. */
-export async function readPages(pool: Pool, requests: PageRequest[]): Promise<Page[]> {
+export async function readInboxPages(pool: Pool, requests: InboxPageRequest[]): Promise<InboxPage[]> {
   const asked = requests.map((request, ord) => ({ ...request, ord }));
   const { rows } = await pool.query<PageRow>({
     name: "sandbox-pages",
@@ -48,22 +48,22 @@ export async function readPages(pool: Pool, requests: PageRequest[]): Promise<Pa
       left join lateral (
         select * from sandbox.mailbox m
         where m.device = r.device and m.due_at <= now() and m.chat <> all (r.busy)
-        order by m.due_at, m.id limit ${PAGE}
+        order by m.due_at, m.id limit ${INBOX_PAGE_SIZE}
       ) m on true
       order by r.ord, m.due_at, m.id`,
     values: [JSON.stringify(asked)],
   });
-  const pages = requests.map((): Page => ({ state: "lost", mails: [] }));
+  const pages = requests.map((): InboxPage => ({ state: "lost", mails: [] }));
   for (const row of rows) addRow(pages[row.ord], requests[row.ord], row);
   return pages;
 }
 
-function addRow(page: Page | undefined, request: PageRequest | undefined, row: PageRow): void {
+function addRow(page: InboxPage | undefined, request: InboxPageRequest | undefined, row: PageRow): void {
   if (!page || !request) return;
   page.state = stateOf(row, request.session);
   if (row.mail === null) return;
   const { chat, kind, body, due_at, offline } = row;
-  page.mails.push({ id: row.mail, chat, kind, body, at: due_at, offline } as Mail);
+  page.mails.push({ id: row.mail, chat, kind, body, at: due_at, offline } as QueuedInboxEntry);
 }
 
 function stateOf(row: PageRow, session: string): SocketState {
@@ -74,7 +74,7 @@ function stateOf(row: PageRow, session: string): SocketState {
 }
 
 /** Marks letters as taken; returns the devices that now hear that their message was delivered. */
-export async function takeMails(pool: Pool, mails: number[]): Promise<number[]> {
+export async function acknowledgeEntries(pool: Pool, mails: number[]): Promise<number[]> {
   const { rows } = await pool.query<{ device: number }>({
     name: "sandbox-take",
     text: `
@@ -100,18 +100,18 @@ export async function takeMails(pool: Pool, mails: number[]): Promise<number[]> 
 }
 
 /** A letter of somebody to a phone. */
-interface Posting {
+interface NewInboxEntry {
   phone: string;
   chat: Jid;
-  letter: Letter;
+  letter: InboxEntry;
   /** Phone of who wrote it. */
   writer: string;
 }
 
 /** Puts a letter into the mailbox of every device of a phone, unless it has blocked the writer; returns those devices. */
-export async function postLetter(
-  { client, account_id }: AccountNetwork,
-  { phone, chat, letter, writer }: Posting,
+export async function postInboxEntry(
+  { client, account_id }: SandboxNetwork,
+  { phone, chat, letter, writer }: NewInboxEntry,
 ): Promise<number[]> {
   const { rows } = await client.query<{ device: number }>({
     name: "sandbox-post",
@@ -132,7 +132,7 @@ export async function postLetter(
 }
 
 /** The devices with due letters, or whose session has changed, among those that this process serves. */
-export async function findStirred(
+export async function findDevicesWithWork(
   pool: Pool,
   served: { device: number; session: string }[],
 ): Promise<number[]> {

@@ -1,14 +1,14 @@
 import type { Content, MediaContent } from "../driver.ts";
-import type { AccountNetwork } from "./account-network.ts";
+import type { SandboxNetwork } from "./account-network.ts";
 
 /** What an inbound file's `ref` holds. */
-export interface MediaRef {
+export interface SandboxMediaRef {
   media: string;
 }
 
 /** Keeps the file of a message at the network, once per id; the content then carries a ref in place of the bytes. */
 export async function storeMedia(
-  { client, account_id }: AccountNetwork,
+  { client, account_id }: SandboxNetwork,
   id: string,
   content: Content,
 ): Promise<Content> {
@@ -19,7 +19,7 @@ export async function storeMedia(
     "insert into sandbox.media (account_id, id, bytes) values ($1, $2, $3) on conflict do nothing",
     [account_id, id, Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)],
   );
-  const ref: MediaRef = { media: id };
+  const ref: SandboxMediaRef = { media: id };
   return { ...described, size: bytes.byteLength, ref } satisfies MediaContent;
 }
 
@@ -27,7 +27,7 @@ const PIECE_BYTES = 256 * 1024;
 
 /** Hands a file on piece by piece; `gone` when it has expired or never was. */
 export async function loadMedia(
-  { client, account_id }: AccountNetwork,
+  { client, account_id }: SandboxNetwork,
   ref: unknown,
   onChunk: (chunk: Uint8Array) => Promise<void> | void,
 ): Promise<"done" | "gone"> {

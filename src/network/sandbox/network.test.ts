@@ -1,17 +1,17 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { eventually, type Listener } from "../../../test/conformance/listener.ts";
+import { eventually, type RecordingSession } from "../../../test/conformance/listener.ts";
 import { createTestDatabase, type TestDatabase } from "../../../test/database.ts";
-import { type SandboxNetwork, startSandboxNetwork } from "../../../test/sandbox-network.ts";
+import { startSandboxNetwork, type TestSandboxNetwork } from "../../../test/sandbox-network.ts";
 import type { Content, Jid, MessageId, SendResult } from "../driver.ts";
 import { newMessageId, phoneJid } from "../ids.ts";
-import { forgetOld } from "./forget-old.ts";
+import { deleteExpiredData } from "./forget-old.ts";
 import { lidOf } from "./numbers.ts";
 import { tokenOf } from "./pairing.ts";
 
 const text = (words: string): Content => ({ kind: "text", text: words });
 const to = (last: string): Jid => phoneJid(`551198888${last}`);
 
-let network: SandboxNetwork;
+let network: TestSandboxNetwork;
 
 let store: TestDatabase;
 
@@ -32,12 +32,12 @@ interface Send {
   result: Promise<SendResult>;
 }
 
-function send(listener: Listener, chat: Jid, words = "hello"): Send {
+function send(listener: RecordingSession, chat: Jid, words = "hello"): Send {
   const id = newMessageId();
   return { id, result: listener.session.send(chat, text(words), { id }) };
 }
 
-function statusesOf(listener: Listener, id: MessageId): string[] {
+function statusesOf(listener: RecordingSession, id: MessageId): string[] {
   return listener
     .all("message_status")
     .filter((event) => event.ids.includes(id))
@@ -317,7 +317,7 @@ describe("what is old", () => {
       await network.pool.query(`update sandbox.${column} = now() - interval '31 days'`);
     }
     await network.pool.query("update sandbox.device set created_at = now() - interval '31 days'");
-    await forgetOld(network.pool);
+    await deleteExpiredData(network.pool);
     expect(await ledger("from sandbox.ledger union all select from sandbox.message")).toEqual([]);
     expect(await ledger("from sandbox.mailbox where chat = '5511966661111@s.whatsapp.net'")).toEqual([]);
     expect(await ledger("phone from sandbox.device where unlinked_at is null")).toEqual([

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { groupJid, phoneJid } from "../ids.ts";
-import { isOnNetwork, lidOf, numberGivenOut, phoneOf } from "./numbers.ts";
+import { isOnNetwork, lidOf, nthNumber, phoneOf } from "./numbers.ts";
 
 describe("LIDs", () => {
   const phones = [
@@ -45,7 +45,7 @@ describe("a number without its country code", () => {
 
 describe("numbers given out", () => {
   it("are unique, and none has a fixed behaviour", () => {
-    const numbers = Array.from({ length: 50_000 }, (_, n) => numberGivenOut(n));
+    const numbers = Array.from({ length: 50_000 }, (_, n) => nthNumber(n));
     expect(new Set(numbers).size).toBe(50_000);
     expect(numbers.every((number) => /^55119[7-9]\d{3}[1-9]\d{3}$/.test(number))).toBe(true);
   });

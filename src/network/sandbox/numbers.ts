@@ -4,7 +4,7 @@ import { isLidJid, lidJid, phoneJid, phoneOfJid } from "../ids.ts";
 import type { SandboxTiming } from "./timing.ts";
 
 /** A person as the network writes them down: the phone, and the name that they go by. */
-export interface Person {
+export interface SandboxPerson {
   phone: string;
   push_name: string | null;
   /** All that is told of them to whoever reads it: not the LID, or not the phone. */
@@ -12,7 +12,7 @@ export interface Person {
 }
 
 /** What becomes of a message to a number that nobody has paired. */
-export interface Behaviour {
+export interface NumberBehaviour {
   rule: "accepted" | "slow" | "silent" | "refused" | "missing";
   deliveredMs?: number;
   readMs?: number;
@@ -20,7 +20,7 @@ export interface Behaviour {
 }
 
 /** The fixed behaviours by the last four digits, in the manner of payment test cards. */
-export function behaviourOf(phone: string | null, timing: SandboxTiming): Behaviour {
+export function behaviourOf(phone: string | null, timing: SandboxTiming): NumberBehaviour {
   const { deliveredMs, readMs, echoMs, slowAckMs } = timing;
   if (phone !== null && !isOnNetwork(phone)) return { rule: "missing" };
   switch (phone?.slice(-4)) {
@@ -56,12 +56,12 @@ function hasCountryCode(phone: string): boolean {
 }
 
 /** Whether the person lets nobody put them into a group. */
-export function refusesGroups(phone: string): boolean {
+export function rejectsGroupInvites(phone: string): boolean {
   return phone.endsWith("0006");
 }
 
 /** The person with every name that is told of them. */
-export function identityOf({ phone, push_name, known }: Person): Identity {
+export function identityOf({ phone, push_name, known }: SandboxPerson): Identity {
   if (known === "lid") return { jid: lidOf(phone), lid: lidOf(phone), phone: null, push_name };
   return { jid: phoneJid(phone), lid: known === "phone" ? null : lidOf(phone), phone, push_name };
 }
@@ -96,17 +96,17 @@ function inverseOf(odd: bigint): bigint {
 }
 
 /** The owner of a phone that was paired here. */
-export function ownerOf(phone: string): Person {
+export function ownerOf(phone: string): SandboxPerson {
   return { phone, push_name: `Sandbox ${phone.slice(-4)}` };
 }
 
 const NUMBERS_OF_A_BLOCK = 9_000;
 
 /** How many numbers the network can give out by itself. */
-export const NUMBERS_TO_GIVE_OUT = 3_000 * NUMBERS_OF_A_BLOCK;
+export const AVAILABLE_NUMBERS = 3_000 * NUMBERS_OF_A_BLOCK;
 
 /** The n-th of them: Brazilian mobile, never one with a fixed behaviour. */
-export function numberGivenOut(n: number): string {
+export function nthNumber(n: number): string {
   const block = 7_000 + Math.floor(n / NUMBERS_OF_A_BLOCK);
   return `55119${block}${1_000 + (n % NUMBERS_OF_A_BLOCK)}`;
 }

@@ -3,7 +3,7 @@ import type { Pool } from "pg";
 import type { NetworkEvent } from "../driver.ts";
 import type { SandboxTiming } from "./timing.ts";
 
-export interface PairingOptions {
+export interface SandboxPairingOptions {
   pool: Pool;
   host: number;
   account_id: number;
@@ -17,7 +17,7 @@ export interface PairingOptions {
 }
 
 /** Shows QRs, or one pairing code, until a phone scans; answers the token of the new pairing, undefined without one. */
-export async function pair(options: PairingOptions): Promise<string | undefined> {
+export async function pairDevice(options: SandboxPairingOptions): Promise<string | undefined> {
   if (options.phone !== undefined) return pairByCode(options, options.phone);
   const { timing } = options;
   for (let attempt = 1; attempt <= timing.qrAttempts && !options.isStopped(); attempt++) {
@@ -35,7 +35,7 @@ export async function pair(options: PairingOptions): Promise<string | undefined>
   return undefined;
 }
 
-function pairByCode(options: PairingOptions, phone: string): Promise<string | undefined> {
+function pairByCode(options: SandboxPairingOptions, phone: string): Promise<string | undefined> {
   const code = newCode();
   return offer(options, { lifeMs: options.timing.pairingCodeMs, code, phone }, (_id, expires_at) => ({
     type: "pairing_code",
@@ -44,15 +44,15 @@ function pairByCode(options: PairingOptions, phone: string): Promise<string | un
   }));
 }
 
-interface Offer {
+interface PairingOffer {
   lifeMs: number;
   code?: string;
   phone?: string;
 }
 
 async function offer(
-  { pool, host, account_id, tell, waitForScan }: PairingOptions,
-  { lifeMs, code, phone }: Offer,
+  { pool, host, account_id, tell, waitForScan }: SandboxPairingOptions,
+  { lifeMs, code, phone }: PairingOffer,
   event: (id: string, expires_at: Date) => NetworkEvent,
 ): Promise<string | undefined> {
   const id = randomBytes(24).toString("base64url");
@@ -60,7 +60,7 @@ async function offer(
   await pool.query(
     `insert into sandbox.pairing (id, host, account_id, code, phone, expires_at, token)
      values ($1, $2, $3, $4, $5, now() + $6 * interval '1 millisecond', $7)`,
-    [id, host, account_id, code ?? null, phone ?? null, lifeMs, digestOf(token)],
+    [id, host, account_id, code ?? null, phone ?? null, lifeMs, tokenDigest(token)],
   );
   await tell(event(id, new Date(Date.now() + lifeMs)));
   await waitForScan(id, lifeMs);
@@ -72,7 +72,7 @@ async function offer(
 }
 
 /** What the network keeps of a token. */
-export function digestOf(token: string): string {
+export function tokenDigest(token: string): string {
   return createHash("sha256").update(token).digest("hex");
 }
 
@@ -92,7 +92,7 @@ function qrOf(pairing: string): string {
 }
 
 /** The pairing that a scanned QR names; a bare id stands for itself. */
-export function pairingOf(qr: string): string {
+export function pairingIdOf(qr: string): string {
   return qr.startsWith(QR_PREFIX) ? qr.slice(QR_PREFIX.length) : qr;
 }
 

@@ -1,10 +1,10 @@
 import type { ContactInfo } from "../calls.ts";
-import type { AccountNetwork } from "./account-network.ts";
-import type { Letter } from "./letter.ts";
-import { ownerOf, type Person } from "./numbers.ts";
+import type { SandboxNetwork } from "./account-network.ts";
+import type { InboxEntry } from "./letter.ts";
+import { ownerOf, type SandboxPerson } from "./numbers.ts";
 
 /** What somebody shows of themselves. */
-export interface Profile {
+export interface SandboxProfile {
   phone: string;
   name: string | null;
   about: string | null;
@@ -16,10 +16,10 @@ export interface Profile {
 
 /** What is kept of each of these people; somebody of whom nothing is kept is on the network all the same. */
 export async function findProfiles(
-  { client, account_id }: AccountNetwork,
+  { client, account_id }: SandboxNetwork,
   phones: readonly string[],
-): Promise<Map<string, Profile>> {
-  const { rows } = await client.query<Profile>(
+): Promise<Map<string, SandboxProfile>> {
+  const { rows } = await client.query<SandboxProfile>(
     `select phone, name, about, picture, verified_name, business from sandbox.person
      where account_id = $1 and phone = any ($2)`,
     [account_id, phones],
@@ -27,16 +27,16 @@ export async function findProfiles(
   return new Map(rows.map((row) => [row.phone, row]));
 }
 
-export async function findProfile(network: AccountNetwork, phone: string): Promise<Profile> {
+export async function findProfile(network: SandboxNetwork, phone: string): Promise<SandboxProfile> {
   const found = (await findProfiles(network, [phone])).get(phone);
   return found ?? { phone, name: null, about: null, picture: null, verified_name: null, business: null };
 }
 
 export async function saveProfile(
-  network: AccountNetwork,
+  network: SandboxNetwork,
   phone: string,
-  change: Partial<Omit<Profile, "phone">>,
-): Promise<Profile> {
+  change: Partial<Omit<SandboxProfile, "phone">>,
+): Promise<SandboxProfile> {
   const profile = { ...(await findProfile(network, phone)), ...change };
   const { name, about, picture, verified_name, business } = profile;
   await network.client.query(
@@ -50,13 +50,13 @@ export async function saveProfile(
 }
 
 /** The owner of a phone that is paired, by the name that the phone was given. */
-export async function findOwner(network: AccountNetwork, phone: string): Promise<Person> {
+export async function findPhoneOwner(network: SandboxNetwork, phone: string): Promise<SandboxPerson> {
   const { name } = await findProfile(network, phone);
   return name === null ? ownerOf(phone) : { phone, push_name: name };
 }
 
 /** Somebody as a phone has them: in its address book, blocked, and by which of their addresses. */
-export interface KeptContact {
+export interface SandboxContact {
   phone: string;
   name: string | null;
   known: "both" | "phone" | "lid";
@@ -64,11 +64,11 @@ export interface KeptContact {
 }
 
 export async function findContacts(
-  { client, account_id }: AccountNetwork,
+  { client, account_id }: SandboxNetwork,
   owner: string,
   phones?: readonly string[],
-): Promise<KeptContact[]> {
-  const { rows } = await client.query<KeptContact>(
+): Promise<SandboxContact[]> {
+  const { rows } = await client.query<SandboxContact>(
     `select phone, name, known, is_blocked from sandbox.address_book
      where account_id = $1 and owner = $2 and ($3::text[] is null or phone = any ($3)) order by phone`,
     [account_id, owner, phones ?? null],
@@ -77,11 +77,11 @@ export async function findContacts(
 }
 
 export async function saveContact(
-  network: AccountNetwork,
+  network: SandboxNetwork,
   owner: string,
   phone: string,
-  change: Partial<Omit<KeptContact, "phone">>,
-): Promise<KeptContact> {
+  change: Partial<Omit<SandboxContact, "phone">>,
+): Promise<SandboxContact> {
   const [found] = await findContacts(network, owner, [phone]);
   const contact = { phone, name: null, known: "both" as const, is_blocked: false, ...found, ...change };
   await network.client.query(
@@ -95,17 +95,17 @@ export async function saveContact(
 }
 
 /** Somebody as they are told of to a phone. */
-export function personTo(
-  { phone, known }: Pick<KeptContact, "phone" | "known">,
+export function asSeenByPhone(
+  { phone, known }: Pick<SandboxContact, "phone" | "known">,
   push_name: string | null,
-): Person {
+): SandboxPerson {
   return { phone, push_name, ...(known !== "both" && { known }) };
 }
 
-export function contactLetter(
-  contact: KeptContact,
-  { name: push_name, verified_name }: Profile,
-): Extract<Letter, { kind: "contact" }> {
+export function contactEntry(
+  contact: SandboxContact,
+  { name: push_name, verified_name }: SandboxProfile,
+): Extract<InboxEntry, { kind: "contact" }> {
   const { name } = contact;
-  return { kind: "contact", body: { ...personTo(contact, push_name), name, verified_name } };
+  return { kind: "contact", body: { ...asSeenByPhone(contact, push_name), name, verified_name } };
 }

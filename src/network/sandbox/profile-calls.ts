@@ -1,5 +1,5 @@
-import type { ProfileCalls } from "../calls.ts";
-import { type Acting, type Ask, done, refuse } from "./acting.ts";
+import type { ProfileOperations } from "../calls.ts";
+import { type NetworkAction, type RunOperation, rejected, succeeded } from "./acting.ts";
 import type { PictureUrl } from "./contact-calls.ts";
 import { identityOf } from "./numbers.ts";
 import { findProfile, saveProfile } from "./people.ts";
@@ -18,13 +18,13 @@ const PRIVACY = {
   groupadd: "all",
 };
 
-export function profileCalls(ask: Ask, pictureUrl: PictureUrl): ProfileCalls {
+export function profileOperations(ask: RunOperation, pictureUrl: PictureUrl): ProfileOperations {
   return {
     get: () =>
       ask({ action: "profile" }, async (acting) => {
         const { me } = acting;
         const { about, picture, business } = await findProfile(acting, me.phone);
-        return done({
+        return succeeded({
           ...identityOf(me),
           about,
           picture_url: pictureUrl(picture),
@@ -37,19 +37,19 @@ export function profileCalls(ask: Ask, pictureUrl: PictureUrl): ProfileCalls {
     setName: (name) =>
       ask({ action: "set_name" }, async (acting) => {
         if (name === "" || name.length > MAX_NAME) {
-          return refuse("VALIDATION_ERROR", `The name must have 1 to ${MAX_NAME} characters.`);
+          return rejected("VALIDATION_ERROR", `The name must have 1 to ${MAX_NAME} characters.`);
         }
         await rename(acting, name);
-        return done(null);
+        return succeeded(null);
       }),
 
     setAbout: (about) =>
       ask({ action: "set_about" }, async (acting) => {
         if (about.length > MAX_ABOUT) {
-          return refuse("VALIDATION_ERROR", `The text may have ${MAX_ABOUT} characters.`);
+          return rejected("VALIDATION_ERROR", `The text may have ${MAX_ABOUT} characters.`);
         }
         await saveProfile(acting, acting.me.phone, { about: about || null });
-        return done(null);
+        return succeeded(null);
       }),
 
     setPicture: (image) =>
@@ -57,13 +57,13 @@ export function profileCalls(ask: Ask, pictureUrl: PictureUrl): ProfileCalls {
         const { client, me } = acting;
         const { picture } = await findProfile(acting, me.phone);
         await saveProfile(acting, me.phone, { picture: await replacePicture(client, picture, image) });
-        return done(null);
+        return succeeded(null);
       }),
   };
 }
 
 /** Whoever is written to from now on sees the new name. */
-async function rename(acting: Acting, name: string): Promise<void> {
+async function rename(acting: NetworkAction, name: string): Promise<void> {
   const { client, account_id, me } = acting;
   await saveProfile(acting, me.phone, { name });
   await client.query(

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { eventually, type Listener } from "../../../test/conformance/listener.ts";
-import { type SandboxNetwork, startSandboxNetwork } from "../../../test/sandbox-network.ts";
+import { eventually, type RecordingSession } from "../../../test/conformance/listener.ts";
+import { startSandboxNetwork, type TestSandboxNetwork } from "../../../test/sandbox-network.ts";
 
 const SESSIONS = 6;
 const PER_SECOND = 4;
 
-let network: SandboxNetwork;
+let network: TestSandboxNetwork;
 
 beforeAll(async () => {
   network = await startSandboxNetwork({ reconnectMs: 1, openPerSecond: PER_SECOND });
@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => network.stop());
 
 it("sessions that lose the network together come back one after the other", async () => {
-  const listeners: Listener[] = [];
+  const listeners: RecordingSession[] = [];
   for (let n = 0; n < SESSIONS; n++) listeners.push(await network.pair());
   const phones = await Promise.all(
     listeners.map(async (one) => (await one.heard("connected")).me.phone ?? ""),

@@ -1,11 +1,11 @@
 import type { Pool } from "pg";
-import type { Arrival } from "./arrival.ts";
+import type { SandboxRequest } from "./arrival.ts";
 
 /** What became of an act; `closed` means that its session no longer had the open socket. */
-export type Outcome = "accepted" | "slow" | "silent" | "refused" | "missing" | "closed";
+export type RequestOutcome = "accepted" | "slow" | "silent" | "refused" | "missing" | "closed";
 
-export interface Arrived {
-  outcomes: Outcome[];
+export interface RecordedRequests {
+  outcomes: RequestOutcome[];
   /** Devices with new letters, and in how many milliseconds these are due. */
   wakes: { device: number; after_ms: number }[];
 }
@@ -103,9 +103,9 @@ const RECORD_ARRIVALS = `
   select (select json_agg(outcome order by ord) from arrived) as outcomes,
          (select json_agg(w) from (select distinct device, after_ms from letter) w) as wakes`;
 
-export async function recordArrivals(pool: Pool, arrivals: Arrival[]): Promise<Arrived> {
+export async function recordRequests(pool: Pool, arrivals: SandboxRequest[]): Promise<RecordedRequests> {
   const items = arrivals.map((arrival, ord) => ({ ...arrival, ord }));
-  const { rows } = await pool.query<{ outcomes: Outcome[]; wakes: Arrived["wakes"] | null }>({
+  const { rows } = await pool.query<{ outcomes: RequestOutcome[]; wakes: RecordedRequests["wakes"] | null }>({
     name: "sandbox-arrivals",
     text: RECORD_ARRIVALS,
     values: [JSON.stringify(items)],
@@ -116,7 +116,7 @@ export async function recordArrivals(pool: Pool, arrivals: Arrival[]): Promise<A
 }
 
 /** What a session tells the network about messages that it has read. */
-export interface Reading {
+export interface ReadReceiptRequest {
   device: number;
   session: string;
   me: string;
@@ -126,9 +126,9 @@ export interface Reading {
 }
 
 /** Tells the writers that their messages were read; false when the session has no open socket. */
-export async function recordReading(
+export async function recordReadReceipt(
   pool: Pool,
-  reading: Reading,
+  reading: ReadReceiptRequest,
 ): Promise<{ isOpen: boolean; told: number[] }> {
   const { rows } = await pool.query<{ is_open: boolean; told: number[] | null }>({
     name: "sandbox-reading",

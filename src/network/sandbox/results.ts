@@ -7,7 +7,7 @@ export const NOT_CONNECTED: SendResult = {
 };
 export const NO_ACK: SendResult = { outcome: "unknown", reason: "The network has not answered." };
 
-export function refusal(code: "RECIPIENT_NOT_FOUND" | "SEND_FAILED", reason: string): SendResult {
+export function refusedResult(code: "RECIPIENT_NOT_FOUND" | "SEND_FAILED", reason: string): SendResult {
   return { outcome: "refused", code, reason, retryable: false };
 }
 
@@ -15,16 +15,17 @@ export function refusal(code: "RECIPIENT_NOT_FOUND" | "SEND_FAILED", reason: str
 const NEVER_SENT = new Set(["ECONNREFUSED", "57P03", "53300"]);
 
 /** What a failed statement says about its act: never sent, refused for what it holds, or unknown. */
-export function failureOf(error: unknown): SendResult {
+export function failedResult(error: unknown): SendResult {
   const reason = error instanceof Error ? error.message : String(error);
-  if (isUnreadable(error)) return refusal("SEND_FAILED", `The network could not read the message: ${reason}`);
+  if (isInvalidData(error))
+    return refusedResult("SEND_FAILED", `The network could not read the message: ${reason}`);
   return NEVER_SENT.has(codeOf(error))
     ? { outcome: "not_sent", reason, is_offline: true }
     : { outcome: "unknown", reason };
 }
 
 /** Whether a statement failed for what one item holds, such as U+0000. */
-export function isUnreadable(error: unknown): boolean {
+export function isInvalidData(error: unknown): boolean {
   return /^(22|54)/.test(codeOf(error));
 }
 

@@ -1,27 +1,27 @@
 import { randomInt } from "node:crypto";
 import type { Pool, PoolClient } from "pg";
-import type { Scan } from "../sandbox-control.ts";
-import type { AccountNetwork } from "./account-network.ts";
-import { HOST_LOCK } from "./host.ts";
+import type { ScanResult } from "../sandbox-control.ts";
+import type { SandboxNetwork } from "./account-network.ts";
+import { HOST_LOCK_CLASS } from "./host.ts";
 import { inTransaction } from "./login.ts";
-import { NUMBERS_TO_GIVE_OUT, numberGivenOut } from "./numbers.ts";
-import { pairingOf } from "./pairing.ts";
-import { findOwner } from "./people.ts";
-import { wakesOf } from "./wakes.ts";
+import { AVAILABLE_NUMBERS, nthNumber } from "./numbers.ts";
+import { pairingIdOf } from "./pairing.ts";
+import { findPhoneOwner } from "./people.ts";
+import { wakeupBusOf } from "./wakes.ts";
 
 /** Scans a QR, or enters a pairing code, with a phone of this number; without one with a number that is free. */
-export async function scan(
-  { client: pool, account_id }: AccountNetwork<Pool>,
+export async function scanPairing(
+  { client: pool, account_id }: SandboxNetwork<Pool>,
   qrOrCode: string,
   phone?: string,
-): Promise<Scan> {
+): Promise<ScanResult> {
   const { id, result } = await inTransaction(pool, async (client) => {
     const network = { client, account_id };
     const pairing = await findPairing(network, qrOrCode);
     if (!pairing) return { id: "", result: { outcome: "not_found" } as const };
     return { id: pairing.id, result: await pairWith(network, pairing, phone) };
   });
-  if (result.outcome === "scanned") wakesOf(pool).pairing(id);
+  if (result.outcome === "scanned") wakeupBusOf(pool).pairing(id);
   return result;
 }
 
@@ -35,7 +35,7 @@ interface PairingRow {
 // A pairing whose process is gone is nobody's: the lock of a living one is not to be had. One that an older version
 // shows says of no account, but only its own instance knows it.
 async function findPairing(
-  { client, account_id }: AccountNetwork<PoolClient>,
+  { client, account_id }: SandboxNetwork<PoolClient>,
   qrOrCode: string,
 ): Promise<PairingRow | undefined> {
   const { rows } = await client.query<PairingRow>(
@@ -43,22 +43,22 @@ async function findPairing(
      where (id = $1 or code = $2) and device is null and token is not null and expires_at > now()
        and coalesce(account_id, $4) = $4 and not pg_try_advisory_xact_lock_shared($3, host)
      for update`,
-    [pairingOf(qrOrCode), qrOrCode.replaceAll("-", "").toUpperCase(), HOST_LOCK, account_id],
+    [pairingIdOf(qrOrCode), qrOrCode.replaceAll("-", "").toUpperCase(), HOST_LOCK_CLASS, account_id],
   );
   return rows[0];
 }
 
 async function pairWith(
-  network: AccountNetwork<PoolClient>,
+  network: SandboxNetwork<PoolClient>,
   pairing: PairingRow,
   wanted: string | undefined,
-): Promise<Scan> {
+): Promise<ScanResult> {
   if (pairing.phone !== null && wanted !== undefined && wanted !== pairing.phone) {
     return { outcome: "refused", reason: "The pairing code was asked for by another number." };
   }
   const { client, account_id } = network;
   const phone = wanted ?? pairing.phone ?? (await freeNumber(network));
-  const { push_name } = await findOwner(network, phone);
+  const { push_name } = await findPhoneOwner(network, phone);
   const { rows } = await client.query<{ id: number }>(
     `insert into sandbox.device (account_id, phone, token, push_name) values ($1, $2, $3, $4)
      returning id::float8 as id`,
@@ -70,9 +70,9 @@ async function pairWith(
 }
 
 // Random, so that it tells nothing of how many others there are.
-async function freeNumber({ client, account_id }: AccountNetwork): Promise<string> {
+async function freeNumber({ client, account_id }: SandboxNetwork): Promise<string> {
   for (;;) {
-    const phone = numberGivenOut(randomInt(NUMBERS_TO_GIVE_OUT));
+    const phone = nthNumber(randomInt(AVAILABLE_NUMBERS));
     const taken = await client.query(
       "select from sandbox.device where phone = $1 and account_id = $2 limit 1",
       [phone, account_id],

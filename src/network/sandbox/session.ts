@@ -1,67 +1,76 @@
 import type { Pool } from "pg";
-import type { CallResult, ChatCalls, ContactCalls, GroupCalls, ProfileCalls } from "../calls.ts";
+import type {
+  ChatOperations,
+  ContactOperations,
+  GroupOperations,
+  OperationResult,
+  ProfileOperations,
+} from "../calls.ts";
 import type {
   Content,
   Jid,
   MessageId,
   MessageRef,
-  OpenOptions,
+  OpenSessionOptions,
   Presence,
   SendResult,
   Session,
 } from "../driver.ts";
-import { Lives } from "../lives.ts";
-import type { AccountNetwork } from "./account-network.ts";
-import { type Ask, createAsk, done } from "./acting.ts";
+import { SessionSupervisor } from "../lives.ts";
+import type { SandboxNetwork } from "./account-network.ts";
+import { createOperationRunner, type RunOperation, succeeded } from "./acting.ts";
 import {
-  type Arrival,
-  deleteArrival,
-  editArrival,
-  presenceArrival,
-  reactArrival,
-  sendArrival,
-  type Way,
+  deleteRequest,
+  editRequest,
+  presenceRequest,
+  type RequestContext,
+  reactRequest,
+  type SandboxRequest,
+  sendRequest,
 } from "./arrival.ts";
-import { chatCalls } from "./chats.ts";
-import type { Connection } from "./connection.ts";
-import { contactCalls, type PictureUrl } from "./contact-calls.ts";
-import { groupCalls } from "./group-calls.ts";
-import type { Hub } from "./hub.ts";
-import { Life } from "./life.ts";
+import { chatOperations } from "./chats.ts";
+import type { SandboxConnection } from "./connection.ts";
+import { contactOperations, type PictureUrl } from "./contact-calls.ts";
+import { groupOperations } from "./group-calls.ts";
+import type { SandboxRuntime } from "./hub.ts";
+import { SandboxConnectionLoop } from "./life.ts";
 import { unlinkDevice } from "./login.ts";
 import { loadMedia, storeMedia } from "./media.ts";
 import { phoneOf } from "./numbers.ts";
 import { tokenOf } from "./pairing.ts";
-import { profileCalls } from "./profile-calls.ts";
-import { recordReading } from "./record-arrivals.ts";
-import { failureOf, NOT_CONNECTED } from "./results.ts";
+import { profileOperations } from "./profile-calls.ts";
+import { recordReadReceipt } from "./record-arrivals.ts";
+import { failedResult, NOT_CONNECTED } from "./results.ts";
 
-interface ActOptions {
+interface SandboxActionOptions {
   id: MessageId;
 }
 
 /** A session of the sandbox network; each connect() after an end is a new life. */
 export class SandboxSession implements Session {
-  readonly contacts: ContactCalls;
-  readonly chats: ChatCalls;
-  readonly profile: ProfileCalls;
-  readonly groups: GroupCalls;
-  readonly #hub: Hub;
-  readonly #options: OpenOptions;
-  readonly #network: AccountNetwork<Pool>;
-  readonly #ask: Ask;
-  readonly #lives: Lives<Life>;
+  readonly contacts: ContactOperations;
+  readonly chats: ChatOperations;
+  readonly profile: ProfileOperations;
+  readonly groups: GroupOperations;
+  readonly #hub: SandboxRuntime;
+  readonly #options: OpenSessionOptions;
+  readonly #network: SandboxNetwork<Pool>;
+  readonly #ask: RunOperation;
+  readonly #lives: SessionSupervisor<SandboxConnectionLoop>;
 
-  constructor(hub: Hub, options: OpenOptions, pictureUrl: PictureUrl) {
+  constructor(hub: SandboxRuntime, options: OpenSessionOptions, pictureUrl: PictureUrl) {
     this.#hub = hub;
     this.#options = options;
     this.#network = { client: hub.pool, account_id: options.account_id };
-    this.#lives = new Lives(options, (pairingPhone, after) => new Life(hub, options, pairingPhone, after));
-    this.#ask = createAsk(this.#network, () => this.#connection);
-    this.contacts = contactCalls(this.#ask, pictureUrl);
-    this.chats = chatCalls(this.#ask);
-    this.profile = profileCalls(this.#ask, pictureUrl);
-    this.groups = groupCalls(this.#ask);
+    this.#lives = new SessionSupervisor(
+      options,
+      (pairingPhone, after) => new SandboxConnectionLoop(hub, options, pairingPhone, after),
+    );
+    this.#ask = createOperationRunner(this.#network, () => this.#connection);
+    this.contacts = contactOperations(this.#ask, pictureUrl);
+    this.chats = chatOperations(this.#ask);
+    this.profile = profileOperations(this.#ask, pictureUrl);
+    this.groups = groupOperations(this.#ask);
   }
 
   connect({ pairingPhone }: { pairingPhone?: string } = {}): void {
@@ -80,7 +89,7 @@ export class SandboxSession implements Session {
     });
   }
 
-  async send(to: Jid, content: Content, { id }: ActOptions): Promise<SendResult> {
+  async send(to: Jid, content: Content, { id }: SandboxActionOptions): Promise<SendResult> {
     const connection = this.#connection;
     if (!connection) return NOT_CONNECTED;
     if (content.kind === "media" && !content.bytes && !content.ref) {
@@ -88,7 +97,7 @@ export class SandboxSession implements Session {
     }
     try {
       const kept = await storeMedia(this.#network, `${connection.me.phone}/${id}`, content);
-      const result = await connection.act(sendArrival(this.#way(connection, to), kept, id));
+      const result = await connection.act(sendRequest(this.#way(connection, to), kept, id));
       const isFile = result.outcome === "accepted" && kept.kind === "media";
       return isFile ? { ...result, media_ref: kept.ref } : result;
     } catch (error) {
@@ -97,16 +106,16 @@ export class SandboxSession implements Session {
     }
   }
 
-  edit(target: MessageRef, text: string, { id }: ActOptions): Promise<SendResult> {
-    return this.#act(target.chat, (way) => editArrival(way, target, text, id));
+  edit(target: MessageRef, text: string, { id }: SandboxActionOptions): Promise<SendResult> {
+    return this.#act(target.chat, (way) => editRequest(way, target, text, id));
   }
 
-  deleteForEveryone(target: MessageRef, { id }: ActOptions): Promise<SendResult> {
-    return this.#act(target.chat, (way) => deleteArrival(way, target, id));
+  deleteForEveryone(target: MessageRef, { id }: SandboxActionOptions): Promise<SendResult> {
+    return this.#act(target.chat, (way) => deleteRequest(way, target, id));
   }
 
-  react(target: MessageRef, reaction: string, { id }: ActOptions): Promise<SendResult> {
-    return this.#act(target.chat, (way) => reactArrival(way, target, reaction, id));
+  react(target: MessageRef, reaction: string, { id }: SandboxActionOptions): Promise<SendResult> {
+    return this.#act(target.chat, (way) => reactRequest(way, target, reaction, id));
   }
 
   async markRead(chat: Jid, targets: MessageRef[]): Promise<SendResult> {
@@ -116,11 +125,11 @@ export class SandboxSession implements Session {
     const messages = targets.map(({ id, sender }) => ({ id, writer: phoneOf(sender ?? chat) }));
     try {
       const reading = { device: me.device, session, me: me.phone, chat, messages };
-      const { isOpen, told } = await recordReading(this.#hub.pool, reading);
+      const { isOpen, told } = await recordReadReceipt(this.#hub.pool, reading);
       for (const device of told) this.#hub.wakes.device(device);
       return isOpen ? { outcome: "accepted", at: new Date() } : NOT_CONNECTED;
     } catch (error) {
-      return failureOf(error);
+      return failedResult(error);
     }
   }
 
@@ -128,7 +137,7 @@ export class SandboxSession implements Session {
     const connection = this.#connection;
     if (!connection) return NOT_CONNECTED;
     const { me, session } = connection;
-    return connection.act(presenceArrival({ me, session, timing: this.#hub.timing }, presence, to));
+    return connection.act(presenceRequest({ me, session, timing: this.#hub.timing }, presence, to));
   }
 
   downloadMedia(
@@ -138,20 +147,20 @@ export class SandboxSession implements Session {
     return loadMedia(this.#network, ref, onChunk);
   }
 
-  rejectCall(call_id: string, from: Jid): Promise<CallResult<null>> {
-    return this.#ask({ action: "reject_call", chat: from, target_id: call_id }, async () => done(null));
+  rejectCall(call_id: string, from: Jid): Promise<OperationResult<null>> {
+    return this.#ask({ action: "reject_call", chat: from, target_id: call_id }, async () => succeeded(null));
   }
 
-  get #connection(): Connection | undefined {
+  get #connection(): SandboxConnection | undefined {
     return this.#lives.current?.connection;
   }
 
-  async #act(to: Jid, arrival: (way: Way) => Arrival): Promise<SendResult> {
+  async #act(to: Jid, arrival: (way: RequestContext) => SandboxRequest): Promise<SendResult> {
     const connection = this.#connection;
     return connection ? connection.act(arrival(this.#way(connection, to))) : NOT_CONNECTED;
   }
 
-  #way({ me, session }: Connection, to: Jid): Way {
+  #way({ me, session }: SandboxConnection, to: Jid): RequestContext {
     return { me, session, to, timing: this.#hub.timing };
   }
 }

@@ -1,7 +1,7 @@
-import { START_TIMING, type StartTiming } from "../start-failures.ts";
+import { SESSION_START_TIMING, type SessionStartTiming } from "../start-failures.ts";
 
 /** Times of the sandbox network in milliseconds; tests shorten them. */
-export interface SandboxTiming extends StartTiming {
+export interface SandboxTiming extends SessionStartTiming {
   firstQrMs: number;
   laterQrMs: number;
   qrAttempts: number;
@@ -26,7 +26,7 @@ export interface SandboxTiming extends StartTiming {
 }
 
 export const SANDBOX_TIMING: SandboxTiming = {
-  ...START_TIMING,
+  ...SESSION_START_TIMING,
   firstQrMs: 60_000,
   laterQrMs: 20_000,
   qrAttempts: 5,

@@ -1,16 +1,16 @@
 import type { Pool } from "pg";
 
 /** Hears that something may wait for a device or a pairing; `afterMs` says when it is due. */
-export interface WakeListener {
+export interface WakeupListener {
   deviceWoken(device: number, afterMs: number): void;
   pairingWoken(pairing: string): void;
 }
 
 /** Tells the sessions of this process at once what other processes find by polling. */
-export class Wakes {
-  readonly #listeners = new Set<WakeListener>();
+export class WakeupBus {
+  readonly #listeners = new Set<WakeupListener>();
 
-  listen(listener: WakeListener): () => void {
+  listen(listener: WakeupListener): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
@@ -24,11 +24,11 @@ export class Wakes {
   }
 }
 
-const wakesByPool = new WeakMap<Pool, Wakes>();
+const wakesByPool = new WeakMap<Pool, WakeupBus>();
 
 /** The wake-ups shared by everything in this process that reaches the network through the same pool. */
-export function wakesOf(pool: Pool): Wakes {
-  const wakes = wakesByPool.get(pool) ?? new Wakes();
+export function wakeupBusOf(pool: Pool): WakeupBus {
+  const wakes = wakesByPool.get(pool) ?? new WakeupBus();
   wakesByPool.set(pool, wakes);
   return wakes;
 }

@@ -1,13 +1,18 @@
 import type { Pool } from "pg";
 import type { ChatState } from "../calls.ts";
 import { phoneJid } from "../ids.ts";
-import type { NewGroup, PersonChange, PersonView, SandboxControl } from "../sandbox-control.ts";
-import type { AccountNetwork } from "./account-network.ts";
-import { act } from "./acting.ts";
-import { changeChat } from "./chats.ts";
+import type {
+  NewSandboxGroup,
+  SandboxControl,
+  SandboxPersonChange,
+  SandboxPersonView,
+} from "../sandbox-control.ts";
+import type { SandboxNetwork } from "./account-network.ts";
+import { runNetworkAction } from "./acting.ts";
+import { changeChatState } from "./chats.ts";
 import { changeGroup, changeParticipants, createGroup } from "./group-acts.ts";
-import { lidOf, type Person } from "./numbers.ts";
-import { contactLetter, findOwner, findProfile, saveContact, saveProfile } from "./people.ts";
+import { lidOf, type SandboxPerson } from "./numbers.ts";
+import { contactEntry, findPhoneOwner, findProfile, saveContact, saveProfile } from "./people.ts";
 
 type World = Pick<
   SandboxControl,
@@ -15,14 +20,14 @@ type World = Pick<
 >;
 
 /** What other people, and the phone itself, do beside messages. */
-export function createWorld(network: AccountNetwork<Pool>): World {
-  const as = async (phone: string): Promise<{ me: Person }> => ({
+export function createWorldControls(network: SandboxNetwork<Pool>): World {
+  const as = async (phone: string): Promise<{ me: SandboxPerson }> => ({
     me: { phone, push_name: (await findProfile(network, phone)).name },
   });
   return {
     async setPerson(phone, from, change) {
-      const me = await findOwner(network, phone);
-      return act(network, { me }, async (acting) => {
+      const me = await findPhoneOwner(network, phone);
+      return runNetworkAction(network, { me }, async (acting) => {
         if (!(await isPaired(acting, phone))) return undefined;
         const { letter, view } = await savePerson(acting, phone, from, change);
         await acting.post([phone], phoneJid(from), letter);
@@ -31,32 +36,32 @@ export function createWorld(network: AccountNetwork<Pool>): World {
     },
 
     async changeChat(phone, chat, change: ChatState) {
-      const me = await findOwner(network, phone);
-      return act(network, { me }, async (acting) =>
-        (await isPaired(acting, phone)) ? changeChat(acting, chat, change) : undefined,
+      const me = await findPhoneOwner(network, phone);
+      return runNetworkAction(network, { me }, async (acting) =>
+        (await isPaired(acting, phone)) ? changeChatState(acting, chat, change) : undefined,
       );
     },
 
-    async createGroup({ from, subject, participants, admins }: NewGroup) {
-      return act(network, await as(from), async (acting) => {
+    async createGroup({ from, subject, participants, admins }: NewSandboxGroup) {
+      return runNetworkAction(network, await as(from), async (acting) => {
         const { group } = await createGroup(acting, subject, participants.map(phoneJid), admins);
         return group.jid;
       });
     },
 
     async changeParticipants(group, from, action, participants) {
-      return act(network, await as(from), (acting) =>
+      return runNetworkAction(network, await as(from), (acting) =>
         changeParticipants(acting, group, action, participants.map(phoneJid)),
       );
     },
 
     async changeGroup(group, from, change) {
-      return act(network, await as(from), (acting) => changeGroup(acting, group, change));
+      return runNetworkAction(network, await as(from), (acting) => changeGroup(acting, group, change));
     },
   };
 }
 
-async function isPaired({ client, account_id }: AccountNetwork, phone: string): Promise<boolean> {
+async function isPaired({ client, account_id }: SandboxNetwork, phone: string): Promise<boolean> {
   const { rowCount } = await client.query(
     `select from sandbox.device
      where phone = $1 and account_id = $2 and linked_at is not null and unlinked_at is null limit 1`,
@@ -65,7 +70,12 @@ async function isPaired({ client, account_id }: AccountNetwork, phone: string): 
   return rowCount === 1;
 }
 
-async function savePerson(network: AccountNetwork, owner: string, phone: string, change: PersonChange) {
+async function savePerson(
+  network: SandboxNetwork,
+  owner: string,
+  phone: string,
+  change: SandboxPersonChange,
+) {
   const { name, known, push_name, picture_url, ...rest } = change;
   const profile = await saveProfile(network, phone, {
     ...rest,
@@ -77,7 +87,7 @@ async function savePerson(network: AccountNetwork, owner: string, phone: string,
     ...(known !== undefined && { known }),
   });
   const { about, verified_name, business } = profile;
-  const view: PersonView = {
+  const view: SandboxPersonView = {
     jid: phoneJid(phone),
     lid: lidOf(phone),
     name: contact.name,
@@ -89,5 +99,5 @@ async function savePerson(network: AccountNetwork, owner: string, phone: string,
     known: contact.known,
     is_blocked: contact.is_blocked,
   };
-  return { letter: contactLetter(contact, profile), view };
+  return { letter: contactEntry(contact, profile), view };
 }

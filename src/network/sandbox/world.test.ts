@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { eventually, type Listener } from "../../../test/conformance/listener.ts";
+import { eventually, type RecordingSession } from "../../../test/conformance/listener.ts";
 import { createTestDatabase, type TestDatabase } from "../../../test/database.ts";
-import { type SandboxNetwork, startSandboxNetwork } from "../../../test/sandbox-network.ts";
+import { startSandboxNetwork, type TestSandboxNetwork } from "../../../test/sandbox-network.ts";
 import type { Content, Jid } from "../driver.ts";
 import { newMessageId, phoneJid } from "../ids.ts";
 
@@ -10,7 +10,7 @@ const BIA = "5511977770102";
 const CID = "5511977770103";
 
 let store: TestDatabase;
-let network: SandboxNetwork;
+let network: TestSandboxNetwork;
 
 beforeAll(async () => {
   store = await createTestDatabase();
@@ -26,13 +26,13 @@ afterAll(() => store.drop());
 
 const text = (words: string): Content => ({ kind: "text", text: words });
 
-async function makeGroup(owner: Listener, ...people: string[]): Promise<Jid> {
+async function makeGroup(owner: RecordingSession, ...people: string[]): Promise<Jid> {
   const made = await owner.session.groups?.create("Team", people.map(phoneJid));
   if (made?.outcome !== "done") throw new Error("no group was made");
   return made.value.group.jid;
 }
 
-async function rolesIn(member: Listener, jid: Jid): Promise<Record<string, string | null>> {
+async function rolesIn(member: RecordingSession, jid: Jid): Promise<Record<string, string | null>> {
   const found = await member.session.groups?.get(jid);
   if (found?.outcome !== "done") throw new Error(`no group: ${JSON.stringify(found)}`);
   return Object.fromEntries(found.value.participants.map((one) => [one.phone, one.admin]));

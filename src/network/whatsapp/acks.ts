@@ -1,7 +1,7 @@
 import type { BinaryNode } from "baileys";
 import type { MessageId, SendResult } from "../driver.ts";
-import { refusalOfMessage } from "./refusals.ts";
-import { timeOf } from "./stanza.ts";
+import { messageErrorReasonOf } from "./refusals.ts";
+import { parseTimestamp } from "./stanza.ts";
 
 export const NOT_CONNECTED: SendResult = {
   outcome: "not_sent",
@@ -18,19 +18,19 @@ const REACHOUT = "463";
 /** The network takes the message for malformed: an old state of the recipient's devices, most likely. */
 const MALFORMED = "479";
 
-export interface AcksOptions {
+export interface PendingAcksOptions {
   /** How long new chats are closed to us, as far as the network tells. */
   lockedUntil(): Promise<Date | undefined>;
   isConnected(): boolean;
 }
 
 /** Messages on their way, until the network answers: the client library itself is done as soon as they are written. */
-export class Acks {
+export class PendingAcks {
   readonly #waiting = new Map<MessageId, Set<(result: SendResult) => void>>();
-  readonly #lockedUntil: AcksOptions["lockedUntil"];
-  readonly #isConnected: AcksOptions["isConnected"];
+  readonly #lockedUntil: PendingAcksOptions["lockedUntil"];
+  readonly #isConnected: PendingAcksOptions["isConnected"];
 
-  constructor({ lockedUntil, isConnected }: AcksOptions) {
+  constructor({ lockedUntil, isConnected }: PendingAcksOptions) {
     this.#lockedUntil = lockedUntil;
     this.#isConnected = isConnected;
   }
@@ -47,7 +47,7 @@ export class Acks {
       this.#waiting.set(id, waiting.add(settle));
       write().then(
         (result) => result && settle(result),
-        (error) => settle(failureOf(error, this.#isConnected())),
+        (error) => settle(sendFailureOf(error, this.#isConnected())),
       );
     });
   }
@@ -65,9 +65,9 @@ export class Acks {
   }
 
   async #resultOf({ t, error }: Record<string, string>): Promise<SendResult> {
-    if (error === undefined) return { outcome: "accepted", at: timeOf(t) };
+    if (error === undefined) return { outcome: "accepted", at: parseTimestamp(t) };
     if (error === REACHOUT) return refuseReachout(await this.#lockedUntil());
-    const reason = refusalOfMessage(error);
+    const reason = messageErrorReasonOf(error);
     return { outcome: "refused", code: "SEND_FAILED", reason, retryable: error === MALFORMED };
   }
 }
@@ -89,7 +89,7 @@ const CLOSED = 428;
  * A failure before the message was written is safe to repeat; one of the wire itself tells nothing. Without a connection it
  * is none of the message's own.
  */
-export function failureOf(error: unknown, isConnected = true): SendResult {
+export function sendFailureOf(error: unknown, isConnected = true): SendResult {
   const reason = error instanceof Error ? error.message : String(error);
   const { code, output } = (error ?? {}) as { code?: unknown; output?: { statusCode?: number } };
   if (typeof code === "string") return { outcome: "unknown", reason };

@@ -10,7 +10,7 @@ import {
   type WAPatchName,
   type WASocket,
 } from "baileys";
-import { Refused, refusalOf } from "./call-result.ts";
+import { OperationError, toOperationError } from "./call-result.ts";
 
 const TRIES = 3;
 
@@ -18,7 +18,7 @@ const TRIES = 3;
  * Changes one of the settings that all devices of an account share. When another device was faster the change is made
  * again upon its state; the client library itself takes that answer for success.
  */
-export async function changeSetting(sock: WASocket, change: ChatModification, jid: string): Promise<void> {
+export async function changeAppState(sock: WASocket, change: ChatModification, jid: string): Promise<void> {
   const patch = chatModificationToAppPatch(change, jid);
   const keyId = await settingsKey(sock);
   for (let tries = 1; ; tries++) {
@@ -26,14 +26,16 @@ export async function changeSetting(sock: WASocket, change: ChatModification, ji
     if (!error) return;
     const code = Number(error.code);
     if (code === CONFLICT && tries < TRIES) continue;
-    throw refusalOf(code, error.text ?? "") ?? new Error(`The network did not take the change (${code}).`);
+    throw (
+      toOperationError(code, error.text ?? "") ?? new Error(`The network did not take the change (${code}).`)
+    );
   }
 }
 
 const CONFLICT = 409;
 
 /** What is known of some settings is forgotten, so that they come again as a whole, each with its event. */
-export function readSettingsAgain(sock: WASocket, collections: WAPatchName[]): Promise<void> {
+export function resyncAppState(sock: WASocket, collections: WAPatchName[]): Promise<void> {
   return sock.appStatePatchMutex.mutex(async () => {
     const versions = Object.fromEntries(collections.map((name) => [name, null]));
     await sock.authState.keys.set({ "app-state-sync-version": versions });
@@ -51,7 +53,7 @@ async function settingsKey({ authState }: WASocket): Promise<string> {
     await pause(LOOK_EVERY_MS);
   }
   const keyId = authState.creds.myAppStateKeyId;
-  if (!keyId) throw new Refused("CONFLICT", "The phone has not shared the key of its settings yet.");
+  if (!keyId) throw new OperationError("CONFLICT", "The phone has not shared the key of its settings yet.");
   return keyId;
 }
 

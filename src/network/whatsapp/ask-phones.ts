@@ -1,5 +1,5 @@
 import { decryptMediaRetryData, encryptMediaRetryRequest, proto, type WASocket } from "baileys";
-import type { MediaRef } from "./media-ref.ts";
+import type { WhatsAppMediaRef } from "./media-ref.ts";
 
 const { SUCCESS, NOT_FOUND } = proto.MediaRetryNotification.ResultType;
 const NOT_THERE = 404;
@@ -10,7 +10,11 @@ type Update = Parameters<typeof decryptMediaRetryData>[0];
  * Asks the phones to upload a file once more; answers its new path, undefined when they have it no longer. Rejects when
  * none of them answers in so many milliseconds, as one that is switched off.
  */
-export async function askPhones(sock: WASocket, ref: MediaRef, ms: number): Promise<string | undefined> {
+export async function requestMediaReupload(
+  sock: WASocket,
+  ref: WhatsAppMediaRef,
+  ms: number,
+): Promise<string | undefined> {
   const { message, key } = ref;
   if (!message) return undefined;
   const mediaKey = Buffer.from(key, "base64");

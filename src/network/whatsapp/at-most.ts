@@ -1,5 +1,5 @@
 /** Waits for work, but no longer than so many milliseconds; undefined when it failed or was too slow. */
-export async function atMost<T>(work: Promise<T>, ms: number): Promise<T | undefined> {
+export async function withTimeout<T>(work: Promise<T>, ms: number): Promise<T | undefined> {
   let timer: NodeJS.Timeout | undefined;
   const limit = new Promise<undefined>((resolve) => {
     timer = setTimeout(resolve, ms, undefined);

@@ -4,7 +4,7 @@ type Handler = Dispatcher.DispatchHandler;
 type ArgumentsOf<Name extends keyof Handler> = Parameters<NonNullable<Handler[Name]>>;
 
 /** Hands on an answer that is no redirect, which would lead elsewhere, and not longer than allowed; fails for any other. */
-export class BoundedAnswer implements Handler {
+export class BoundedResponseHandler implements Handler {
   readonly #handler: Handler;
   readonly #maxBytes: number;
   #bytes = 0;

@@ -1,16 +1,16 @@
-import type { CallResult } from "../calls.ts";
-import { failedCall } from "./call-result.ts";
+import type { OperationResult } from "../calls.ts";
+import { toFailedResult } from "./call-result.ts";
 
 /** Less than the client library waits, which takes silence for consent then. */
 const ANSWER_MS = 50_000;
 
 /** What is asked through one connection, and ends with it: the client library itself forgets open questions. */
-export class CallLine {
+export class PendingOperations {
   readonly #open = new Set<(reason: Error) => void>();
   #isOver = false;
 
   /** Waits for an answer; what is thrown is the network's refusal, or no answer. */
-  async ask<Value>(question: () => Promise<Value>): Promise<CallResult<Value>> {
+  async ask<Value>(question: () => Promise<Value>): Promise<OperationResult<Value>> {
     let giveUp: (reason: Error) => void = () => {};
     const end = new Promise<never>((_, reject) => {
       giveUp = reject;
@@ -21,7 +21,7 @@ export class CallLine {
     try {
       return { outcome: "done", value: await Promise.race([end, question()]) };
     } catch (error) {
-      return failedCall(error);
+      return toFailedResult(error);
     } finally {
       clearTimeout(timer);
       this.#open.delete(giveUp);

@@ -1,12 +1,12 @@
-import type { CallRefusal, CallResult } from "../calls.ts";
-import { refusalOfCall } from "./refusals.ts";
+import type { OperationErrorCode, OperationResult } from "../calls.ts";
+import { operationErrorOf } from "./refusals.ts";
 
 /** The network's word against something that was asked, or what makes asking pointless. */
-export class Refused extends Error {
-  readonly code: CallRefusal;
+export class OperationError extends Error {
+  readonly code: OperationErrorCode;
   readonly retryAfterSeconds: number | undefined;
 
-  constructor(code: CallRefusal, reason: string, retryAfterSeconds?: number) {
+  constructor(code: OperationErrorCode, reason: string, retryAfterSeconds?: number) {
     super(reason);
     this.code = code;
     this.retryAfterSeconds = retryAfterSeconds;
@@ -17,20 +17,20 @@ export class Refused extends Error {
 const PAUSE_SECONDS = 60;
 
 /** What the network means by an error of its own; `pause` in seconds, where it names one. */
-export function refusalOf(code: number, text: string, pause?: number): Refused | undefined {
+export function toOperationError(code: number, text: string, pause?: number): OperationError | undefined {
   if (code === 429 || text === "rate-overlimit") {
-    const { code: name, reason } = refusalOfCall(429);
-    return new Refused(name, reason, pause ?? PAUSE_SECONDS);
+    const { code: name, reason } = operationErrorOf(429);
+    return new OperationError(name, reason, pause ?? PAUSE_SECONDS);
   }
   if (code >= 500) return undefined;
-  const { code: name, reason } = refusalOfCall(code);
-  return new Refused(name, reason);
+  const { code: name, reason } = operationErrorOf(code);
+  return new OperationError(name, reason);
 }
 
 /** How a call ended that threw. */
-export function failedCall(error: unknown): Exclude<CallResult<never>, { outcome: "done" }> {
+export function toFailedResult(error: unknown): Exclude<OperationResult<never>, { outcome: "done" }> {
   const reason = error instanceof Error ? error.message : String(error);
-  const refused = error instanceof Refused ? error : refusalIn(error, reason);
+  const refused = error instanceof OperationError ? error : refusalIn(error, reason);
   if (!refused) return { outcome: "failed", reason };
   const { code, message, retryAfterSeconds } = refused;
   return {
@@ -42,13 +42,13 @@ export function failedCall(error: unknown): Exclude<CallResult<never>, { outcome
 }
 
 /** The client library puts the network's number into `data`; its `output` is only its own opinion. */
-function refusalIn(error: unknown, reason: string): Refused | undefined {
-  const code = codeOf(error);
-  return code === undefined ? undefined : refusalOf(code, reason);
+function refusalIn(error: unknown, reason: string): OperationError | undefined {
+  const code = errorCodeOf(error);
+  return code === undefined ? undefined : toOperationError(code, reason);
 }
 
 /** The number of the network's error answer, if it is one. */
-export function codeOf(error: unknown): number | undefined {
+export function errorCodeOf(error: unknown): number | undefined {
   const { data } = (error ?? {}) as { data?: unknown };
   return typeof data === "number" ? data : undefined;
 }

@@ -1,14 +1,14 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { eventually, Listener } from "../../../test/conformance/listener.ts";
+import { eventually, RecordingSession } from "../../../test/conformance/listener.ts";
 import { startWhatsAppStage, type WhatsAppStage } from "../../../test/whatsapp-stage.ts";
-import type { CallResult } from "../calls.ts";
+import type { OperationResult } from "../calls.ts";
 import type { Content, Jid, NetworkEvent, Session } from "../driver.ts";
 import { groupJid, newMessageId } from "../ids.ts";
 
 const text = (words: string): Content => ({ kind: "text", text: words });
 
 let stage: WhatsAppStage;
-let listener: Listener;
+let listener: RecordingSession;
 let session: Required<Session>;
 
 const pair = (): Promise<void> => listener.pair(stage.phone);
@@ -26,7 +26,7 @@ const contacts = () => listener.all("contact_updated").map(({ contact }) => cont
 
 beforeEach(async () => {
   stage = await startWhatsAppStage();
-  listener = new Listener(stage.driver, stage.credentials());
+  listener = new RecordingSession(stage.driver, stage.credentials());
   session = listener.session as Required<Session>;
 });
 
@@ -327,7 +327,7 @@ describe("the network's answer", () => {
   });
 });
 
-function done<Value>(result: CallResult<Value>): Value {
+function done<Value>(result: OperationResult<Value>): Value {
   if (result.outcome !== "done") expect.fail(`not done: ${JSON.stringify(result)}`);
   return result.value;
 }

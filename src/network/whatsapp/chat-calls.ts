@@ -1,21 +1,21 @@
 import type { ChatModification } from "baileys";
-import type { ChatCalls, ChatState } from "../calls.ts";
+import type { ChatOperations, ChatState } from "../calls.ts";
 import type { Jid, MessageRef } from "../driver.ts";
 import { isGroupJid } from "../ids.ts";
-import { changeSetting } from "./app-patch.ts";
-import type { CallDesk } from "./call-desk.ts";
-import { muteEnd } from "./mute-time.ts";
+import { changeAppState } from "./app-patch.ts";
+import type { OperationContext } from "./call-desk.ts";
+import { toMuteTime } from "./mute-time.ts";
 import { archivedKey } from "./read-chat.ts";
 
 type Last = MessageRef & { at: Date };
 
-export function chatCalls({ line, sock, people, told }: CallDesk): ChatCalls {
+export function createChatOperations({ line, sock, people, told }: OperationContext): ChatOperations {
   return {
     setState: (chat, change, last) =>
       line.ask(async () => {
         const address = people.addressOf(chat);
         for (const modification of modificationsOf(change, address, last)) {
-          await changeSetting(sock, modification, address);
+          await changeAppState(sock, modification, address);
         }
         if (change.archived !== undefined) told.set(archivedKey(chat), String(change.archived));
         return null;
@@ -29,7 +29,7 @@ function modificationsOf(change: ChatState, address: Jid, last: Last | undefined
   return [
     ...(archived === undefined ? [] : [{ archive: archived, lastMessages }]),
     ...(pinned === undefined ? [] : [{ pin: pinned }]),
-    ...(muted_until === undefined ? [] : [{ mute: muteEnd(muted_until) }]),
+    ...(muted_until === undefined ? [] : [{ mute: toMuteTime(muted_until) }]),
     ...(unread === undefined ? [] : [{ markRead: !unread, lastMessages }]),
   ];
 }

@@ -1,66 +1,72 @@
 import type { GroupMetadata, SocketConfig, WACallEvent, WASocket } from "baileys";
-import { cutText } from "../cut-text.ts";
-import type { Identity, OpenOptions } from "../driver.ts";
-import { Acks } from "./acks.ts";
-import { askPhones } from "./ask-phones.ts";
-import { atMost } from "./at-most.ts";
-import { Desk, type DeskOptions } from "./desk.ts";
+import { truncateText } from "../cut-text.ts";
+import type { Identity, OpenSessionOptions } from "../driver.ts";
+import { PendingAcks } from "./acks.ts";
+import { requestMediaReupload } from "./ask-phones.ts";
+import { withTimeout } from "./at-most.ts";
+import { ConnectionContext, type ConnectionContextOptions } from "./desk.ts";
 import { DeviceCache } from "./device-cache.ts";
-import { Directory } from "./directory.ts";
-import { download, type OnChunk } from "./download.ts";
-import { NOT_OURS } from "./endings.ts";
-import { FileHosts } from "./file-hosts.ts";
-import { Groups } from "./groups.ts";
-import { Hearing } from "./hearing.ts";
+import { NumberLookup } from "./directory.ts";
+import { downloadMedia, type OnChunk } from "./download.ts";
+import { PAIRING_LOST_CODE } from "./endings.ts";
+import { MediaHosts } from "./file-hosts.ts";
+import { GroupMetadataCache } from "./groups.ts";
+import { InboundListeners } from "./hearing.ts";
 import type { JournalEntry } from "./journal-entry.ts";
 import { MemberAddresses } from "./member-addresses.ts";
-import { type Calls, openCalls } from "./open-calls.ts";
+import { type ConnectionOperations, createConnectionOperations } from "./open-calls.ts";
 import { Outbox } from "./outbox.ts";
-import { omitOwnDevice } from "./own-device.ts";
-import { createRatchets } from "./ratchets.ts";
-import { findAgain } from "./resend.ts";
-import { type Ending, LOST, type OpenSocket, openSocket, SILENT } from "./socket.ts";
-import { keepTrustedTokens } from "./trusted-tokens.ts";
-import { type Way, wayOf } from "./way.ts";
+import { excludeOwnDevice } from "./own-device.ts";
+import { createSignalRepository } from "./ratchets.ts";
+import { findMessageToResend } from "./resend.ts";
+import {
+  type BaileysSocket,
+  CONNECTION_LOST_CODE,
+  openBaileysSocket,
+  type SocketClose,
+  TIMED_OUT_CODE,
+} from "./socket.ts";
+import { persistTrustedTokens } from "./trusted-tokens.ts";
+import { createSessionTransport, type SessionTransport } from "./way.ts";
 
-export type ConnectionOptions = Omit<DeskOptions, "onLost" | "onPeer"> &
-  Pick<OpenOptions, "findSent" | "proxy" | "lookup" | "markOnline">;
+export type WhatsAppConnectionOptions = Omit<ConnectionContextOptions, "onLost" | "onPeer"> &
+  Pick<OpenSessionOptions, "findSent" | "proxy" | "lookup" | "markOnline">;
 
 const PLATFORM_MAX = 40;
 const LOCK_QUERY_MS = 3_000;
-const STOPPED: Ending = { code: LOST, detail: "closed by us" };
+const STOPPED: SocketClose = { code: CONNECTION_LOST_CODE, detail: "closed by us" };
 
 /** One connection with an identity, from the login to its end; nothing in it outlives it. */
-export class Connection {
+export class WhatsAppConnection {
   readonly outbox: Outbox;
-  readonly calls: Calls & { endAll(): void };
+  readonly calls: ConnectionOperations & { endAll(): void };
   /** Resolves with why it is over. */
-  readonly closed: Promise<Ending>;
-  readonly #options: ConnectionOptions;
-  readonly #desk: Desk;
-  readonly #groups: Groups;
+  readonly closed: Promise<SocketClose>;
+  readonly #options: WhatsAppConnectionOptions;
+  readonly #desk: ConnectionContext;
+  readonly #groups: GroupMetadataCache;
   readonly #members: MemberAddresses;
-  readonly #acks: Acks;
+  readonly #acks: PendingAcks;
   readonly #devices: DeviceCache;
-  readonly #socket: OpenSocket;
-  readonly #hearing: Hearing;
+  readonly #socket: BaileysSocket;
+  readonly #hearing: InboundListeners;
   readonly #watch: NodeJS.Timeout;
-  readonly #way: Way;
-  readonly #hosts: FileHosts;
+  readonly #way: SessionTransport;
+  readonly #hosts: MediaHosts;
   #settled: Promise<void> = Promise.resolve();
   #isAbandoned = false;
 
   /** Takes up what earlier connections left behind, and then connects. */
-  static async begin(options: ConnectionOptions): Promise<Connection> {
-    let connection: Connection | undefined;
-    const desk = new Desk({
+  static async begin(options: WhatsAppConnectionOptions): Promise<WhatsAppConnection> {
+    let connection: WhatsAppConnection | undefined;
+    const desk = new ConnectionContext({
       ...options,
-      onLost: () => connection?.end({ code: NOT_OURS, detail: "the pairing is somebody else's" }),
+      onLost: () => connection?.end({ code: PAIRING_LOST_CODE, detail: "the pairing is somebody else's" }),
       onPeer: (entry) => connection?.hearPeer(entry),
     });
     try {
       await desk.inbox.replay();
-      connection = new Connection(options, desk);
+      connection = new WhatsAppConnection(options, desk);
       return connection;
     } catch (error) {
       desk.close();
@@ -68,33 +74,40 @@ export class Connection {
     }
   }
 
-  private constructor(options: ConnectionOptions, desk: Desk) {
+  private constructor(options: WhatsAppConnectionOptions, desk: ConnectionContext) {
     const { hub, caches, creds, markOnline } = options;
-    this.#hosts = new FileHosts({
+    this.#hosts = new MediaHosts({
       ...(hub.url !== undefined && { networkUrl: hub.url }),
       named: () => this.#socket?.sock.getMediaHost(),
     });
-    const way = wayOf(options, hub.egress, this.#hosts);
+    const way = createSessionTransport(options, hub.egress, this.#hosts);
     this.#way = way;
     this.#options = options;
     this.#desk = desk;
-    this.#groups = new Groups(caches.store("group"));
+    this.#groups = new GroupMetadataCache(caches.store("group"));
     this.#members = new MemberAddresses({ people: desk.people, groupOf: (jid) => this.#groupOf(jid) });
     this.#devices = new DeviceCache(caches.store("devices"), desk.store);
-    this.#acks = new Acks({
+    this.#acks = new PendingAcks({
       lockedUntil: () => this.#lockedUntil(),
       isConnected: () => this.#socket.sock.ws.isOpen,
     });
-    this.#socket = openSocket({ hub, creds, keys: desk.store, way, markOnline, config: this.#config() });
+    this.#socket = openBaileysSocket({
+      hub,
+      creds,
+      keys: desk.store,
+      way,
+      markOnline,
+      config: this.#config(),
+    });
     const { sock, closed } = this.#socket;
-    keepTrustedTokens(sock.authState.keys, desk.store);
-    omitOwnDevice(sock);
+    persistTrustedTokens(sock.authState.keys, desk.store);
+    excludeOwnDevice(sock);
     this.closed = closed;
     const told = caches.store<string>("told");
-    this.#hearing = new Hearing({ sock, desk, acks: this.#acks, groups: this.#groups, told });
+    this.#hearing = new InboundListeners({ sock, desk, acks: this.#acks, groups: this.#groups, told });
     this.outbox = this.#openOutbox(sock);
     const ringing = caches.store<WACallEvent>("call");
-    this.calls = openCalls({
+    this.calls = createConnectionOperations({
       sock,
       hosts: this.#hosts,
       people: desk.people,
@@ -112,14 +125,14 @@ export class Connection {
 
   /** The system of the phone that it is paired with, such as `android`, as the phone names it. */
   get platform(): string {
-    return cutText(this.#options.creds.platform || "whatsapp", PLATFORM_MAX);
+    return truncateText(this.#options.creds.platform || "whatsapp", PLATFORM_MAX);
   }
 
   /** Whether the login was done; false when the connection ended before. */
   async opened(): Promise<boolean> {
     const { sock } = this.#socket;
     const late = setTimeout(
-      () => this.end({ code: SILENT, detail: "the network did not answer" }),
+      () => this.end({ code: TIMED_OUT_CODE, detail: "the network did not answer" }),
       this.#options.hub.timing.connectMs,
     );
     const open = new Promise<boolean>((resolve) => {
@@ -144,13 +157,13 @@ export class Connection {
   }
 
   /** Resolves when it is closed and nothing of it is under way any more. */
-  async over(): Promise<Ending> {
+  async over(): Promise<SocketClose> {
     const ending = await this.closed;
     await this.#settled;
     return ending;
   }
 
-  end(ending: Ending): void {
+  end(ending: SocketClose): void {
     this.#socket.end(ending);
   }
 
@@ -166,7 +179,7 @@ export class Connection {
       content: [removal],
     });
     // The network may close the connection in place of an answer.
-    await atMost(Promise.race([query, this.closed]), timing.logoutMs);
+    await withTimeout(Promise.race([query, this.closed]), timing.logoutMs);
   }
 
   /** As the death of the process: nothing settles any more, and nobody is told goodbye. */
@@ -184,11 +197,11 @@ export class Connection {
   download(ref: unknown, onChunk: OnChunk): Promise<"done" | "gone"> {
     const { sock } = this.#socket;
     const { timing } = this.#options.hub;
-    return download(ref, onChunk, {
+    return downloadMedia(ref, onChunk, {
       hosts: this.#hosts,
       learnHosts: () => sock.refreshMediaConn(false),
       fetchFile: this.#way.fetchFile,
-      askPhones: (lost) => askPhones(sock, lost, timing.phoneMs),
+      askPhones: (lost) => requestMediaReupload(sock, lost, timing.phoneMs),
     });
   }
 
@@ -196,8 +209,8 @@ export class Connection {
     const { caches, findSent } = this.#options;
     const { store, inbox, people } = this.#desk;
     return {
-      makeSignalRepository: createRatchets({ store, inbox, people }),
-      getMessage: (key) => findAgain(key, { people, members: this.#members, findSent }),
+      makeSignalRepository: createSignalRepository({ store, inbox, people }),
+      getMessage: (key) => findMessageToResend(key, { people, members: this.#members, findSent }),
       cachedGroupMetadata: (jid) => this.#groupOf(jid),
       userDevicesCache: this.#devices,
       msgRetryCounterCache: caches.store("retry"),
@@ -212,7 +225,7 @@ export class Connection {
 
   #openOutbox(sock: WASocket): Outbox {
     const { people } = this.#desk;
-    const directory = new Directory({ sock, people, devices: this.#devices });
+    const directory = new NumberLookup({ sock, people, devices: this.#devices });
     const { options: requests } = this.#way;
     return new Outbox({ sock, acks: this.#acks, people, members: this.#members, directory, requests });
   }
@@ -221,12 +234,12 @@ export class Connection {
   #listenForLife(): void {
     const silentMs = performance.now() - this.#hearing.heardAt;
     if (silentMs > this.#options.hub.timing.deafMs) {
-      this.end({ code: SILENT, detail: `nothing was heard for ${Math.round(silentMs / 1000)} s` });
+      this.end({ code: TIMED_OUT_CODE, detail: `nothing was heard for ${Math.round(silentMs / 1000)} s` });
     }
   }
 
   async #lockedUntil(): Promise<Date | undefined> {
-    const lock = await atMost(this.#socket.sock.fetchAccountReachoutTimelock(), LOCK_QUERY_MS);
+    const lock = await withTimeout(this.#socket.sock.fetchAccountReachoutTimelock(), LOCK_QUERY_MS);
     return lock?.isActive ? lock.timeEnforcementEnds : undefined;
   }
 

@@ -1,18 +1,18 @@
 import type { WASocket } from "baileys";
-import type { ContactCalls, ContactInfo, NumberCheck } from "../calls.ts";
+import type { ContactInfo, ContactOperations, NumberCheck } from "../calls.ts";
 import type { Identity, Jid } from "../driver.ts";
 import { isGroupJid, isLidJid } from "../ids.ts";
-import { readSettingsAgain } from "./app-patch.ts";
-import type { CallDesk } from "./call-desk.ts";
-import { codeOf, Refused } from "./call-result.ts";
+import { resyncAppState } from "./app-patch.ts";
+import type { OperationContext } from "./call-desk.ts";
+import { errorCodeOf, OperationError } from "./call-result.ts";
 import { findNumbers } from "./find-numbers.ts";
 import { plainJid } from "./jids.ts";
-import type { People } from "./people.ts";
+import type { IdentityStore } from "./people.ts";
 
 /** Where the address book is kept among the settings that all devices of an account share. */
 const ADDRESS_BOOK = "critical_unblock_low";
 
-export function contactCalls(desk: CallDesk): ContactCalls {
+export function createContactOperations(desk: OperationContext): ContactOperations {
   const { line, sock } = desk;
   return {
     check: (numbers) => line.ask(() => check(desk, numbers)),
@@ -21,13 +21,13 @@ export function contactCalls(desk: CallDesk): ContactCalls {
     blocked: () => line.ask(() => blocked(desk)),
     synchronise: () =>
       line.ask(async () => {
-        await readSettingsAgain(sock, [ADDRESS_BOOK]);
+        await resyncAppState(sock, [ADDRESS_BOOK]);
         return null;
       }),
   };
 }
 
-async function check({ sock }: CallDesk, numbers: readonly string[]): Promise<NumberCheck[]> {
+async function check({ sock }: OperationContext, numbers: readonly string[]): Promise<NumberCheck[]> {
   if (numbers.length === 0) return [];
   const found = await findNumbers(sock, numbers);
   const lids = await lidsOf(
@@ -56,7 +56,7 @@ async function lidsOf(sock: WASocket, jids: Jid[]): Promise<Map<string, Jid>> {
   return lids;
 }
 
-async function info(desk: CallDesk, jid: Jid): Promise<ContactInfo> {
+async function info(desk: OperationContext, jid: Jid): Promise<ContactInfo> {
   const { sock } = desk;
   const { person, verifiedName } = await findPerson(desk, jid);
   const [about, picture_url, business] = await Promise.all([
@@ -70,7 +70,7 @@ async function info(desk: CallDesk, jid: Jid): Promise<ContactInfo> {
 
 /** Somebody as the network knows them now; refused when there is no such number. */
 async function findPerson(
-  desk: CallDesk,
+  desk: OperationContext,
   jid: Jid,
 ): Promise<{ person: Identity; verifiedName: string | null }> {
   const person = await personOf(desk.people, jid);
@@ -82,9 +82,9 @@ async function findPerson(
   return { person: known ?? person, verifiedName: found.verified_name };
 }
 
-async function personOf(people: People, jid: Jid): Promise<Identity> {
+async function personOf(people: IdentityStore, jid: Jid): Promise<Identity> {
   const person = isGroupJid(jid) ? undefined : await people.identify(jid);
-  if (!person) throw new Refused("VALIDATION_ERROR", "This is the address of no person.");
+  if (!person) throw new OperationError("VALIDATION_ERROR", "This is the address of no person.");
   return person;
 }
 
@@ -97,7 +97,7 @@ export async function aboutOf(sock: WASocket, jid: Jid): Promise<string | null> 
 
 /** Null when there is none, or not for us, or it is not at WhatsApp's: others fetch it by this address. */
 export async function pictureOf(
-  { sock, hosts }: Pick<CallDesk, "sock" | "hosts">,
+  { sock, hosts }: Pick<OperationContext, "sock" | "hosts">,
   jid: Jid,
 ): Promise<string | null> {
   try {
@@ -106,7 +106,7 @@ export async function pictureOf(
     if (!hosts.allows(new URL(url))) await sock.refreshMediaConn(false);
     return hosts.allows(new URL(url)) ? url : null;
   } catch (error) {
-    if (NOT_SHOWN.includes(codeOf(error) ?? 0)) return null;
+    if (NOT_SHOWN.includes(errorCodeOf(error) ?? 0)) return null;
     throw error;
   }
 }
@@ -128,10 +128,10 @@ export async function businessOf(sock: WASocket, jid: Jid): Promise<ContactInfo[
 }
 
 /** The network blocks people by their LID. */
-async function setBlocked({ sock, people }: CallDesk, jid: Jid, isBlocked: boolean): Promise<null> {
+async function setBlocked({ sock, people }: OperationContext, jid: Jid, isBlocked: boolean): Promise<null> {
   const person = await personOf(people, jid);
   if (isLidJid(person.jid) && isBlocked) {
-    throw new Refused(
+    throw new OperationError(
       "VALIDATION_ERROR",
       "The network does not tell the number of this person, and needs it to block.",
     );
@@ -142,12 +142,12 @@ async function setBlocked({ sock, people }: CallDesk, jid: Jid, isBlocked: boole
   return null;
 }
 
-async function blocked({ sock, people }: CallDesk): Promise<Jid[]> {
+async function blocked({ sock, people }: OperationContext): Promise<Jid[]> {
   const addresses = await sock.fetchBlocklist();
   const found = await people.identifyAll(addresses.map((address) => ({ address: address ?? "" })));
   return found.flatMap((person) => person?.jid ?? []);
 }
 
-function nobody(): Refused {
-  return new Refused("RECIPIENT_NOT_FOUND", "The number is not on the network.");
+function nobody(): OperationError {
+  return new OperationError("RECIPIENT_NOT_FOUND", "The number is not on the network.");
 }

@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { Listener } from "../../../test/conformance/listener.ts";
+import type { RecordingSession } from "../../../test/conformance/listener.ts";
 import { cpuMsOf } from "../../../test/cpu-time.ts";
 import { startWhatsAppStage, type WhatsAppStage } from "../../../test/whatsapp-stage.ts";
 import type { Content } from "../driver.ts";
 
 let stage: WhatsAppStage;
-let listener: Listener;
+let listener: RecordingSession;
 
 beforeEach(async () => {
   stage = await startWhatsAppStage();

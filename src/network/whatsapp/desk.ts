@@ -1,25 +1,25 @@
 import type { GroupMetadata } from "baileys";
-import type { NetworkEvent, OpenOptions, PairingKeys } from "../driver.ts";
-import { atMost } from "./at-most.ts";
-import { type Credentials, writeCredentials } from "./credentials.ts";
-import { readArrived } from "./from-network.ts";
-import { ConnectionOver } from "./guard-process.ts";
-import type { Hub } from "./hub.ts";
-import { type Arrived, Inbox } from "./inbox.ts";
+import type { NetworkEvent, OpenSessionOptions, PairingStore } from "../driver.ts";
+import { withTimeout } from "./at-most.ts";
+import { type BaileysCredentials, serializeCredentials } from "./credentials.ts";
+import { readInboundMessage } from "./from-network.ts";
+import { ConnectionClosedError } from "./guard-process.ts";
+import type { WhatsAppRuntime } from "./hub.ts";
+import { type DecryptedMessage, InboundJournal } from "./inbox.ts";
 import { plainJid } from "./jids.ts";
 import type { JournalEntry } from "./journal-entry.ts";
 import type { SessionCaches } from "./key-cache.ts";
-import { KeyStore } from "./key-store.ts";
+import { WriteBehindKeyStore } from "./key-store.ts";
 import { membersByAddress } from "./member-addresses.ts";
-import { People } from "./people.ts";
-import { Reports } from "./reports.ts";
+import { IdentityStore } from "./people.ts";
+import { EventReporter } from "./reports.ts";
 
-export interface DeskOptions {
-  hub: Hub;
+export interface ConnectionContextOptions {
+  hub: WhatsAppRuntime;
   caches: SessionCaches;
-  keys: PairingKeys;
-  creds: Credentials;
-  report: OpenOptions["report"];
+  keys: PairingStore;
+  creds: BaileysCredentials;
+  report: OpenSessionOptions["report"];
   /** Nothing can be kept any more: somebody else has the pairing, or it is over. */
   onLost(): void;
   /** Our own phone told something, which is kept. */
@@ -27,35 +27,35 @@ export interface DeskOptions {
 }
 
 /** Where one connection keeps its ratchets and its letters, and from where it reports them; nothing outlives it. */
-export class Desk {
-  readonly store: KeyStore;
-  readonly reports: Reports;
-  readonly people: People;
-  readonly inbox: Inbox;
-  readonly #options: DeskOptions;
+export class ConnectionContext {
+  readonly store: WriteBehindKeyStore;
+  readonly reports: EventReporter;
+  readonly people: IdentityStore;
+  readonly inbox: InboundJournal;
+  readonly #options: ConnectionContextOptions;
 
-  constructor(options: DeskOptions) {
+  constructor(options: ConnectionContextOptions) {
     this.#options = options;
     const { hub, caches, keys, creds, report, onLost, onPeer } = options;
     const { retryMs } = hub.timing;
     const onFailure = (error: unknown) => hub.log?.warn({ err: error }, "whatsapp: not kept yet");
-    const credentials = () => writeCredentials(creds);
+    const credentials = () => serializeCredentials(creds);
     const me = () => creds.me ?? { id: "" };
-    this.store = new KeyStore({ keys, caches, credentials, retryMs, onLost, onFailure });
-    this.reports = new Reports({ report, retryMs, onFailure });
+    this.store = new WriteBehindKeyStore({ keys, caches, credentials, retryMs, onLost, onFailure });
+    this.reports = new EventReporter({ report, retryMs, onFailure });
     const addressing = caches.store<string>("address");
     const groups = caches.store<GroupMetadata>("group");
     const membersOf = (group: string) => {
       const known = groups.get(group);
       return known && membersByAddress(known);
     };
-    this.people = new People({ keys: this.store, me, addressing, membersOf });
-    this.inbox = new Inbox({
+    this.people = new IdentityStore({ keys: this.store, me, addressing, membersOf });
+    this.inbox = new InboundJournal({
       letters: (ids) => keys.letters(ids),
       store: this.store,
       me,
       deliver: (stanza, arrived, isReplay) =>
-        this.reports.tell(orderOf(stanza), this.#read(arrived, isReplay)),
+        this.reports.tell(orderingKeyOf(stanza), this.#read(arrived, isReplay)),
       onPeer,
       onFailure,
     });
@@ -72,23 +72,23 @@ export class Desk {
       await this.reports.tell(chat, events);
       return true;
     } catch (error) {
-      return !(error instanceof ConnectionOver);
+      return !(error instanceof ConnectionClosedError);
     }
   }
 
   /** Lets what is under way come to its end; what is left is taken up by the next connection. */
   async finish(): Promise<void> {
     const finished = this.reports.finish().then(() => this.store.finish());
-    await atMost(finished, this.#options.hub.timing.finishMs);
+    await withTimeout(finished, this.#options.hub.timing.finishMs);
   }
 
   /** After the end of the connection: no ratchet moves any more, and what was reported is not reported again. */
   async settle(): Promise<void> {
     const { closeMs } = this.#options.hub.timing;
     this.store.close();
-    await atMost(this.reports.finish(), closeMs);
+    await withTimeout(this.reports.finish(), closeMs);
     this.reports.close();
-    await atMost(this.store.keepLeft(), closeMs);
+    await withTimeout(this.store.keepLeft(), closeMs);
   }
 
   /** As the death of the process: nothing settles any more. */
@@ -97,16 +97,19 @@ export class Desk {
     this.store.close();
   }
 
-  async #read(arriving: Promise<Arrived | undefined>, isReplay: boolean): Promise<NetworkEvent | undefined> {
+  async #read(
+    arriving: Promise<DecryptedMessage | undefined>,
+    isReplay: boolean,
+  ): Promise<NetworkEvent | undefined> {
     const arrived = await arriving;
-    const event = arrived && (await readArrived(arrived, this.people));
+    const event = arrived && (await readInboundMessage(arrived, this.people));
     if (event?.type !== "message" || !isReplay) return event;
     return { type: "message", message: { ...event.message, offline: true } };
   }
 }
 
 /** All messages of a chat under one name, also where the network addresses it in two ways. */
-export function orderOf(stanza: Record<string, string>): string {
+export function orderingKeyOf(stanza: Record<string, string>): string {
   const { from = "", recipient, participant, sender_pn, recipient_pn, peer_recipient_pn } = stanza;
   const address = recipient
     ? (peer_recipient_pn ?? recipient_pn ?? recipient)

@@ -1,12 +1,12 @@
 import type { SignalDataSet } from "baileys";
 import type { ItemCache } from "./key-cache.ts";
-import type { KeyStore } from "./key-store.ts";
+import type { WriteBehindKeyStore } from "./key-store.ts";
 
 /** Somebody's devices as the client library keeps them. */
-export type Devices = { user: string; device?: number }[];
+export type DeviceList = { user: string; device?: number }[];
 
-interface Known {
-  devices: Devices;
+interface CachedDevices {
+  devices: DeviceList;
   /** Milliseconds since the epoch. */
   at: number;
 }
@@ -20,36 +20,36 @@ const TRUSTED_MS = 6 * 3_600_000;
  * question, one of the recipient's keys and a new conversation, with everybody after each start.
  */
 export class DeviceCache {
-  readonly #items: ItemCache<Known>;
-  readonly #store: KeyStore;
+  readonly #items: ItemCache<CachedDevices>;
+  readonly #store: WriteBehindKeyStore;
 
-  constructor(items: ItemCache<Known>, store: KeyStore) {
+  constructor(items: ItemCache<CachedDevices>, store: WriteBehindKeyStore) {
     this.#items = items;
     this.#store = store;
   }
 
   /** Undefined when they are not known, whatever the interface says. */
-  async get<T = Devices | undefined>(user: string): Promise<T> {
+  async get<T = DeviceList | undefined>(user: string): Promise<T> {
     return (await this.mget<T>([user]))[user] as T;
   }
 
-  async mget<T = Devices>(users: string[]): Promise<Record<string, T | undefined>> {
+  async mget<T = DeviceList>(users: string[]): Promise<Record<string, T | undefined>> {
     const missing = users.filter((user) => this.#items.get(user) === undefined);
     if (missing.length > 0) await this.#read(missing);
     const now = Date.now();
-    const found = users.map((user) => [user, this.#items.get<Known>(user)] as const);
+    const found = users.map((user) => [user, this.#items.get<CachedDevices>(user)] as const);
     return Object.fromEntries(
       found.map(([user, known]) => [user, known && now - known.at < TRUSTED_MS ? known.devices : undefined]),
     ) as Record<string, T | undefined>;
   }
 
-  set<T = Devices>(user: string, devices: T): void {
+  set<T = DeviceList>(user: string, devices: T): void {
     this.mset([{ key: user, value: devices }]);
   }
 
-  mset<T = Devices>(entries: { key: string; value: T }[]): void {
+  mset<T = DeviceList>(entries: { key: string; value: T }[]): void {
     const at = Date.now();
-    const known = entries.map(({ key, value }) => [key, { devices: value as Devices, at }] as const);
+    const known = entries.map(({ key, value }) => [key, { devices: value as DeviceList, at }] as const);
     for (const [user, one] of known) this.#items.set(user, one);
     this.#write(Object.fromEntries(known));
   }
@@ -63,11 +63,14 @@ export class DeviceCache {
   flushAll(): void {}
 
   async #read(users: string[]): Promise<void> {
-    const get = this.#store.get as unknown as (kind: string, ids: string[]) => Promise<Record<string, Known>>;
+    const get = this.#store.get as unknown as (
+      kind: string,
+      ids: string[],
+    ) => Promise<Record<string, CachedDevices>>;
     for (const [user, known] of Object.entries(await get(KIND, users))) this.#items.set(user, known);
   }
 
-  #write(known: Record<string, Known | null>): void {
+  #write(known: Record<string, CachedDevices | null>): void {
     void this.#store.set({ [KIND]: known } as unknown as SignalDataSet);
   }
 }

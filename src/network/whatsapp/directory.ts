@@ -3,19 +3,19 @@ import type { Jid } from "../driver.ts";
 import { isGroupJid, phoneOfJid } from "../ids.ts";
 import type { DeviceCache } from "./device-cache.ts";
 import { userOf } from "./jids.ts";
-import type { People } from "./people.ts";
+import type { IdentityStore } from "./people.ts";
 
-export interface DirectoryOptions {
+export interface NumberLookupOptions {
   sock: WASocket;
-  people: People;
+  people: IdentityStore;
   devices: DeviceCache;
 }
 
 /** Who is on the network. */
-export class Directory {
-  readonly #options: DirectoryOptions;
+export class NumberLookup {
+  readonly #options: NumberLookupOptions;
 
-  constructor(options: DirectoryOptions) {
+  constructor(options: NumberLookupOptions) {
     this.#options = options;
   }
 

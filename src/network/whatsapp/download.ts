@@ -1,18 +1,18 @@
 import { createDecipheriv, createHash, createHmac } from "node:crypto";
 import { getMediaKeys } from "baileys";
-import type { FileHosts } from "./file-hosts.ts";
-import { isMediaRef, libraryType, type MediaRef } from "./media-ref.ts";
-import type { Way } from "./way.ts";
+import type { MediaHosts } from "./file-hosts.ts";
+import { isMediaRef, toBaileysMediaType, type WhatsAppMediaRef } from "./media-ref.ts";
+import type { SessionTransport } from "./way.ts";
 
 export type OnChunk = (chunk: Uint8Array) => Promise<void> | void;
 
-export interface DownloadOptions {
-  hosts: FileHosts;
+export interface DownloadMediaOptions {
+  hosts: MediaHosts;
   /** Asks the network where it keeps files, unless that is known. */
   learnHosts(): Promise<unknown>;
-  fetchFile: Way["fetchFile"];
+  fetchFile: SessionTransport["fetchFile"];
   /** Asks the phones to put a file there once more; answers its new path, undefined when they have it no longer. */
-  askPhones(ref: MediaRef): Promise<string | undefined>;
+  askPhones(ref: WhatsAppMediaRef): Promise<string | undefined>;
 }
 
 /** The network forgets files after some weeks, and says so in one of these ways. */
@@ -20,10 +20,10 @@ const GONE = new Set([403, 404, 410]);
 const SEAL_LENGTH = 10;
 
 /** Hands over a file piece by piece. Rejects when it is not, in the end, the file that was sent. */
-export async function download(
+export async function downloadMedia(
   ref: unknown,
   onChunk: OnChunk,
-  options: DownloadOptions,
+  options: DownloadMediaOptions,
 ): Promise<"done" | "gone"> {
   if (!isMediaRef(ref)) throw new Error("This is no file of this network.");
   await options.learnHosts();
@@ -35,13 +35,16 @@ export async function download(
 
 type Sealed = AsyncIterable<Uint8Array>;
 
-async function fetchAgain(ref: MediaRef, options: DownloadOptions): Promise<Sealed | undefined> {
+async function fetchAgain(ref: WhatsAppMediaRef, options: DownloadMediaOptions): Promise<Sealed | undefined> {
   const path = await options.askPhones(ref);
   return path === undefined ? undefined : fetchSealed(path, options);
 }
 
 /** Undefined when there is no such file, or its path, which a stranger has written, leads away from the network's hosts. */
-async function fetchSealed(path: string, { hosts, fetchFile }: DownloadOptions): Promise<Sealed | undefined> {
+async function fetchSealed(
+  path: string,
+  { hosts, fetchFile }: DownloadMediaOptions,
+): Promise<Sealed | undefined> {
   const url = hosts.urlOf(path);
   if (!url) return undefined;
   const { status, body } = await fetchFile(url);
@@ -52,8 +55,11 @@ async function fetchSealed(path: string, { hosts, fetchFile }: DownloadOptions):
 }
 
 /** The client library checks neither the seal nor the hash, so a file is opened here. */
-async function unseal(sealed: Sealed, ref: MediaRef, onChunk: OnChunk): Promise<void> {
-  const { iv, cipherKey, macKey } = await getMediaKeys(Buffer.from(ref.key, "base64"), libraryType(ref.type));
+async function unseal(sealed: Sealed, ref: WhatsAppMediaRef, onChunk: OnChunk): Promise<void> {
+  const { iv, cipherKey, macKey } = await getMediaKeys(
+    Buffer.from(ref.key, "base64"),
+    toBaileysMediaType(ref.type),
+  );
   if (!macKey) throw new Error("The key of the file seals nothing.");
   const cipher = createDecipheriv("aes-256-cbc", cipherKey, iv);
   const seal = createHmac("sha256", macKey).update(iv);

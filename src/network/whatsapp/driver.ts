@@ -1,8 +1,8 @@
 import type { SocketConfig } from "baileys";
 import type { ClientVersions } from "../client-version.ts";
-import type { Driver, OpenOptions } from "../driver.ts";
-import { Hub, type WhatsAppLog } from "./hub.ts";
-import { loadLibrary } from "./load-library.ts";
+import type { NetworkDriver, OpenSessionOptions } from "../driver.ts";
+import { type WhatsAppLog, WhatsAppRuntime } from "./hub.ts";
+import { loadBaileys } from "./load-library.ts";
 import { WhatsAppSession } from "./session.ts";
 import { WHATSAPP_TIMING, type WhatsAppTiming } from "./timing.ts";
 import type { SessionEgress } from "./way.ts";
@@ -21,22 +21,22 @@ export interface WhatsAppDriverOptions {
   /** Further options of the client library, for tests. */
   socket?: Partial<SocketConfig>;
   /** Loads the client library, in place of the usual way, for tests. */
-  load?: typeof loadLibrary;
+  load?: typeof loadBaileys;
 }
 
-export interface WhatsAppDriver extends Driver {
+export interface WhatsAppDriver extends NetworkDriver {
   /** Forgets every session without a report and without a word to the network, as kill -9 does. */
   abandon(): void;
 }
 
 /** WhatsApp, through its web clients' protocol; nothing is loaded before the first session connects. */
 export function createWhatsAppDriver(options: WhatsAppDriverOptions = {}): WhatsAppDriver {
-  const { url, rootKey, versions, egress = {}, log, socket = {}, load = loadLibrary } = options;
+  const { url, rootKey, versions, egress = {}, log, socket = {}, load = loadBaileys } = options;
   const timing = { ...WHATSAPP_TIMING, ...options.timing };
-  const hub = new Hub({ url, rootKey, versions, egress, log, load, socket, timing });
+  const hub = new WhatsAppRuntime({ url, rootKey, versions, egress, log, load, socket, timing });
   return {
     network: "whatsapp",
-    open: (opened: OpenOptions) => new WhatsAppSession(hub, opened),
+    open: (opened: OpenSessionOptions) => new WhatsAppSession(hub, opened),
     abandon() {
       for (const life of [...hub.lives]) life.abandon();
     },

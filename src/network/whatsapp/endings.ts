@@ -1,21 +1,21 @@
 import type { DisconnectReason } from "../driver.ts";
 
 /** The code of an end of our own: another process has the pairing, or it is over, and nothing can be kept any more. */
-export const NOT_OURS = -1;
+export const PAIRING_LOST_CODE = -1;
 
 /**
  * What follows from the end of a connection. `at_once`: the network wants us anew; `later`: we try again after a while;
  * `replaced`: somebody else has the identity, whom we do not fight; `unlinked`: the identity is void and forgotten;
  * `banned`: it is kept, and nothing helps; `outdated`: the network does not take our version of its client any more.
  */
-export type Follow = "at_once" | "later" | "replaced" | "unlinked" | "banned" | "outdated";
+export type DisconnectAction = "at_once" | "later" | "replaced" | "unlinked" | "banned" | "outdated";
 
-export const BANNED_FOR_A_WHILE = 402;
+export const TEMPORARY_BAN_CODE = 402;
 
 /** The one table from the network's code to what happens; any other code is `later`. */
-const FOLLOWS: Readonly<Record<number, Follow>> = {
+const FOLLOWS: Readonly<Record<number, DisconnectAction>> = {
   401: "unlinked",
-  [BANNED_FOR_A_WHILE]: "banned",
+  [TEMPORARY_BAN_CODE]: "banned",
   403: "banned",
   405: "outdated",
   406: "banned",
@@ -28,12 +28,12 @@ const FOLLOWS: Readonly<Record<number, Follow>> = {
   515: "at_once",
 };
 
-export function followOf(code: number): Follow {
+export function disconnectActionOf(code: number): DisconnectAction {
   return FOLLOWS[code] ?? "later";
 }
 
-export const REASONS: Readonly<
-  Record<Exclude<Follow, "unlinked" | "banned" | "outdated">, DisconnectReason>
+export const DISCONNECT_REASONS: Readonly<
+  Record<Exclude<DisconnectAction, "unlinked" | "banned" | "outdated">, DisconnectReason>
 > = {
   at_once: "restart_required",
   later: "connection_lost",

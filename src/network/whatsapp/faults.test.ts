@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { eventually, type Listener } from "../../../test/conformance/listener.ts";
+import { eventually, type RecordingSession } from "../../../test/conformance/listener.ts";
 import {
   createDriver,
   type MemoryCredentials,
@@ -13,21 +13,21 @@ import { WHATSAPP_TIMING } from "./timing.ts";
 
 let stage: WhatsAppStage;
 
-const pair = async (options: WhatsAppStageOptions = {}): Promise<Listener> => {
+const pair = async (options: WhatsAppStageOptions = {}): Promise<RecordingSession> => {
   const listener = stage.open(options);
   await listener.pair(stage.phone);
   return listener;
 };
 
 /** Whatever the phone sends to a new device has come, and what it made us ask and tell. */
-const settle = (listener: Listener): Promise<void> =>
+const settle = (listener: RecordingSession): Promise<void> =>
   eventually(async () => {
     expect(await stage.control.waiting(stage.phone.number)).toBe(0);
     expect(listener.all("profile_updated")).not.toEqual([]);
   });
 
 const text = (words: string): Content => ({ kind: "text", text: words });
-const send = (listener: Listener, words: string, id = newMessageId()): Promise<SendResult> =>
+const send = (listener: RecordingSession, words: string, id = newMessageId()): Promise<SendResult> =>
   listener.session.send(stage.contact.jid, text(words), { id });
 
 beforeEach(async () => {

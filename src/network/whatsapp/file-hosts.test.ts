@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { FileHosts } from "./file-hosts.ts";
+import { MediaHosts } from "./file-hosts.ts";
 
 const TEST_SERVER = "ws://127.0.0.1:4000/ws/chat";
-const allows = (hosts: FileHosts, url: string) => hosts.allows(new URL(url));
+const allows = (hosts: MediaHosts, url: string) => hosts.allows(new URL(url));
 
 describe("a host of files", () => {
   it.each([
@@ -21,7 +21,7 @@ describe("a host of files", () => {
     ["https://localhost/v/x", false],
     ["https://169.254.169.254/v/x", false],
   ])("%s is WhatsApp's own: %s", (url, isOwn) => {
-    expect(allows(new FileHosts(), url)).toBe(isOwn);
+    expect(allows(new MediaHosts(), url)).toBe(isOwn);
   });
 
   it.each([
@@ -31,12 +31,12 @@ describe("a host of files", () => {
     ["WhatsApp itself names it", undefined, "127.0.0.1:4001", false],
     ["a server elsewhere names it", "wss://chat.example/ws", "127.0.0.1:4001", false],
   ])("on this machine counts when %s", (_, networkUrl, named, isAllowed) => {
-    const hosts = new FileHosts({ ...(networkUrl && { networkUrl }), named: () => named });
+    const hosts = new MediaHosts({ ...(networkUrl && { networkUrl }), named: () => named });
     expect(allows(hosts, "https://127.0.0.1:4001/v/x")).toBe(isAllowed);
   });
 
   it("elsewhere is not taken from a test server", () => {
-    const hosts = new FileHosts({ networkUrl: TEST_SERVER, named: () => "attacker.example" });
+    const hosts = new MediaHosts({ networkUrl: TEST_SERVER, named: () => "attacker.example" });
     expect(allows(hosts, "https://attacker.example/v/x")).toBe(false);
     expect(hosts.urlOf("/v/x")?.href).toBe("https://mmg.whatsapp.net/v/x");
   });
@@ -57,11 +57,11 @@ describe("the address of a file", () => {
     ["\t//attacker.example/x", undefined],
     [`/${"x".repeat(2_048)}`, undefined],
   ])("with the path %j is %s", (path, url) => {
-    expect(new FileHosts({ named: () => "mmg.whatsapp.net" }).urlOf(path)?.href).toBe(url);
+    expect(new MediaHosts({ named: () => "mmg.whatsapp.net" }).urlOf(path)?.href).toBe(url);
   });
 
   it("is at the host that the network names", () => {
-    const hosts = new FileHosts({ named: () => "media-gru1-1.cdn.whatsapp.net" });
+    const hosts = new MediaHosts({ named: () => "media-gru1-1.cdn.whatsapp.net" });
     expect(hosts.urlOf("/v/x")?.href).toBe("https://media-gru1-1.cdn.whatsapp.net/v/x");
   });
 });

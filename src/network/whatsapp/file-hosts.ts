@@ -9,7 +9,7 @@ export function isLoopback({ hostname }: URL): boolean {
   return LOOPBACK.test(hostname);
 }
 
-export interface FileHostsOptions {
+export interface MediaHostsOptions {
   /** Of the network, in place of WhatsApp's own. */
   networkUrl?: string;
   /** The host that the network names for files, such as `mmg.whatsapp.net` or `127.0.0.1:4711`. */
@@ -17,11 +17,11 @@ export interface FileHostsOptions {
 }
 
 /** The hosts from which files are fetched and to which they go; whoever sends a message has no say in it. */
-export class FileHosts {
-  readonly #options: FileHostsOptions;
+export class MediaHosts {
+  readonly #options: MediaHostsOptions;
   readonly #isTest: boolean;
 
-  constructor(options: FileHostsOptions = {}) {
+  constructor(options: MediaHostsOptions = {}) {
     this.#options = options;
     this.#isTest = options.networkUrl !== undefined && isLoopback(new URL(options.networkUrl));
   }

@@ -9,8 +9,13 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { type ProxyServer, startHttpProxy, startSocksProxy } from "../../../test/proxy-server.ts";
 import { makeAuthority } from "../../../test/whatsapp-server/certificates.ts";
 import { trustCertificates } from "../../../test/whatsapp-server/trust.ts";
-import { FileHosts } from "./file-hosts.ts";
-import { type SessionEgress, type Way, type WayOptions, wayOf } from "./way.ts";
+import { MediaHosts } from "./file-hosts.ts";
+import {
+  createSessionTransport,
+  type SessionEgress,
+  type SessionTransport,
+  type SessionTransportOptions,
+} from "./way.ts";
 
 const MEGABYTE = 1024 * 1024;
 
@@ -69,11 +74,15 @@ afterEach(() => {
   expect([...httpProxy.targets, ...socksProxy.targets]).not.toContain(hostOf(hostile));
 });
 
-const open = (options: WayOptions = {}, egress: SessionEgress = {}): Way =>
-  wayOf(options, egress, new FileHosts({ networkUrl: "ws://127.0.0.1:1/", named: () => hostOf(files) }));
+const open = (options: SessionTransportOptions = {}, egress: SessionEgress = {}): SessionTransport =>
+  createSessionTransport(
+    options,
+    egress,
+    new MediaHosts({ networkUrl: "ws://127.0.0.1:1/", named: () => hostOf(files) }),
+  );
 
 /** Straight, through the gateway's own proxy, and through one of the session. */
-const WAYS: [string, () => Way][] = [
+const WAYS: [string, () => SessionTransport][] = [
   ["straight", () => open()],
   ["through the gateway's proxy", () => open({}, { proxy: `http://127.0.0.1:${httpProxy.port}` })],
   ["through the session's HTTP proxy", () => open({ proxy: `http://127.0.0.1:${httpProxy.port}` })],
@@ -81,16 +90,16 @@ const WAYS: [string, () => Way][] = [
 ];
 
 /** The three ways in which bytes move: ours, Baileys' own downloads, and its uploads. */
-const fetchOurs = async (way: Way, host: string, path: string) => {
+const fetchOurs = async (way: SessionTransport, host: string, path: string) => {
   const { status, body } = await way.fetchFile(new URL(`https://${host}${path}`));
   for await (const _ of body);
   return status;
 };
-const fetchByBaileys = async (way: Way, host: string, path: string) => {
+const fetchByBaileys = async (way: SessionTransport, host: string, path: string) => {
   for await (const _ of await getHttpStream(`https://${host}${path}`, way.options));
   return 200;
 };
-const uploadByBaileys = async (way: Way, host: string, path: string) => {
+const uploadByBaileys = async (way: SessionTransport, host: string, path: string) => {
   const filePath = join(folder, "file");
   const done = await uploadWithNodeHttp({
     url: `https://${host}${path}`,

@@ -1,11 +1,11 @@
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { eventually, fetchWhole, type Listener } from "../../../test/conformance/listener.ts";
+import { downloadWhole, eventually, type RecordingSession } from "../../../test/conformance/listener.ts";
 import { startWhatsAppStage, type WhatsAppStage } from "../../../test/whatsapp-stage.ts";
 import type { MediaContent } from "../driver.ts";
 
 let stage: WhatsAppStage;
-let listener: Listener;
+let listener: RecordingSession;
 
 beforeAll(async () => {
   stage = await startWhatsAppStage();
@@ -32,7 +32,7 @@ async function receive(bytes: Uint8Array): Promise<Record<string, unknown>> {
   return (content as MediaContent).ref as Record<string, unknown>;
 }
 
-const fetchFile = (ref: unknown) => fetchWhole(listener.session, ref);
+const fetchFile = (ref: unknown) => downloadWhole(listener.session, ref);
 
 describe("a file that was sent to us", () => {
   it.each([0, 1, 15, 16, 17, 300_000])("of %i bytes comes whole, piece by piece", async (length) => {

@@ -1,9 +1,9 @@
 import { type BinaryNode, getBinaryNodeChild, getBinaryNodeChildren, proto, type WASocket } from "baileys";
 import type { Jid } from "../driver.ts";
-import { refusalOf } from "./call-result.ts";
+import { toOperationError } from "./call-result.ts";
 import { plainJid, userOf } from "./jids.ts";
 
-export interface FoundNumber {
+export interface RegisteredNumber {
   jid: Jid;
   verifiedName: string | null;
 }
@@ -12,11 +12,11 @@ export interface FoundNumber {
 export async function findNumbers(
   sock: WASocket,
   numbers: readonly string[],
-): Promise<Map<string, FoundNumber>> {
+): Promise<Map<string, RegisteredNumber>> {
   const answer: BinaryNode | undefined = await sock.query(questionOf(sock, new Set(numbers)));
   const usync = getBinaryNodeChild(answer, "usync");
   throwRefusal(getBinaryNodeChild(usync, "result"));
-  const found = new Map<string, FoundNumber>();
+  const found = new Map<string, RegisteredNumber>();
   for (const user of getBinaryNodeChildren(getBinaryNodeChild(usync, "list"), "user")) {
     const contact = getBinaryNodeChild(user, "contact");
     const jid = plainJid(user.attrs.jid);
@@ -45,7 +45,7 @@ function throwRefusal(result: BinaryNode | undefined): void {
   for (const part of Array.isArray(result?.content) ? result.content : []) {
     const { code, text = "", backoff } = getBinaryNodeChild(part, "error")?.attrs ?? {};
     const refused =
-      code === undefined ? undefined : refusalOf(Number(code), text, Number(backoff) || undefined);
+      code === undefined ? undefined : toOperationError(Number(code), text, Number(backoff) || undefined);
     if (refused) throw refused;
   }
 }

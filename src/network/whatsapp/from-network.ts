@@ -1,26 +1,26 @@
 import { normalizeMessageContent, proto, type WAMessage, type WAMessageKey } from "baileys";
 import type { Content, Identity, Jid, MessageId, NetworkEvent } from "../driver.ts";
 import { isGroupJid } from "../ids.ts";
-import type { Arrived } from "./inbox.ts";
-import type { MessageName } from "./media-ref.ts";
-import type { People } from "./people.ts";
+import type { DecryptedMessage } from "./inbox.ts";
+import type { StoredMessageKey } from "./media-ref.ts";
+import type { IdentityStore } from "./people.ts";
 import { readContent, textOf } from "./read-content.ts";
-import { timeOf } from "./stanza.ts";
+import { parseTimestamp } from "./stanza.ts";
 
 /** What all events about one message share. */
-interface Frame {
+interface MessageFrame {
   chat: Jid;
   id: MessageId;
   from_me: boolean;
   sender: Identity;
   at: Date;
-  people: People;
+  people: IdentityStore;
 }
 
 /** The event of a message from the network, an edit, a deletion or a reaction; undefined when it is for nobody to see. */
-export async function readArrived(
-  { message, stanza }: Arrived,
-  people: People,
+export async function readInboundMessage(
+  { message, stanza }: DecryptedMessage,
+  people: IdentityStore,
 ): Promise<NetworkEvent | undefined> {
   const body = normalizeMessageContent(message.message);
   if (!body) return undefined;
@@ -43,7 +43,7 @@ export async function readArrived(
 }
 
 /** Groups and replies name people by their LIDs; whose number is known is named by it. */
-async function withKnownPeople(content: Content, { chat, people }: Frame): Promise<Content> {
+async function withKnownPeople(content: Content, { chat, people }: MessageFrame): Promise<Content> {
   const { mentions, quoted } = content;
   if (!mentions && !quoted?.sender) return content;
   const named = await people.identifyIn(chat, mentions ?? []);
@@ -57,7 +57,7 @@ async function withKnownPeople(content: Content, { chat, people }: Frame): Promi
   };
 }
 
-function nameOf({ remoteJid, id, fromMe, participant }: WAMessageKey): MessageName {
+function nameOf({ remoteJid, id, fromMe, participant }: WAMessageKey): StoredMessageKey {
   return {
     remoteJid: remoteJid ?? "",
     id: id ?? "",
@@ -69,8 +69,8 @@ function nameOf({ remoteJid, id, fromMe, participant }: WAMessageKey): MessageNa
 async function frameOf(
   { key, pushName }: WAMessage,
   stanza: Record<string, string>,
-  people: People,
-): Promise<Frame | undefined> {
+  people: IdentityStore,
+): Promise<MessageFrame | undefined> {
   const from_me = key.fromMe === true;
   const { from = "", participant, recipient } = stanza;
   const chat = await people.chatOf(
@@ -82,7 +82,7 @@ async function frameOf(
     ? people.me
     : await people.identify(participant ?? from, participantAlias(stanza) ?? senderAlias(stanza), pushName);
   if (!sender) return undefined;
-  return { chat, id: key.id as MessageId, from_me, sender, at: timeOf(stanza.t), people };
+  return { chat, id: key.id as MessageId, from_me, sender, at: parseTimestamp(stanza.t), people };
 }
 
 function senderAlias({ participant, sender_pn, sender_lid }: Record<string, string>): string | undefined {
@@ -99,7 +99,10 @@ function recipientAlias(stanza: Record<string, string>): string | undefined {
   return peer_recipient_pn ?? recipient_pn ?? peer_recipient_lid ?? recipient_lid;
 }
 
-function readReaction(frame: Frame, { key, text }: proto.Message.IReactionMessage): NetworkEvent | undefined {
+function readReaction(
+  frame: MessageFrame,
+  { key, text }: proto.Message.IReactionMessage,
+): NetworkEvent | undefined {
   if (!key?.id) return undefined;
   return {
     type: "message_reaction",
@@ -111,7 +114,7 @@ function readReaction(frame: Frame, { key, text }: proto.Message.IReactionMessag
 const { REVOKE, MESSAGE_EDIT } = proto.Message.ProtocolMessage.Type;
 
 function readProtocol(
-  frame: Frame,
+  frame: MessageFrame,
   { type, key, editedMessage }: proto.Message.IProtocolMessage,
 ): NetworkEvent | undefined {
   if (!key?.id) return undefined;
@@ -124,17 +127,20 @@ function readProtocol(
 }
 
 /** The key of a deleted message is written from the point of view of whoever deletes it. */
-function isOurs({ from_me, people }: Frame, key: proto.IMessageKey): boolean {
+function isOurs({ from_me, people }: MessageFrame, key: proto.IMessageKey): boolean {
   if (from_me) return key.fromMe === true;
   return key.fromMe !== true && people.isMe(key.participant ?? undefined);
 }
 
-function about({ chat, sender, at }: Frame, id: string, from_me: boolean) {
+function about({ chat, sender, at }: MessageFrame, id: string, from_me: boolean) {
   return { chat, id: id as MessageId, from_me, by: sender, at };
 }
 
 /** For the log: that a message came which could not be decrypted. */
-export async function readPlaceholder(message: WAMessage, people: People): Promise<NetworkEvent | undefined> {
+export async function readUndecryptedMessage(
+  message: WAMessage,
+  people: IdentityStore,
+): Promise<NetworkEvent | undefined> {
   const { key, pushName } = message;
   if (!key.id || !key.remoteJid) return undefined;
   const isGroup = isGroupJid(key.remoteJid);
@@ -153,7 +159,7 @@ export async function readPlaceholder(message: WAMessage, people: People): Promi
       ...{ id: key.id as MessageId, chat, chat_type: isGroup ? "group" : "contact", sender },
       from_me: key.fromMe === true,
       content: { kind: "text", text: "" },
-      at: timeOf(String(message.messageTimestamp ?? "")),
+      at: parseTimestamp(String(message.messageTimestamp ?? "")),
       unreadable: true,
     },
   };

@@ -1,16 +1,16 @@
 import { type BinaryNode, generateMessageIDV2, getBinaryNodeChild, getBinaryNodeChildren } from "baileys";
-import type { Group, GroupCalls, GroupChange, ParticipantAction, ParticipantResult } from "../calls.ts";
+import type { Group, GroupChange, GroupOperations, ParticipantAction, ParticipantResult } from "../calls.ts";
 import type { Jid } from "../driver.ts";
 import { groupJid } from "../ids.ts";
-import type { CallDesk } from "./call-desk.ts";
-import { codeOf, Refused, refusalOf } from "./call-result.ts";
+import type { OperationContext } from "./call-desk.ts";
+import { errorCodeOf, OperationError, toOperationError } from "./call-result.ts";
 import { plainJid } from "./jids.ts";
-import type { People } from "./people.ts";
-import { setPicture } from "./picture.ts";
-import { NO_ENTRY, NOT_IN_GROUP } from "./refusals.ts";
+import type { IdentityStore } from "./people.ts";
+import { setProfilePicture } from "./picture.ts";
+import { GROUP_ACCESS_DENIED_CODES, NOT_IN_GROUP } from "./refusals.ts";
 import { toGroup } from "./to-group.ts";
 
-export function groupCalls(desk: CallDesk): GroupCalls {
+export function createGroupOperations(desk: OperationContext): GroupOperations {
   const { line } = desk;
   return {
     list: () => line.ask(() => list(desk)),
@@ -26,7 +26,7 @@ export function groupCalls(desk: CallDesk): GroupCalls {
 }
 
 /** One question, however many they are. */
-async function list({ sock, groups, people }: CallDesk): Promise<Group[]> {
+async function list({ sock, groups, people }: OperationContext): Promise<Group[]> {
   const all = Object.values(await sock.groupFetchAllParticipating());
   for (const metadata of all) groups.keep(metadata);
   const shaped: Group[] = [];
@@ -34,12 +34,12 @@ async function list({ sock, groups, people }: CallDesk): Promise<Group[]> {
   return shaped;
 }
 
-async function get({ sock, groups, people }: CallDesk, group: Jid): Promise<Group> {
+async function get({ sock, groups, people }: OperationContext, group: Jid): Promise<Group> {
   groups.forget(group);
   return toGroup(await groups.get(group, () => sock.groupMetadata(group)), people);
 }
 
-async function create(desk: CallDesk, subject: string, asked: readonly Jid[]) {
+async function create(desk: OperationContext, subject: string, asked: readonly Jid[]) {
   const { people } = desk;
   const members = asked.map((jid) => ({ tag: "participant", attrs: { jid } }));
   const answer = await askGroups(desk, {
@@ -56,7 +56,7 @@ async function create(desk: CallDesk, subject: string, asked: readonly Jid[]) {
 }
 
 async function updateParticipants(
-  { sock, groups, people }: CallDesk,
+  { sock, groups, people }: OperationContext,
   group: Jid,
   action: ParticipantAction,
   asked: readonly Jid[],
@@ -77,7 +77,7 @@ const UNANSWERED = 500;
 async function resultsOf(
   asked: readonly Jid[],
   answers: readonly BinaryNode[],
-  people: People,
+  people: IdentityStore,
 ): Promise<ParticipantResult[]> {
   const statuses = new Map<string, number>();
   for (const { attrs } of answers) {
@@ -94,11 +94,11 @@ async function resultsOf(
   });
 }
 
-async function update(desk: CallDesk, group: Jid, change: GroupChange): Promise<null> {
+async function update(desk: OperationContext, group: Jid, change: GroupChange): Promise<null> {
   const { sock, groups } = desk;
   if ("subject" in change) await sock.groupUpdateSubject(group, change.subject);
   else if ("description" in change) await sock.groupUpdateDescription(group, change.description || undefined);
-  else if ("image" in change) await setPicture(sock, change.image, group);
+  else if ("image" in change) await setProfilePicture(sock, change.image, group);
   else if ("announce" in change) {
     await sock.groupSettingUpdate(group, change.announce ? "announcement" : "not_announcement");
   } else await sock.groupSettingUpdate(group, change.locked ? "locked" : "unlocked");
@@ -106,7 +106,7 @@ async function update(desk: CallDesk, group: Jid, change: GroupChange): Promise<
   return null;
 }
 
-async function invite({ sock }: CallDesk, group: Jid): Promise<string> {
+async function invite({ sock }: OperationContext, group: Jid): Promise<string> {
   const code = await sock.groupInviteCode(group);
   if (!code) throw new Error("The network did not tell the invitation.");
   return code;
@@ -115,18 +115,18 @@ async function invite({ sock }: CallDesk, group: Jid): Promise<string> {
 /** What the network answers for an invitation that was never given, or is not any more. */
 const NO_INVITATION = [404, 406, 410];
 
-async function join({ sock }: CallDesk, code: string): Promise<Jid> {
+async function join({ sock }: OperationContext, code: string): Promise<Jid> {
   try {
     const group = plainJid(await sock.groupAcceptInvite(code));
     if (group) return group;
   } catch (error) {
-    if (!NO_INVITATION.includes(codeOf(error) ?? 0)) throw error;
-    throw new Refused("NOT_FOUND", "There is no such invitation, or it was taken back.");
+    if (!NO_INVITATION.includes(errorCodeOf(error) ?? 0)) throw error;
+    throw new OperationError("NOT_FOUND", "There is no such invitation, or it was taken back.");
   }
-  throw new Refused("CONFLICT", "An admin of the group has to agree first.");
+  throw new OperationError("CONFLICT", "An admin of the group has to agree first.");
 }
 
-async function leave(desk: CallDesk, group: Jid): Promise<null> {
+async function leave(desk: OperationContext, group: Jid): Promise<null> {
   const asked = [{ tag: "group", attrs: { id: group } }];
   const answer = await askGroups(desk, { tag: "leave", attrs: {}, content: asked });
   const { error } = getBinaryNodeChild(getBinaryNodeChild(answer, "leave"), "group")?.attrs ?? {};
@@ -136,11 +136,12 @@ async function leave(desk: CallDesk, group: Jid): Promise<null> {
 }
 
 function refusalOfLeaving(number: number): Error {
-  if (NO_ENTRY.includes(number)) return new Refused(NOT_IN_GROUP.code, NOT_IN_GROUP.reason);
-  return refusalOf(number, "") ?? new Error(`The network did not let the instance leave (${number}).`);
+  if (GROUP_ACCESS_DENIED_CODES.includes(number))
+    return new OperationError(NOT_IN_GROUP.code, NOT_IN_GROUP.reason);
+  return toOperationError(number, "") ?? new Error(`The network did not let the instance leave (${number}).`);
 }
 
-function askGroups({ sock }: CallDesk, content: BinaryNode): Promise<BinaryNode> {
+function askGroups({ sock }: OperationContext, content: BinaryNode): Promise<BinaryNode> {
   return sock.query({
     tag: "iq",
     attrs: { to: "@g.us", type: "set", xmlns: "w:g2" },

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { eventually, type Listener } from "../../../test/conformance/listener.ts";
+import { eventually, type RecordingSession } from "../../../test/conformance/listener.ts";
 import type { PersonInfo } from "../../../test/whatsapp-server/control.ts";
 import { startWhatsAppStage, type WhatsAppStage } from "../../../test/whatsapp-stage.ts";
 import type { Content, Jid, MessageId } from "../driver.ts";
@@ -8,7 +8,7 @@ import { newMessageId } from "../ids.ts";
 type Plain = Record<string, unknown>;
 
 let stage: WhatsAppStage;
-let listener: Listener;
+let listener: RecordingSession;
 let ana: PersonInfo;
 let me: PersonInfo;
 /** What the gateway has sent, for whoever asks for it again. */

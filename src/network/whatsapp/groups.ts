@@ -2,7 +2,7 @@ import type { GroupMetadata } from "baileys";
 import type { ItemCache } from "./key-cache.ts";
 
 /** Who is in a group; asked for once, and again when the network tells of a change. */
-export class Groups {
+export class GroupMetadataCache {
   readonly #cache: ItemCache<GroupMetadata>;
   readonly #fetching = new Map<string, Promise<GroupMetadata>>();
 

@@ -1,5 +1,5 @@
 /** The connection is over, and with it everything that was under way in it. */
-export class ConnectionOver extends Error {
+export class ConnectionClosedError extends Error {
   constructor() {
     super("The connection is over.");
   }
@@ -13,7 +13,7 @@ let isGuarding = false;
  * The client library starts works that nobody waits for; when one of them fails, mostly because its connection is over,
  * the process would end. Failures of anybody else still end it.
  */
-export function guardProcess(onFailure: (error: unknown) => void): void {
+export function ignoreBaileysRejections(onFailure: (error: unknown) => void): void {
   if (isGuarding) return;
   isGuarding = true;
   process.on("unhandledRejection", (reason) => {
@@ -23,5 +23,7 @@ export function guardProcess(onFailure: (error: unknown) => void): void {
 }
 
 function isOfLibrary(reason: unknown): boolean {
-  return reason instanceof ConnectionOver || (reason instanceof Error && LIBRARY.test(reason.stack ?? ""));
+  return (
+    reason instanceof ConnectionClosedError || (reason instanceof Error && LIBRARY.test(reason.stack ?? ""))
+  );
 }

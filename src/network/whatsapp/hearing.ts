@@ -1,46 +1,46 @@
 import { type BaileysEventMap, type BinaryNode, proto, type WAMessage, type WASocket } from "baileys";
 import type { NetworkEvent } from "../driver.ts";
-import type { Acks } from "./acks.ts";
-import { readCall } from "./calls.ts";
-import { type Desk, orderOf } from "./desk.ts";
-import { readArrived, readPlaceholder } from "./from-network.ts";
-import type { Groups } from "./groups.ts";
-import { reportHistory, stanzaOf } from "./history.ts";
-import { handleInTurn } from "./in-turn.ts";
-import { isHistory, type JournalEntry } from "./journal-entry.ts";
+import type { PendingAcks } from "./acks.ts";
+import { readPhoneCall } from "./calls.ts";
+import { type ConnectionContext, orderingKeyOf } from "./desk.ts";
+import { readInboundMessage, readUndecryptedMessage } from "./from-network.ts";
+import type { GroupMetadataCache } from "./groups.ts";
+import { reportHistory, toStanzaAttributes } from "./history.ts";
+import { orderMessagesPerChat } from "./in-turn.ts";
+import { isHistorySync, type JournalEntry } from "./journal-entry.ts";
 import type { ItemCache } from "./key-cache.ts";
-import { News } from "./news.ts";
-import { handleOnceStored } from "./once-stored.ts";
+import { SyncListeners } from "./news.ts";
+import { ackReceiptsAfterCommit } from "./once-stored.ts";
 import { readReceipt } from "./receipts.ts";
 
-export interface HearingOptions {
+export interface InboundListenersOptions {
   sock: WASocket;
-  desk: Desk;
-  acks: Acks;
-  groups: Groups;
+  desk: ConnectionContext;
+  acks: PendingAcks;
+  groups: GroupMetadataCache;
   told: ItemCache<string>;
 }
 
 const CIPHERTEXT = proto.WebMessageInfo.StubType.CIPHERTEXT;
 
 /** Listens to one socket; messages themselves come from the inbox. */
-export class Hearing {
-  readonly #options: HearingOptions;
-  readonly #news: News;
+export class InboundListeners {
+  readonly #options: InboundListenersOptions;
+  readonly #news: SyncListeners;
   #history: JournalEntry[] = [];
   /** When the last stanza came, on the clock of `performance`. */
   heardAt = performance.now();
 
-  constructor(options: HearingOptions) {
+  constructor(options: InboundListenersOptions) {
     this.#options = options;
-    this.#news = new News(options);
+    this.#news = new SyncListeners(options);
     this.#listenToStanzas(options);
     this.#listenToEvents(options);
   }
 
   /** What our own phone told has its effect only after it was receipted; until then its entry stays. */
   onPeer(entry: JournalEntry): void {
-    if (isHistory(entry)) this.#history.push(entry);
+    if (isHistorySync(entry)) this.#history.push(entry);
     else void this.#afterHandling(() => this.#options.desk.inbox.finishPeer(entry.stanza));
   }
 
@@ -50,10 +50,12 @@ export class Hearing {
     for (const entry of desk.inbox.openPeerEntries()) sock.ws.emit("CB:message", desk.inbox.toStanza(entry));
   }
 
-  #listenToStanzas({ sock, desk, acks }: HearingOptions): void {
+  #listenToStanzas({ sock, desk, acks }: InboundListenersOptions): void {
     const { ws } = sock;
-    handleInTurn(sock, orderOf);
-    handleOnceStored(sock, (node) => desk.keep(orderOf(node.attrs), readReceipt(node, desk.people)));
+    orderMessagesPerChat(sock, orderingKeyOf);
+    ackReceiptsAfterCommit(sock, (node) =>
+      desk.keep(orderingKeyOf(node.attrs), readReceipt(node, desk.people)),
+    );
     ws.prependListener("CB:message", (node: BinaryNode) => desk.inbox.expect(node));
     ws.on("frame", () => {
       this.heardAt = performance.now();
@@ -65,10 +67,10 @@ export class Hearing {
     });
   }
 
-  #listenToEvents({ sock: { ev }, desk }: HearingOptions): void {
+  #listenToEvents({ sock: { ev }, desk }: InboundListenersOptions): void {
     ev.on("creds.update", () => desk.store.touchCredentials());
     ev.on("call", (calls) => {
-      for (const call of calls) desk.tell(call.from, readCall(call, desk.people));
+      for (const call of calls) desk.tell(call.from, readPhoneCall(call, desk.people));
     });
     ev.on("messages.upsert", ({ messages, requestId }) => {
       for (const message of messages) this.#hearMessage(message, requestId !== undefined);
@@ -79,11 +81,11 @@ export class Hearing {
   /** Messages that have no entry in the inbox: what could not be decrypted, and what our phone sends in its place. */
   #hearMessage(message: WAMessage, isFromPhone: boolean): void {
     const { desk } = this.#options;
-    const stanza = stanzaOf(message);
+    const stanza = toStanzaAttributes(message);
     const isUnreadable =
       message.messageStubType === CIPHERTEXT || (!message.message && message.key.isViewOnce);
-    if (isFromPhone) desk.tell(orderOf(stanza), readArrived({ message, stanza }, desk.people));
-    else if (isUnreadable) desk.tell(orderOf(stanza), readPlaceholder(message, desk.people));
+    if (isFromPhone) desk.tell(orderingKeyOf(stanza), readInboundMessage({ message, stanza }, desk.people));
+    else if (isUnreadable) desk.tell(orderingKeyOf(stanza), readUndecryptedMessage(message, desk.people));
   }
 
   async #hearHistory(history: BaileysEventMap["messaging-history.set"]): Promise<void> {

@@ -1,14 +1,14 @@
 import type { WAMessage } from "baileys";
 import type { NetworkEvent } from "../driver.ts";
-import { readArrived } from "./from-network.ts";
-import type { People } from "./people.ts";
+import { readInboundMessage } from "./from-network.ts";
+import type { IdentityStore } from "./people.ts";
 
 const AT_ONCE = 50;
 
 /** Reports what was said before the pairing, as history. */
 export async function reportHistory(
   messages: readonly WAMessage[],
-  people: People,
+  people: IdentityStore,
   tell: (event: NetworkEvent) => Promise<void>,
 ): Promise<void> {
   for (let i = 0; i < messages.length; i += AT_ONCE) {
@@ -17,14 +17,14 @@ export async function reportHistory(
   }
 }
 
-async function readHistory(message: WAMessage, people: People): Promise<NetworkEvent | undefined> {
-  const event = await readArrived({ message, stanza: stanzaOf(message) }, people);
+async function readHistory(message: WAMessage, people: IdentityStore): Promise<NetworkEvent | undefined> {
+  const event = await readInboundMessage({ message, stanza: toStanzaAttributes(message) }, people);
   if (event?.type !== "message") return undefined;
   return { type: "message", message: { ...event.message, history: true } };
 }
 
 /** The attributes that its stanza would have had. */
-export function stanzaOf({ key, messageTimestamp }: WAMessage): Record<string, string> {
+export function toStanzaAttributes({ key, messageTimestamp }: WAMessage): Record<string, string> {
   const chat = key.remoteJid ?? "";
   const writer = key.participant || undefined;
   return {

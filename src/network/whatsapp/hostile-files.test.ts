@@ -1,13 +1,13 @@
 import { randomBytes } from "node:crypto";
 import { type AddressInfo, createServer, type LookupFunction, type Server } from "node:net";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { eventually, fetchWhole, type Listener } from "../../../test/conformance/listener.ts";
+import { downloadWhole, eventually, type RecordingSession } from "../../../test/conformance/listener.ts";
 import { startWhatsAppStage, type WhatsAppStage } from "../../../test/whatsapp-stage.ts";
 import type { Jid, MediaContent, MessageId } from "../driver.ts";
 import { newMessageId } from "../ids.ts";
 
 let stage: WhatsAppStage;
-let listener: Listener;
+let listener: RecordingSession;
 /** Whoever connects to it has followed an address that a stranger wrote. */
 let hostile: Server;
 let host: string;
@@ -140,7 +140,7 @@ describe("a file that a contact sends with an address of his own", () => {
     } as const;
     const { content } = await listener.message(await stage.contact.says(file));
     const { ref } = content as MediaContent;
-    expect(await fetchWhole(listener.session, { ...(ref as object), url: `https://${host}/x` })).toEqual(
+    expect(await downloadWhole(listener.session, { ...(ref as object), url: `https://${host}/x` })).toEqual(
       bytes,
     );
   });

@@ -1,8 +1,8 @@
 import type { SocketConfig } from "baileys";
-import type { ClientVersion, ClientVersions, VersionRefusal } from "../client-version.ts";
-import { OpeningQueue } from "../opening-queue.ts";
+import type { ClientVersion, ClientVersionRejection, ClientVersions } from "../client-version.ts";
+import { ConnectionRateLimiter } from "../opening-queue.ts";
 import { SharedCaches } from "./key-cache.ts";
-import type { Library, loadLibrary } from "./load-library.ts";
+import type { BaileysModule, loadBaileys } from "./load-library.ts";
 import type { WhatsAppTiming } from "./timing.ts";
 import type { SessionEgress } from "./way.ts";
 
@@ -11,7 +11,7 @@ export interface WhatsAppLog {
   info(fields: object, message: string): void;
 }
 
-export interface HubOptions {
+export interface WhatsAppRuntimeOptions {
   url: string | undefined;
   rootKey: string | undefined;
   /** Of the network's web client; the one built into Baileys when absent. */
@@ -19,12 +19,12 @@ export interface HubOptions {
   egress: SessionEgress;
   timing: WhatsAppTiming;
   log: WhatsAppLog | undefined;
-  load: typeof loadLibrary;
+  load: typeof loadBaileys;
   socket: Partial<SocketConfig>;
 }
 
 /** What all sessions of a process share. */
-export class Hub {
+export class WhatsAppRuntime {
   /** Of the network; its own when absent. */
   readonly url: string | undefined;
   readonly versions: ClientVersions | undefined;
@@ -32,15 +32,15 @@ export class Hub {
   readonly timing: WhatsAppTiming;
   readonly log: WhatsAppLog | undefined;
   readonly caches = new SharedCaches();
-  readonly opening: OpeningQueue;
+  readonly opening: ConnectionRateLimiter;
   readonly lives = new Set<{ abandon(): void }>();
   /** Further options of the client library. */
   readonly socket: Partial<SocketConfig>;
   readonly #rootKey: string | undefined;
-  readonly #load: typeof loadLibrary;
-  #library: Promise<Library> | undefined;
+  readonly #load: typeof loadBaileys;
+  #library: Promise<BaileysModule> | undefined;
 
-  constructor({ url, rootKey, versions, egress, timing, log, load, socket }: HubOptions) {
+  constructor({ url, rootKey, versions, egress, timing, log, load, socket }: WhatsAppRuntimeOptions) {
     this.url = url;
     this.versions = versions;
     this.egress = egress;
@@ -50,11 +50,11 @@ export class Hub {
     this.#load = load;
     this.socket = socket;
     const { openAtOnce: atOnce, openJitterMs: jitterMs, openGatherMs: gatherMs } = timing;
-    this.opening = new OpeningQueue({ atOnce, jitterMs, gatherMs, perSecond: timing.openPerSecond });
+    this.opening = new ConnectionRateLimiter({ atOnce, jitterMs, gatherMs, perSecond: timing.openPerSecond });
   }
 
   /** Loaded when the first session connects; after a failure the next call tries again. */
-  library(): Promise<Library> {
+  library(): Promise<BaileysModule> {
     const onFailure = (err: unknown) => this.log?.warn({ err }, "whatsapp: the client library failed");
     this.#library ??= this.#load({ url: this.url, rootKey: this.#rootKey, onFailure }).catch((error) => {
       this.#library = undefined;
@@ -64,13 +64,13 @@ export class Hub {
   }
 
   /** After the network has refused the version of a connection. */
-  async refused(version: ClientVersion | undefined): Promise<VersionRefusal> {
+  async refused(version: ClientVersion | undefined): Promise<ClientVersionRejection> {
     if (!this.versions || !version) return OUTDATED;
     return this.versions.refused(version);
   }
 }
 
-const OUTDATED: VersionRefusal = {
+const OUTDATED: ClientVersionRejection = {
   canRetry: false,
   message: "WhatsApp refuses this version of its web client.",
   action: "Update Waygate, or set WAYGATE_WHATSAPP_VERSION to a current one.",

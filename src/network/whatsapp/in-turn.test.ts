@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { eventually, type Listener } from "../../../test/conformance/listener.ts";
+import { eventually, type RecordingSession } from "../../../test/conformance/listener.ts";
 import {
   keepInMemory,
   type MemoryCredentials,
@@ -8,7 +8,7 @@ import {
 } from "../../../test/whatsapp-stage.ts";
 
 let stage: WhatsAppStage;
-let listener: Listener;
+let listener: RecordingSession;
 let credentials: MemoryCredentials;
 
 beforeEach(async () => {

@@ -1,6 +1,6 @@
 import type { BinaryNode, WASocket } from "baileys";
-import { Locks } from "./locks.ts";
-import { takeListeners } from "./take-listeners.ts";
+import { KeyedMutex } from "./locks.ts";
+import { detachListeners } from "./take-listeners.ts";
 
 const MESSAGE = "CB:message";
 
@@ -9,9 +9,12 @@ const MESSAGE = "CB:message";
  * overtake another; and those that waited in the network's queue stand in a line of their own. Here each waits until the
  * one before it in its chat has been handled.
  */
-export function handleInTurn({ ws }: WASocket, chatOf: (stanza: Record<string, string>) => string): void {
-  const chats = new Locks();
-  const handles = takeListeners(ws, MESSAGE);
+export function orderMessagesPerChat(
+  { ws }: WASocket,
+  chatOf: (stanza: Record<string, string>) => string,
+): void {
+  const chats = new KeyedMutex();
+  const handles = detachListeners(ws, MESSAGE);
   ws.on(MESSAGE, (node: BinaryNode) => {
     const { offline: _, ...attrs } = node.attrs;
     void chats.run(chatOf(attrs), async () => {

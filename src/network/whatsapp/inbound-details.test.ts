@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Listener } from "../../../test/conformance/listener.ts";
+import type { RecordingSession } from "../../../test/conformance/listener.ts";
 import { startWhatsAppStage, type WhatsAppStage } from "../../../test/whatsapp-stage.ts";
 import type { Content, MessageId } from "../driver.ts";
 
 let stage: WhatsAppStage;
-let listener: Listener;
+let listener: RecordingSession;
 
 beforeAll(async () => {
   stage = await startWhatsAppStage();

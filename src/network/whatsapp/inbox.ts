@@ -1,32 +1,32 @@
 import type { BinaryNode, WAMessage } from "baileys";
-import type { PairingKeys } from "../driver.ts";
+import type { PairingStore } from "../driver.ts";
 import {
-  entryId,
-  fromLetter,
+  type CiphertextPosition,
+  fromStoredEntry,
   type JournalEntry,
-  type Place,
+  journalEntryId,
   readMessage,
-  toEntry,
-  toLetter,
-  toTombstone,
+  toDedupMarker,
+  toJournalEntry,
+  toStoredEntry,
 } from "./journal-entry.ts";
-import type { KeyStore } from "./key-store.ts";
+import type { WriteBehindKeyStore } from "./key-store.ts";
 import { readStanza } from "./read-stanza.ts";
-import { encsOf, isPeer, stanzaKey } from "./stanza.ts";
+import { encNodesOf, isPeerMessage, stanzaKey } from "./stanza.ts";
 
-export interface Arrived {
+export interface DecryptedMessage {
   message: WAMessage;
   stanza: Record<string, string>;
 }
 
-export interface InboxOptions {
-  letters: PairingKeys["letters"];
-  store: KeyStore;
+export interface InboundJournalOptions {
+  letters: PairingStore["letters"];
+  store: WriteBehindKeyStore;
   me(): { id: string; lid?: string };
   /** Resolves once the message is reported, in its place in the chat from the call on. */
   deliver(
     stanza: Record<string, string>,
-    arrived: Promise<Arrived | undefined>,
+    arrived: Promise<DecryptedMessage | undefined>,
     isReplay: boolean,
   ): Promise<void>;
   /** Something that our own phone told is kept, and its effect is not. */
@@ -38,9 +38,9 @@ export interface InboxOptions {
  * The journal of what was decrypted: kept with the ratchet before the network hears of it, reported from here, and known
  * again when the network brings it again.
  */
-export class Inbox {
-  readonly #options: InboxOptions;
-  readonly #places = new WeakMap<Uint8Array, Place>();
+export class InboundJournal {
+  readonly #options: InboundJournalOptions;
+  readonly #places = new WeakMap<Uint8Array, CiphertextPosition>();
   /** Every ciphertext that is kept. */
   readonly #entries = new Map<string, JournalEntry>();
   /** Those of one stanza, until they are reported. */
@@ -51,7 +51,7 @@ export class Inbox {
   readonly #receipted = new Set<string>();
   readonly #applied = new Set<string>();
 
-  constructor(options: InboxOptions) {
+  constructor(options: InboundJournalOptions) {
     this.#options = options;
   }
 
@@ -59,7 +59,7 @@ export class Inbox {
   async replay(): Promise<void> {
     const stanzas = new Map<string, JournalEntry[]>();
     for (const letter of await this.#options.letters()) {
-      const entry = fromLetter(letter);
+      const entry = fromStoredEntry(letter);
       this.#entries.set(entry.id, entry);
       if (letter.is_done) add(this.#done, entry.stanza.id ?? "", entry.id);
       else add(stanzas, stanzaKey(entry.stanza), entry);
@@ -67,42 +67,45 @@ export class Inbox {
     for (const [key, entries] of stanzas) {
       this.#open.set(key, entries);
       const [first] = entries;
-      if (first && !isPeer(first.stanza)) this.#deliverWhole(key, true);
+      if (first && !isPeerMessage(first.stanza)) this.#deliverWhole(key, true);
     }
   }
 
   /** Before anybody handles a stanza: which ciphertext belongs to it. */
   expect(node: BinaryNode): void {
-    const encs = encsOf(node);
+    const encs = encNodesOf(node);
     for (const [index, enc] of encs.entries()) {
       this.#places.set(enc.content, { stanza: node.attrs, index, count: encs.length, enc });
     }
   }
 
-  placeOf(ciphertext: Uint8Array): Place | undefined {
+  placeOf(ciphertext: Uint8Array): CiphertextPosition | undefined {
     return this.#places.get(ciphertext);
   }
 
   /** What a ciphertext said when it was decrypted before. */
   find(ciphertext: Uint8Array): Buffer | undefined {
-    const entry = this.#entries.get(entryId(ciphertext));
+    const entry = this.#entries.get(journalEntryId(ciphertext));
     return entry && this.#answer(entry);
   }
 
   /** As `find`, also for what was kept in the last moment of an earlier connection. */
   async look(ciphertext: Uint8Array): Promise<Buffer | undefined> {
-    const [letter] = await this.#options.letters([entryId(ciphertext)]);
+    const [letter] = await this.#options.letters([journalEntryId(ciphertext)]);
     if (!letter) return undefined;
-    const entry = fromLetter(letter);
+    const entry = fromStoredEntry(letter);
     this.#entries.set(entry.id, entry);
     if (!letter.is_done) this.#stored(entry);
     return this.#answer(entry);
   }
 
   /** To be kept in the same commit as the ratchet. */
-  enter(place: Place, plaintext: Uint8Array): { entry: JournalEntry; data: Record<string, unknown> } {
-    const entry = toEntry(place, plaintext);
-    return { entry, data: { [entry.id]: toLetter(entry) } };
+  enter(
+    place: CiphertextPosition,
+    plaintext: Uint8Array,
+  ): { entry: JournalEntry; data: Record<string, unknown> } {
+    const entry = toJournalEntry(place, plaintext);
+    return { entry, data: { [entry.id]: toStoredEntry(entry) } };
   }
 
   /** The commit is done: the message is ours. */
@@ -126,20 +129,20 @@ export class Inbox {
 
   /** What came from our own phone for us only, and whose effect is not known to be kept. */
   openPeerEntries(): JournalEntry[] {
-    return [...this.#open.values()].flat().filter(({ stanza }) => isPeer(stanza));
+    return [...this.#open.values()].flat().filter(({ stanza }) => isPeerMessage(stanza));
   }
 
   /** The effect of what our own phone told is kept. */
   finishPeer(stanza: Record<string, string>): void {
     const key = stanzaKey(stanza);
     const entries = this.#open.get(key);
-    if (entries && isPeer(stanza)) this.#finish(key, entries);
+    if (entries && isPeerMessage(stanza)) this.#finish(key, entries);
   }
 
   /** As a stanza from the network, to be handled once more; its ciphertext stands for the entry. */
   toStanza(entry: JournalEntry): BinaryNode {
     const token = Buffer.from(entry.id);
-    this.#entries.set(entryId(token), entry);
+    this.#entries.set(journalEntryId(token), entry);
     return {
       tag: "message",
       attrs: entry.stanza,
@@ -149,14 +152,14 @@ export class Inbox {
 
   #answer(entry: JournalEntry): Buffer {
     if (entry.hasSenderKey) this.#applied.add(senderKeyOf(entry.plaintext));
-    if (isPeer(entry.stanza) && this.#open.has(stanzaKey(entry.stanza))) this.#options.onPeer(entry);
+    if (isPeerMessage(entry.stanza) && this.#open.has(stanzaKey(entry.stanza))) this.#options.onPeer(entry);
     return entry.plaintext;
   }
 
   #stored(entry: JournalEntry): void {
     const key = stanzaKey(entry.stanza);
     add(this.#open, key, entry);
-    if (isPeer(entry.stanza)) this.#options.onPeer(entry);
+    if (isPeerMessage(entry.stanza)) this.#options.onPeer(entry);
     else this.#deliverWhole(key, false);
   }
 
@@ -190,7 +193,7 @@ export class Inbox {
       return;
     }
     for (const entryId of ids) add(this.#done, id, entryId);
-    this.#options.store.writeLater({ letters: entries.map(toTombstone), forgotten_letters: [] });
+    this.#options.store.writeLater({ letters: entries.map(toDedupMarker), forgotten_letters: [] });
     for (const entry of entries) if (!entry.hasSenderKey) entry.plaintext = EMPTY;
   }
 

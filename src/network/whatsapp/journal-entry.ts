@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { DEFAULT_CONNECTION_CONFIG, PROCESSABLE_HISTORY_TYPES, proto, unpadRandomMax16 } from "baileys";
-import type { Letter } from "../driver.ts";
-import type { Enc } from "./stanza.ts";
+import type { StoredJournalEntry } from "../driver.ts";
+import type { EncNode } from "./stanza.ts";
 
 /** One ciphertext that was decrypted, with as much of its stanza as the message needs. */
 export interface JournalEntry {
@@ -20,7 +20,7 @@ export interface JournalEntry {
 }
 
 /** Chosen by nobody, unlike the id of a message: the hash of the ciphertext. */
-export function entryId(ciphertext: Uint8Array): string {
+export function journalEntryId(ciphertext: Uint8Array): string {
   return createHash("sha256").update(ciphertext).digest("base64url");
 }
 
@@ -36,12 +36,12 @@ interface Body {
   k: number;
 }
 
-export function toLetter(entry: JournalEntry): Letter {
+export function toStoredEntry(entry: JournalEntry): StoredJournalEntry {
   return { id: entry.id, body: JSON.stringify(toBody(entry)), is_done: false };
 }
 
 /** Enough to know the ciphertext again and to answer it; a sender key is kept, so that it counts as applied. */
-export function toTombstone(entry: JournalEntry): Letter {
+export function toDedupMarker(entry: JournalEntry): StoredJournalEntry {
   const plaintext = entry.hasSenderKey ? entry.plaintext : EMPTY;
   return { id: entry.id, body: JSON.stringify(toBody({ ...entry, plaintext })), is_done: true };
 }
@@ -51,7 +51,7 @@ function toBody({ stanza, enc, index, count, plaintext, hasSenderKey, isSenderKe
   return { s: stanza, e: enc, i: index, n: count, p: plaintext.toString("base64"), k };
 }
 
-export function fromLetter({ id, body }: Letter): JournalEntry {
+export function fromStoredEntry({ id, body }: StoredJournalEntry): JournalEntry {
   const { s, e, i, n, p, k } = JSON.parse(body) as Body;
   const plaintext = Buffer.from(p, "base64");
   return {
@@ -62,19 +62,22 @@ export function fromLetter({ id, body }: Letter): JournalEntry {
 }
 
 /** Where a ciphertext stands in its stanza. */
-export interface Place {
+export interface CiphertextPosition {
   stanza: Record<string, string>;
   index: number;
   count: number;
-  enc: Enc;
+  enc: EncNode;
 }
 
-export function toEntry({ stanza, index, count, enc }: Place, plaintext: Uint8Array): JournalEntry {
+export function toJournalEntry(
+  { stanza, index, count, enc }: CiphertextPosition,
+  plaintext: Uint8Array,
+): JournalEntry {
   const message = readMessage(plaintext);
   const named = Object.keys(message).filter((name) => name !== "messageContextInfo");
   const hasSenderKey = message.senderKeyDistributionMessage != null;
   return {
-    id: entryId(enc.content),
+    id: journalEntryId(enc.content),
     ...{ stanza, index, count, enc: enc.attrs, hasSenderKey },
     plaintext: Buffer.from(plaintext),
     isSenderKeyOnly: hasSenderKey && named.length === 1,
@@ -92,7 +95,7 @@ export function readMessage(plaintext: Uint8Array): proto.IMessage {
 }
 
 /** What our own phone tells of the time before the pairing, as far as the client library makes an event of it. */
-export function isHistory({ plaintext }: JournalEntry): boolean {
+export function isHistorySync({ plaintext }: JournalEntry): boolean {
   const told = readMessage(plaintext).protocolMessage?.historySyncNotification;
   if (!told || !PROCESSABLE_HISTORY_TYPES.some((type) => Number(type) === told.syncType)) return false;
   return DEFAULT_CONNECTION_CONFIG.shouldSyncHistoryMessage(told);

@@ -1,11 +1,11 @@
 import { BufferJSON, proto } from "baileys";
 
 /** A value of the client library's key store as text. */
-export function encodeKey(value: unknown): string {
+export function encodeSignalKey(value: unknown): string {
   return JSON.stringify(value, BufferJSON.replacer);
 }
 
-export function decodeKey(kind: string, text: string): unknown {
+export function decodeSignalKey(kind: string, text: string): unknown {
   // Sessions hold base64 only, and are read with every message.
   const value: unknown = kind === "session" ? JSON.parse(text) : JSON.parse(text, BufferJSON.reviver);
   if (kind === "sender-key") return repairSkippedKeys(value as Buffer);

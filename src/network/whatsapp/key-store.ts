@@ -1,12 +1,12 @@
 import { setImmediate as nextTurn, setTimeout as pause } from "node:timers/promises";
 import type { SignalDataSet, SignalKeyStore } from "baileys";
-import type { KeyChange, Letter, PairingChange, PairingKeys } from "../driver.ts";
-import { ConnectionOver } from "./guard-process.ts";
+import type { KeyChange, PairingChange, PairingStore, StoredJournalEntry } from "../driver.ts";
+import { ConnectionClosedError } from "./guard-process.ts";
 import type { SessionCaches } from "./key-cache.ts";
-import { decodeKey, encodeKey } from "./key-codec.ts";
+import { decodeSignalKey, encodeSignalKey } from "./key-codec.ts";
 
-export interface KeyStoreOptions {
-  keys: PairingKeys;
+export interface WriteBehindKeyStoreOptions {
+  keys: PairingStore;
   caches: SessionCaches;
   /** The identity as it is now. */
   credentials(): Uint8Array;
@@ -16,20 +16,20 @@ export interface KeyStoreOptions {
   onFailure(error: unknown): void;
 }
 
-interface Written {
+interface PendingWrite {
   text: string | null;
 }
 
-interface Waiting {
+interface QueuedCommit {
   change: Partial<PairingChange>;
-  written: ReadonlyMap<string, Written>;
+  written: ReadonlyMap<string, PendingWrite>;
   done(): void;
 }
 
 /** Many keys that are made once and read once. */
 const NOT_CACHED = "pre-key";
 /** The journal of the inbox, which the client library's transactions carry along with the keys. */
-export const INBOUND = "inbound";
+export const JOURNAL_KEY_TYPE = "inbound";
 /** Changes that may ride along with the next commit wait so long for one. */
 const LATER_MS = 200;
 
@@ -40,12 +40,12 @@ const never = <T>() => new Promise<T>(() => {});
  * it was set, each set in one commit with what the identity has become. While the database is away everything waits.
  * After the end of the connection no set settles, and reads fail.
  */
-export class KeyStore implements SignalKeyStore {
-  readonly #options: KeyStoreOptions;
-  readonly #overlay = new Map<string, Written>();
+export class WriteBehindKeyStore implements SignalKeyStore {
+  readonly #options: WriteBehindKeyStoreOptions;
+  readonly #overlay = new Map<string, PendingWrite>();
   readonly #ahead = new WeakSet<object>();
   readonly #stop = new AbortController();
-  #waiting: Waiting[] = [];
+  #waiting: QueuedCommit[] = [];
   #isWriting = false;
   #isCredentialsDirty = false;
   #commits = 0;
@@ -53,14 +53,14 @@ export class KeyStore implements SignalKeyStore {
   #later: Pick<PairingChange, "letters" | "forgotten_letters"> = { letters: [], forgotten_letters: [] };
   #laterTimer: NodeJS.Timeout | undefined;
 
-  constructor(options: KeyStoreOptions) {
+  constructor(options: WriteBehindKeyStoreOptions) {
     this.#options = options;
   }
 
   get = (async (kind: string, ids: string[]) => {
     const texts = await this.#texts(kind, [...new Set(ids)]);
     const found: Record<string, unknown> = {};
-    for (const [id, text] of texts) if (text !== null) found[id] = decodeKey(kind, text);
+    for (const [id, text] of texts) if (text !== null) found[id] = decodeSignalKey(kind, text);
     return found;
   }) as SignalKeyStore["get"];
 
@@ -123,7 +123,7 @@ export class KeyStore implements SignalKeyStore {
     const texts = new Map<string, string | null>();
     let missing = ids;
     while (missing.length > 0) {
-      if (this.#isOver()) throw new ConnectionOver();
+      if (this.#isOver()) throw new ConnectionClosedError();
       missing = missing.filter((id) => {
         const text = this.#inMemory(nameOf(kind, id));
         if (text !== undefined) texts.set(id, text);
@@ -160,13 +160,13 @@ export class KeyStore implements SignalKeyStore {
         this.#options.onFailure(error);
         await this.#wait();
       }
-      if (this.#isOver()) throw new ConnectionOver();
+      if (this.#isOver()) throw new ConnectionClosedError();
     }
   }
 
   #write(change: Partial<PairingChange>): Promise<void> {
     if (this.#isOver()) return never();
-    const written = new Map<string, Written>();
+    const written = new Map<string, PendingWrite>();
     for (const { kind, id, value } of change.keys ?? []) written.set(nameOf(kind, id), { text: value });
     for (const [name, entry] of written) this.#overlay.set(name, entry);
     if (this.#isCredentialsDirty) {
@@ -206,7 +206,7 @@ export class KeyStore implements SignalKeyStore {
     }
   }
 
-  #settle({ written, done }: Waiting): void {
+  #settle({ written, done }: QueuedCommit): void {
     for (const [name, entry] of written) {
       if (!name.startsWith(NOT_CACHED)) this.#options.caches.keepKey(name, entry.text);
       if (this.#overlay.get(name) === entry) this.#overlay.delete(name);
@@ -215,7 +215,7 @@ export class KeyStore implements SignalKeyStore {
   }
 
   /** What has become of it nobody knows, so that the next connection has to look. */
-  #giveUp(batch: readonly Waiting[]): void {
+  #giveUp(batch: readonly QueuedCommit[]): void {
     this.#isWriting = false;
     for (const { written } of batch) {
       for (const name of written.keys()) this.#options.caches.forgetKey(name);
@@ -255,11 +255,11 @@ function isObject(value: unknown): value is object {
 
 function toChange(data: SignalDataSet, isLeftOut: (value: object) => boolean) {
   const keys: KeyChange[] = [];
-  const letters: Letter[] = [];
+  const letters: StoredJournalEntry[] = [];
   for (const [kind, id, value] of itemsOf(data)) {
     if (isObject(value) && isLeftOut(value)) continue;
-    if (kind === INBOUND) letters.push(value as Letter);
-    else keys.push({ kind, id, value: value == null ? null : encodeKey(value) });
+    if (kind === JOURNAL_KEY_TYPE) letters.push(value as StoredJournalEntry);
+    else keys.push({ kind, id, value: value == null ? null : encodeSignalKey(value) });
   }
   return { keys, letters };
 }
@@ -273,7 +273,7 @@ function itemsOf(data: SignalDataSet): [kind: string, id: string, value: unknown
 /** Later values take the place of earlier ones. */
 function merge(changes: readonly Partial<PairingChange>[]): PairingChange {
   const keys = new Map<string, KeyChange>();
-  const letters = new Map<string, Letter>();
+  const letters = new Map<string, StoredJournalEntry>();
   const forgotten = new Set<string>();
   let credentials: Uint8Array | undefined;
   for (const change of changes) {

@@ -1,19 +1,31 @@
 import { setTimeout as pause } from "node:timers/promises";
-import type { CredentialStore, NetworkEvent, OpenOptions, PairingError, StartFault } from "../driver.ts";
-import { StartFailures } from "../start-failures.ts";
-import { atMost } from "./at-most.ts";
-import type { Connection } from "./connection.ts";
-import type { Credentials } from "./credentials.ts";
-import { BANNED_FOR_A_WHILE, backoffMs, followOf, NOT_OURS, REASONS } from "./endings.ts";
-import type { Hub } from "./hub.ts";
+import type {
+  CredentialStore,
+  NetworkEvent,
+  OpenSessionOptions,
+  PairingError,
+  SessionStartFailure,
+} from "../driver.ts";
+import { SessionStartRetry } from "../start-failures.ts";
+import { withTimeout } from "./at-most.ts";
+import type { WhatsAppConnection } from "./connection.ts";
+import type { BaileysCredentials } from "./credentials.ts";
+import {
+  backoffMs,
+  DISCONNECT_REASONS,
+  disconnectActionOf,
+  PAIRING_LOST_CODE,
+  TEMPORARY_BAN_CODE,
+} from "./endings.ts";
+import type { WhatsAppRuntime } from "./hub.ts";
 import type { SessionCaches } from "./key-cache.ts";
-import type { Library } from "./load-library.ts";
+import type { BaileysModule } from "./load-library.ts";
 import { pairingError } from "./pairing/pairing-failure.ts";
 import type { PasskeyCeremony } from "./pairing/passkey-ceremony.ts";
-import type { Ending } from "./socket.ts";
+import type { SocketClose } from "./socket.ts";
 
-export interface LifeOptions extends OpenOptions {
-  hub: Hub;
+export interface WhatsAppConnectionLoopOptions extends OpenSessionOptions {
+  hub: WhatsAppRuntime;
   /** Digits; asks for a pairing code in place of QRs. */
   pairingPhone: string | undefined;
   /** What must have ended before. */
@@ -24,32 +36,32 @@ export interface LifeOptions extends OpenOptions {
 type Next = "at_once" | "later" | { waitMs: number } | "end";
 
 /** What one connect() started: pairing, logging in, and logging in again, until the network or the gateway ends it. */
-export class Life {
-  readonly #options: LifeOptions;
-  readonly #hub: Hub;
+export class WhatsAppConnectionLoop {
+  readonly #options: WhatsAppConnectionLoopOptions;
+  readonly #hub: WhatsAppRuntime;
   readonly #credentials: CredentialStore;
-  readonly #failures: StartFailures;
+  readonly #failures: SessionStartRetry;
   readonly #stop = new AbortController();
   readonly #ended: Promise<void>;
   /** Resolves with the first connection; rejects when it is over without one. */
-  readonly online: Promise<Connection>;
-  #resolveOnline: (connection: Connection) => void = () => {};
+  readonly online: Promise<WhatsAppConnection>;
+  #resolveOnline: (connection: WhatsAppConnection) => void = () => {};
   #rejectOnline: (error: Error) => void = () => {};
   #caches: SessionCaches;
-  #connection: Connection | undefined;
-  #opening: Connection | undefined;
+  #connection: WhatsAppConnection | undefined;
+  #opening: WhatsAppConnection | undefined;
   #ceremony: PasskeyCeremony | undefined;
   #isPairing = false;
   #isOver = false;
   #shownCodes = 0;
   #tries = 0;
 
-  constructor(options: LifeOptions) {
+  constructor(options: WhatsAppConnectionLoopOptions) {
     this.#options = options;
     this.#hub = options.hub;
     this.#credentials = options.credentials;
     const { timing, log } = options.hub;
-    this.#failures = new StartFailures({ ...options, timing, log, tell: (event) => this.#tell(event) });
+    this.#failures = new SessionStartRetry({ ...options, timing, log, tell: (event) => this.#tell(event) });
     this.#caches = options.hub.caches.forSession();
     this.online = new Promise((resolve, reject) => {
       this.#resolveOnline = resolve;
@@ -61,7 +73,7 @@ export class Life {
   }
 
   /** The open connection, if there is one. */
-  get connection(): Connection | undefined {
+  get connection(): WhatsAppConnection | undefined {
     return this.#connection;
   }
 
@@ -85,7 +97,7 @@ export class Life {
     this.#stop.abort();
     const connection = this.#opening;
     if (connection) await connection.close();
-    await atMost(this.#ended, this.#hub.timing.closeMs);
+    await withTimeout(this.#ended, this.#hub.timing.closeMs);
   }
 
   /** As the death of the process: nothing is reported or kept any more. */
@@ -109,7 +121,7 @@ export class Life {
   }
 
   async #step(): Promise<Next> {
-    let fault: StartFault = "library_failed";
+    let fault: SessionStartFailure = "library_failed";
     try {
       const library = await this.#hub.library();
       fault = "credentials_unreadable";
@@ -126,7 +138,7 @@ export class Life {
     }
   }
 
-  async #pair({ pair }: Library): Promise<Next> {
+  async #pair({ pair }: BaileysModule): Promise<Next> {
     const { signal } = this.#stop;
     const result = await pair({
       ...this.#options,
@@ -153,9 +165,9 @@ export class Life {
   }
 
   /** Without a pairing nothing is tried for ever. */
-  async #afterPairing(shown: number, { code, detail, version }: Ending): Promise<Next> {
+  async #afterPairing(shown: number, { code, detail, version }: SocketClose): Promise<Next> {
     const { pairingTries, codes } = this.#hub.timing;
-    if (followOf(code) === "outdated") return this.#afterRefusal(version);
+    if (disconnectActionOf(code) === "outdated") return this.#afterRefusal(version);
     const hasShown = shown > this.#shownCodes;
     this.#tries = hasShown ? 1 : this.#tries + 1;
     this.#shownCodes = shown;
@@ -183,7 +195,7 @@ export class Life {
     return "end";
   }
 
-  async #logIn({ Connection }: Library, creds: Credentials): Promise<Next> {
+  async #logIn({ Connection }: BaileysModule, creds: BaileysCredentials): Promise<Next> {
     const leave = await this.#hub.opening.enter(this.#options.activeAt);
     try {
       if (this.#isStopped()) return "end";
@@ -203,7 +215,7 @@ export class Life {
     }
   }
 
-  async #stayOnline(connection: Connection): Promise<void> {
+  async #stayOnline(connection: WhatsAppConnection): Promise<void> {
     const since = performance.now();
     this.#connection = connection;
     this.#resolveOnline(connection);
@@ -213,9 +225,9 @@ export class Life {
     if (performance.now() - since > this.#hub.timing.steadyMs) this.#tries = 0;
   }
 
-  async #afterClose({ code, detail, version }: Ending): Promise<Next> {
-    if (this.#isStopped() || code === NOT_OURS) return "end";
-    const follow = followOf(code);
+  async #afterClose({ code, detail, version }: SocketClose): Promise<Next> {
+    if (this.#isStopped() || code === PAIRING_LOST_CODE) return "end";
+    const follow = disconnectActionOf(code);
     if (follow === "unlinked") {
       await this.#forget();
       await this.#tell({ type: "logged_out", reason: "unlinked" });
@@ -224,7 +236,7 @@ export class Life {
     if (follow === "banned") {
       await this.#tell({
         type: "banned",
-        reason: code === BANNED_FOR_A_WHILE ? "banned_for_a_while" : "banned",
+        reason: code === TEMPORARY_BAN_CODE ? "banned_for_a_while" : "banned",
       });
       return "end";
     }
@@ -234,7 +246,7 @@ export class Life {
     const told = `${detail} (${code}), try ${this.#tries}`;
     await this.#tell({
       type: "disconnected",
-      reason: REASONS[follow],
+      reason: DISCONNECT_REASONS[follow],
       will_retry,
       ...(will_retry && { detail: told }),
     });
@@ -242,7 +254,7 @@ export class Life {
   }
 
   /** Each new version is tried once, so this comes to an end. */
-  async #afterRefusal(version: Ending["version"]): Promise<Next> {
+  async #afterRefusal(version: SocketClose["version"]): Promise<Next> {
     const { canRetry, message, action } = await this.#hub.refused(version);
     await this.#tell({
       type: "disconnected",
@@ -256,7 +268,7 @@ export class Life {
 
   /** The identity is void; whoever cannot forget it now hears the same at the next login. */
   async #forget(): Promise<void> {
-    await atMost(this.#credentials.erase(), this.#hub.timing.closeMs);
+    await withTimeout(this.#credentials.erase(), this.#hub.timing.closeMs);
   }
 
   // How a session stands must reach the gateway, so a report that fails is repeated.

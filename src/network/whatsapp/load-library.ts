@@ -1,8 +1,8 @@
-import { guardProcess } from "./guard-process.ts";
-import { installPooledStorage } from "./pooled-storage.ts";
-import { quietLibsignal } from "./quiet.ts";
+import { ignoreBaileysRejections } from "./guard-process.ts";
+import { patchAsyncLocalStorage } from "./pooled-storage.ts";
+import { silenceLibsignalLog } from "./quiet.ts";
 
-export interface LoadOptions {
+export interface LoadBaileysOptions {
   url: string | undefined;
   /** Hex; of a test server on this machine. */
   rootKey: string | undefined;
@@ -11,25 +11,26 @@ export interface LoadOptions {
 }
 
 /** What needs the client library. */
-export interface Library {
-  Connection: typeof import("./connection.ts")["Connection"];
-  pair: typeof import("./pairing/pairing.ts")["pair"];
-  readCredentials: typeof import("./credentials.ts")["readCredentials"];
+export interface BaileysModule {
+  Connection: typeof import("./connection.ts")["WhatsAppConnection"];
+  pair: typeof import("./pairing/pairing.ts")["pairDevice"];
+  readCredentials: typeof import("./credentials.ts")["parseCredentials"];
 }
 
 /** Loads the client library, which takes time and memory, and mends what must be mended before its first use. */
-export async function loadLibrary({ url, rootKey, onFailure }: LoadOptions): Promise<Library> {
-  quietLibsignal();
-  installPooledStorage();
-  guardProcess(onFailure);
-  const { repairSignatures, trustRoot } = await import("./signatures.ts");
-  repairSignatures();
-  if (url !== undefined && rootKey !== undefined) trustRoot(url, rootKey);
+export async function loadBaileys({ url, rootKey, onFailure }: LoadBaileysOptions): Promise<BaileysModule> {
+  silenceLibsignalLog();
+  patchAsyncLocalStorage();
+  ignoreBaileysRejections(onFailure);
+  const { fixSignatureVerification, trustRootKey } = await import("./signatures.ts");
+  fixSignatureVerification();
+  if (url !== undefined && rootKey !== undefined) trustRootKey(url, rootKey);
   const parts = [
     import("./connection.ts"),
     import("./pairing/pairing.ts"),
     import("./credentials.ts"),
   ] as const;
-  const [{ Connection }, { pair }, { readCredentials }] = await Promise.all(parts);
-  return { Connection, pair, readCredentials };
+  const [{ WhatsAppConnection }, { pairDevice: pair }, { parseCredentials: readCredentials }] =
+    await Promise.all(parts);
+  return { Connection: WhatsAppConnection, pair, readCredentials };
 }

@@ -1,5 +1,5 @@
 /** Runs the works of one key one after the other. */
-export class Locks {
+export class KeyedMutex {
   readonly #tails = new Map<string, Promise<void>>();
 
   async run<T>(key: string, work: () => Promise<T>): Promise<T> {

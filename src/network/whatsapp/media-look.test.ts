@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { eventually, type Listener } from "../../../test/conformance/listener.ts";
+import { eventually, type RecordingSession } from "../../../test/conformance/listener.ts";
 import { SAMPLE } from "../../../test/sample-files.ts";
 import { startWhatsAppStage, type WhatsAppStage } from "../../../test/whatsapp-stage.ts";
 import type { MediaContent, MediaType } from "../driver.ts";
 import { newMessageId } from "../ids.ts";
 
 let stage: WhatsAppStage;
-let listener: Listener;
+let listener: RecordingSession;
 
 beforeAll(async () => {
   stage = await startWhatsAppStage();

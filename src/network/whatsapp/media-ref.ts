@@ -10,7 +10,7 @@ export type MediaProto = Partial<
 > & { caption?: string | null };
 
 /** Where a file is and how it is opened; plain data, so that it can be kept for later. */
-export interface MediaRef {
+export interface WhatsAppMediaRef {
   type: MediaType;
   /** Of a file that we have uploaded; never fetched. */
   url?: string;
@@ -22,17 +22,17 @@ export interface MediaRef {
   /** Seconds since the epoch. */
   key_at?: number;
   /** The message that it came with, as the network names it: by this the phones are asked for the file again. */
-  message?: MessageName;
+  message?: StoredMessageKey;
 }
 
-export interface MessageName {
+export interface StoredMessageKey {
   remoteJid: string;
   id: string;
   fromMe: boolean;
   participant?: string;
 }
 
-export function toRef(file: MediaProto, type: MediaType): MediaRef {
+export function toMediaRef(file: MediaProto, type: MediaType): WhatsAppMediaRef {
   return {
     type,
     path: file.directPath ?? "",
@@ -45,7 +45,7 @@ export function toRef(file: MediaProto, type: MediaType): MediaRef {
 }
 
 /** The fields of a file that was uploaded before. */
-export function fromRef(ref: MediaRef): MediaProto {
+export function fromMediaRef(ref: WhatsAppMediaRef): MediaProto {
   return {
     ...(ref.url !== undefined && { url: ref.url }),
     directPath: ref.path,
@@ -57,12 +57,12 @@ export function fromRef(ref: MediaRef): MediaProto {
   };
 }
 
-export function isMediaRef(ref: unknown): ref is MediaRef {
+export function isMediaRef(ref: unknown): ref is WhatsAppMediaRef {
   return typeof ref === "object" && ref !== null && "key" in ref && "path" in ref && "sha256" in ref;
 }
 
 /** How the client library calls the kinds of files. */
-export function libraryType(type: MediaType): LibraryMediaType {
+export function toBaileysMediaType(type: MediaType): LibraryMediaType {
   return type;
 }
 

@@ -1,16 +1,16 @@
 import { prepareWAMessageMedia, type WASocket } from "baileys";
 import type { MediaContent } from "../driver.ts";
-import { libraryLog } from "./library-log.ts";
-import { type MediaProto, type MediaRef, toRef } from "./media-ref.ts";
+import { silentBaileysLogger } from "./library-log.ts";
+import { type MediaProto, toMediaRef, type WhatsAppMediaRef } from "./media-ref.ts";
 
 const EMPTY = new Uint8Array();
 
 /** Puts a file where its recipients fetch it; answers the part of the message that names it. */
-export async function upload(
+export async function uploadMedia(
   content: MediaContent,
   sock: Pick<WASocket, "waUploadToServer">,
   options: RequestInit,
-): Promise<{ file: MediaProto; ref: MediaRef }> {
+): Promise<{ file: MediaProto; ref: WhatsAppMediaRef }> {
   if (!content.bytes) throw new Error("A media message needs its bytes.");
   const kind = content.media_type === "ptt" ? "audio" : content.media_type;
   const prepared = await prepareWAMessageMedia(
@@ -22,9 +22,9 @@ export async function upload(
       ...(content.media_type === "ptt" && { ptt: true, waveform: EMPTY }),
       ...(content.seconds !== undefined && { seconds: content.seconds }),
     } as unknown as Parameters<typeof prepareWAMessageMedia>[0],
-    { upload: sock.waUploadToServer, logger: libraryLog, options },
+    { upload: sock.waUploadToServer, logger: silentBaileysLogger, options },
   );
   const file = prepared[`${kind}Message`] as MediaProto;
-  const ref = toRef(file, content.media_type);
+  const ref = toMediaRef(file, content.media_type);
   return { file, ref: { ...ref, ...(file.url && { url: file.url }) } };
 }

@@ -2,15 +2,15 @@ import type { GroupMetadata } from "baileys";
 import type { Content, Jid, MessageRef } from "../driver.ts";
 import { isGroupJid, isLidJid } from "../ids.ts";
 import { plainJid, userOf } from "./jids.ts";
-import type { People } from "./people.ts";
+import type { IdentityStore } from "./people.ts";
 
 export interface MemberAddressesOptions {
-  people: People;
+  people: IdentityStore;
   groupOf(group: string): Promise<GroupMetadata>;
 }
 
 /** A message for one chat: who writes it, and what it says, under the addresses that the chat uses. */
-export interface InChat {
+export interface AddressedMessage {
   me: Jid;
   content: Content;
 }
@@ -27,7 +27,7 @@ export class MemberAddresses {
   }
 
   /** The quoted author, the mentions and what the text calls them. */
-  async inChat(chat: Jid, content: Content): Promise<InChat> {
+  async inChat(chat: Jid, content: Content): Promise<AddressedMessage> {
     const { quoted, mentions = [] } = content;
     const { me } = this.#options.people;
     if (!isGroupJid(chat)) return { me: isLidJid(chat) && me.lid ? me.lid : me.jid, content };

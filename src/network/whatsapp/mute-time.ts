@@ -3,13 +3,13 @@ const FOREVER = -1;
 const FOREVER_MS = Date.UTC(9999, 0, 1);
 
 /** In milliseconds as the network counts them; null: not muted. */
-export function muteEnd(until: Date | null): number | null {
+export function toMuteTime(until: Date | null): number | null {
   if (until === null) return null;
   return until.getTime() >= FOREVER_MS ? FOREVER : until.getTime();
 }
 
 /** The time that the network means; null: not muted. */
-export function mutedUntil(end: number | { toNumber(): number } | null): Date | null {
+export function fromMuteTime(end: number | { toNumber(): number } | null): Date | null {
   const ms = typeof end === "object" ? (end?.toNumber() ?? 0) : end;
   if (ms === 0) return null;
   return new Date(ms < 0 || ms > FOREVER_MS ? FOREVER_MS : ms);

@@ -1,17 +1,17 @@
 import type { BaileysEventMap, BinaryNode, Chat, Contact, GroupMetadata, WASocket } from "baileys";
 import type { Jid, NetworkEvent } from "../driver.ts";
-import { readSettingsAgain } from "./app-patch.ts";
-import type { Desk } from "./desk.ts";
-import type { Groups } from "./groups.ts";
+import { resyncAppState } from "./app-patch.ts";
+import type { ConnectionContext } from "./desk.ts";
+import type { GroupMetadataCache } from "./groups.ts";
 import type { ItemCache } from "./key-cache.ts";
 import { readChat, readHistoryChat } from "./read-chat.ts";
 import { readContact } from "./read-contact.ts";
 import { readGroupChange, readWholeGroup } from "./read-group-change.ts";
 
-export interface NewsOptions {
+export interface SyncListenersOptions {
   sock: WASocket;
-  desk: Desk;
-  groups: Groups;
+  desk: ConnectionContext;
+  groups: GroupMetadataCache;
   /** What every message brings along and was told before. */
   told: ItemCache<string>;
 }
@@ -22,12 +22,12 @@ const PASSKEY_DEMAND = "NotificationIntegrityChallengeRequest";
 const CONTACTS = "contacts";
 
 /** What one socket brings of contacts, chats and groups. */
-export class News {
-  readonly #options: NewsOptions;
+export class SyncListeners {
+  readonly #options: SyncListenersOptions;
   /** The network has asked to look at all groups again. */
   #areGroupsDirty = false;
 
-  constructor(options: NewsOptions) {
+  constructor(options: SyncListenersOptions) {
     this.#options = options;
     const { ev, ws } = options.sock;
     ev.on("contacts.upsert", (contacts) => this.#tellContacts(contacts));
@@ -99,7 +99,7 @@ export class News {
   async #readChatsAgain(): Promise<void> {
     const { sock } = this.#options;
     // Should it fail they come with the next change.
-    await readSettingsAgain(sock, ["regular_low", "regular_high"]).catch(() => {});
+    await resyncAppState(sock, ["regular_low", "regular_high"]).catch(() => {});
   }
 
   #hearGroup(node: BinaryNode): void {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { eventually, Listener } from "../../../test/conformance/listener.ts";
+import { eventually, RecordingSession } from "../../../test/conformance/listener.ts";
 import {
   createDriver,
   keepInMemory,
@@ -26,7 +26,7 @@ describe("a receipt that is not stored", () => {
   ])("comes again: the store %s, the session %s", async (how, end) => {
     const credentials = keepInMemory();
     const driver = createDriver(stage.server, { timing: { finishMs: 200, closeMs: 200 } });
-    const before = new Listener(driver, credentials);
+    const before = new RecordingSession(driver, credentials);
     await before.pair(stage.phone);
 
     const held: NetworkEvent[] = [];

@@ -1,5 +1,5 @@
 import type { BinaryNode, WASocket } from "baileys";
-import { takeListeners } from "./take-listeners.ts";
+import { detachListeners } from "./take-listeners.ts";
 
 const RECEIPT = "CB:receipt";
 
@@ -7,8 +7,11 @@ const RECEIPT = "CB:receipt";
  * The client library acknowledges every receipt, whatever becomes of it here, and the network does not bring it again.
  * So it gets each only once `store` says that the network may forget it. What asks for a message again tells nothing.
  */
-export function handleOnceStored({ ws }: WASocket, store: (receipt: BinaryNode) => Promise<boolean>): void {
-  const handles = takeListeners(ws, RECEIPT);
+export function ackReceiptsAfterCommit(
+  { ws }: WASocket,
+  store: (receipt: BinaryNode) => Promise<boolean>,
+): void {
+  const handles = detachListeners(ws, RECEIPT);
   ws.on(RECEIPT, async (node: BinaryNode) => {
     const mayForget = node.attrs.type === "retry" || (await store(node));
     if (mayForget) for (const handle of handles) handle(node);

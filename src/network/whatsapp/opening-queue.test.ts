@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { Listener } from "../../../test/conformance/listener.ts";
+import { RecordingSession } from "../../../test/conformance/listener.ts";
 import { createDriver, startWhatsAppStage } from "../../../test/whatsapp-stage.ts";
 
 describe("connections that open together", () => {
@@ -18,7 +18,7 @@ describe("connections that open together", () => {
     await stage.control.forget();
     const driver = createDriver(stage.server, { timing: { openAtOnce: 1, openGatherMs: 50 } });
     const back = paired.map(
-      ({ at, credentials }) => new Listener(driver, credentials, { activeAt: new Date(at) }),
+      ({ at, credentials }) => new RecordingSession(driver, credentials, { activeAt: new Date(at) }),
     );
     for (const { session } of back) session.connect();
     for (const listener of back) await listener.heard("connected");

@@ -13,23 +13,23 @@ import type {
   TextContent,
 } from "../driver.ts";
 import { isGroupJid } from "../ids.ts";
-import { type Acks, failureOf } from "./acks.ts";
-import { codeOf } from "./call-result.ts";
-import type { Directory } from "./directory.ts";
-import { upload } from "./media.ts";
-import { fromRef, isMediaRef, type MediaProto } from "./media-ref.ts";
+import { type PendingAcks, sendFailureOf } from "./acks.ts";
+import { errorCodeOf } from "./call-result.ts";
+import type { NumberLookup } from "./directory.ts";
+import { uploadMedia } from "./media.ts";
+import { fromMediaRef, isMediaRef, type MediaProto } from "./media-ref.ts";
 import type { MemberAddresses } from "./member-addresses.ts";
-import type { People } from "./people.ts";
-import { NO_ENTRY, NOT_IN_GROUP } from "./refusals.ts";
-import { sendSideBySide } from "./side-by-side.ts";
+import type { IdentityStore } from "./people.ts";
+import { GROUP_ACCESS_DENIED_CODES, NOT_IN_GROUP } from "./refusals.ts";
+import { allowConcurrentSends } from "./side-by-side.ts";
 import { writeContent, writeEdit, writeReaction, writeRevoke } from "./write-content.ts";
 
 export interface OutboxOptions {
   sock: WASocket;
-  acks: Acks;
-  people: People;
+  acks: PendingAcks;
+  people: IdentityStore;
   members: MemberAddresses;
-  directory: Directory;
+  directory: NumberLookup;
   /** Of the client library's own requests. */
   requests: RequestInit;
 }
@@ -60,7 +60,7 @@ export class Outbox {
 
   constructor(options: OutboxOptions) {
     this.#options = options;
-    this.#relayMessage = sendSideBySide(options.sock);
+    this.#relayMessage = allowConcurrentSends(options.sock);
   }
 
   async send(to: Jid, content: Content, id: MessageId): Promise<SendResult> {
@@ -75,7 +75,7 @@ export class Outbox {
       const result = await this.#relay(to, message, id);
       return file && result.outcome === "accepted" ? { ...result, media_ref: file.ref } : result;
     } catch (error) {
-      return failureOf(error, this.#options.sock.ws.isOpen);
+      return sendFailureOf(error, this.#options.sock.ws.isOpen);
     }
   }
 
@@ -137,7 +137,7 @@ export class Outbox {
       await act();
       return { outcome: "accepted", at: new Date() };
     } catch (error) {
-      return failureOf(error, this.#options.sock.ws.isOpen);
+      return sendFailureOf(error, this.#options.sock.ws.isOpen);
     }
   }
 
@@ -155,14 +155,14 @@ export class Outbox {
   /** A file that the network has already is not sent up again. */
   async #fileOf(content: MediaContent) {
     if (!content.bytes && isMediaRef(content.ref)) {
-      return { file: fromRef(content.ref) as MediaProto, ref: content.ref };
+      return { file: fromMediaRef(content.ref) as MediaProto, ref: content.ref };
     }
-    return upload(content, this.#options.sock, this.#options.requests);
+    return uploadMedia(content, this.#options.sock, this.#options.requests);
   }
 }
 
 function refusedGroup(to: Jid, error: unknown): SendResult {
-  if (isGroupJid(to) && NO_ENTRY.includes(codeOf(error) ?? 0)) return NOT_A_MEMBER;
+  if (isGroupJid(to) && GROUP_ACCESS_DENIED_CODES.includes(errorCodeOf(error) ?? 0)) return NOT_A_MEMBER;
   throw error;
 }
 

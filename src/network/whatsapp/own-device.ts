@@ -6,7 +6,7 @@ const KIND = "sender-key-memory";
  * Baileys 7.0.0-rc14 counts the own device among the receivers of a LID group's key: it compares the whole LID with the
  * user part of an address. The own device is shown as one that has the key, so that no key message goes to it.
  */
-export function omitOwnDevice({ authState: { creds, keys } }: WASocket): void {
+export function excludeOwnDevice({ authState: { creds, keys } }: WASocket): void {
   const { get } = keys;
   keys.get = async (kind, ids) => {
     const found = await get(kind, ids);

@@ -4,7 +4,7 @@ import { isGroupJid, isLidJid, lidJid, phoneJid, phoneOfJid } from "../ids.ts";
 import { plainJid, userOf } from "./jids.ts";
 import type { ItemCache } from "./key-cache.ts";
 
-export interface PeopleOptions {
+export interface IdentityStoreOptions {
   keys: Pick<SignalKeyStore, "get">;
   me(): { id: string; lid?: string; name?: string };
   /** How a chat was addressed last. */
@@ -14,10 +14,10 @@ export interface PeopleOptions {
 }
 
 /** One identity for the two addresses that everybody has: the phone's and the LID. */
-export class People {
-  readonly #options: PeopleOptions;
+export class IdentityStore {
+  readonly #options: IdentityStoreOptions;
 
-  constructor(options: PeopleOptions) {
+  constructor(options: IdentityStoreOptions) {
     this.#options = options;
   }
 

@@ -23,7 +23,7 @@ let isInstalled = false;
  * Where each AsyncLocalStorage ever used is visited by every promise for ever, the client library's, one per socket, are
  * pooled: those made within `poolStorages`. All other callers get the real class.
  */
-export function installPooledStorage(isNeeded = burdensResources()): void {
+export function patchAsyncLocalStorage(isNeeded = burdensResources()): void {
   if (isInstalled || !isNeeded) return;
   isInstalled = true;
   const value = new Proxy(Real, {
@@ -48,7 +48,7 @@ function burdensResources(): boolean {
 }
 
 /** Only what `work` makes before it returns is pooled. */
-export function poolStorages<R>(work: () => R): R {
+export function withPooledStorages<R>(work: () => R): R {
   isPooling = true;
   try {
     return work();

@@ -1,9 +1,9 @@
 import { AsyncLocalStorage, executionAsyncResource } from "node:async_hooks";
 import { createRequire } from "node:module";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { Listener } from "../../../test/conformance/listener.ts";
+import { RecordingSession } from "../../../test/conformance/listener.ts";
 import { startWhatsAppStage, type WhatsAppStage } from "../../../test/whatsapp-stage.ts";
-import { installPooledStorage, poolStorages } from "./pooled-storage.ts";
+import { patchAsyncLocalStorage, withPooledStorages } from "./pooled-storage.ts";
 
 describe("the console", () => {
   const said: unknown[][] = [];
@@ -18,7 +18,7 @@ describe("the console", () => {
   afterAll(() => stage.stop());
 
   it("never gets a key: libsignal is silent, everybody else is heard", async () => {
-    const listener = new Listener(stage.driver, stage.credentials());
+    const listener = new RecordingSession(stage.driver, stage.credentials());
     await listener.pair(stage.phone);
     const { SessionRecord } = createRequire(import.meta.resolve("baileys"))("libsignal") as {
       SessionRecord: new () => { closeSession(session: object): void };
@@ -38,23 +38,25 @@ const burden = () => Object.getOwnPropertySymbols(executionAsyncResource()).leng
 
 describe("storages of async contexts", () => {
   it("burden a resource with one entry at most, however many sockets are open", () => {
-    installPooledStorage();
+    patchAsyncLocalStorage();
     const before = burden();
-    const storages = poolStorages(() => Array.from({ length: 5 }, () => new AsyncLocalStorage<string>()));
+    const storages = withPooledStorages(() =>
+      Array.from({ length: 5 }, () => new AsyncLocalStorage<string>()),
+    );
     const during = storages.reduceRight((work, one) => () => one.run("in use", work), burden);
     expect(during() - before).toBeLessThanOrEqual(1);
   });
 
   it("are pooled for the client library only", () => {
-    installPooledStorage(true);
-    const [pooled, other] = poolStorages(() => [new AsyncLocalStorage(), new AsyncLocalStorage()]);
+    patchAsyncLocalStorage(true);
+    const [pooled, other] = withPooledStorages(() => [new AsyncLocalStorage(), new AsyncLocalStorage()]);
     const real = new AsyncLocalStorage();
     expect([pooled, other, real].map((one) => "enterWith" in one)).toEqual([false, false, true]);
     expect(real).toBeInstanceOf(AsyncLocalStorage);
   });
 
   it("keep apart what belongs to each, also over awaits and within each other", async () => {
-    const [one, other] = poolStorages(() => [
+    const [one, other] = withPooledStorages(() => [
       new AsyncLocalStorage<string>(),
       new AsyncLocalStorage<string>(),
     ]);

@@ -1,10 +1,10 @@
-import type { OwnProfile, ProfileCalls } from "../calls.ts";
-import { changeSetting } from "./app-patch.ts";
-import type { CallDesk } from "./call-desk.ts";
+import type { OwnProfile, ProfileOperations } from "../calls.ts";
+import { changeAppState } from "./app-patch.ts";
+import type { OperationContext } from "./call-desk.ts";
 import { aboutOf, businessOf, pictureOf } from "./contact-calls.ts";
-import { setPicture } from "./picture.ts";
+import { setProfilePicture } from "./picture.ts";
 
-export function profileCalls(desk: CallDesk): ProfileCalls {
+export function createProfileOperations(desk: OperationContext): ProfileOperations {
   const { line, sock } = desk;
   return {
     get: () => line.ask(() => profileOf(desk)),
@@ -14,11 +14,11 @@ export function profileCalls(desk: CallDesk): ProfileCalls {
         await sock.updateProfileStatus(text);
         return null;
       }),
-    setPicture: (image) => line.ask(() => setPicture(sock, image)),
+    setPicture: (image) => line.ask(() => setProfilePicture(sock, image)),
   };
 }
 
-async function profileOf(desk: CallDesk): Promise<OwnProfile> {
+async function profileOf(desk: OperationContext): Promise<OwnProfile> {
   const { sock, people } = desk;
   const { me } = people;
   const [about, picture_url, business, privacy] = await Promise.all([
@@ -30,8 +30,8 @@ async function profileOf(desk: CallDesk): Promise<OwnProfile> {
   return { ...me, about, picture_url, is_business: business !== null, business, privacy };
 }
 
-async function setName({ sock }: CallDesk, name: string): Promise<null> {
-  await changeSetting(sock, { pushNameSetting: name }, "");
+async function setName({ sock }: OperationContext, name: string): Promise<null> {
+  await changeAppState(sock, { pushNameSetting: name }, "");
   // Our own change does not come back; the client library tells everybody of the name that it finds here.
   const { me } = sock.authState.creds;
   if (me) sock.ev.emit("creds.update", { me: { ...me, name } });

@@ -4,7 +4,7 @@ const METHODS = ["log", "info", "warn", "error"] as const;
 let isQuiet = false;
 
 /** Takes the console away from libsignal, which prints whole sessions with their private keys; others keep it. */
-export function quietLibsignal(): void {
+export function silenceLibsignalLog(): void {
   if (isQuiet) return;
   isQuiet = true;
   const { console } = globalThis;

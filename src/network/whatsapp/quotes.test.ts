@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { eventually, type Listener } from "../../../test/conformance/listener.ts";
+import { eventually, type RecordingSession } from "../../../test/conformance/listener.ts";
 import { startWhatsAppStage, type WhatsAppStage } from "../../../test/whatsapp-stage.ts";
-import type { Content, Jid, MediaContent, MessageId, Quoted } from "../driver.ts";
+import type { Content, Jid, MediaContent, MessageId, QuotedMessage } from "../driver.ts";
 import { newMessageId } from "../ids.ts";
 import { QUOTED_TEXT_MAX, quoteContent } from "../quote.ts";
 
 let stage: WhatsAppStage;
-let listener: Listener;
+let listener: RecordingSession;
 
 beforeAll(async () => {
   stage = await startWhatsAppStage();
@@ -17,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => stage.stop());
 
 /** What a reply that quotes the content carries when it comes to the contact's phone. */
-async function quoteOnTheWire(content: Content, more: Partial<Quoted> = {}) {
+async function quoteOnTheWire(content: Content, more: Partial<QuotedMessage> = {}) {
   const id = newMessageId();
   const quoted = { id: newMessageId(), from_me: false, ...quoteContent(content), ...more };
   const reply: Content = { kind: "text", text: "Yes", quoted };

@@ -1,13 +1,13 @@
 import { DEFAULT_CONNECTION_CONFIG, type SignalDataSet, type SignalKeyStoreWithTransaction } from "baileys";
-import type { Inbox } from "./inbox.ts";
-import { type JournalEntry, type Place, readMessage } from "./journal-entry.ts";
-import { INBOUND, type KeyStore } from "./key-store.ts";
-import { Locks } from "./locks.ts";
-import type { People } from "./people.ts";
-import { isForPerson } from "./side-by-side.ts";
-import { isSigned } from "./signatures.ts";
+import type { InboundJournal } from "./inbox.ts";
+import { type CiphertextPosition, type JournalEntry, readMessage } from "./journal-entry.ts";
+import { JOURNAL_KEY_TYPE, type WriteBehindKeyStore } from "./key-store.ts";
+import { KeyedMutex } from "./locks.ts";
+import type { IdentityStore } from "./people.ts";
+import { isDirectSend } from "./side-by-side.ts";
+import { isSignatureValid } from "./signatures.ts";
 import { authorOf } from "./stanza.ts";
-import { decryptUntouched } from "./untouched-sessions.ts";
+import { decryptWithRollback } from "./untouched-sessions.ts";
 
 type MakeRepository = (typeof DEFAULT_CONNECTION_CONFIG)["makeSignalRepository"];
 type Repository = ReturnType<MakeRepository>;
@@ -17,25 +17,25 @@ type Auth = Parameters<MakeRepository>[0];
  * One queue per address for all sessions of the process, as in libsignal, which would run a queued job in the context of
  * another one. Held around its jobs only: nothing in there waits for a commit.
  */
-const libsignalJobs = new Locks();
+const libsignalJobs = new KeyedMutex();
 
-export interface RatchetOptions {
-  store: KeyStore;
-  inbox: Inbox;
-  people: People;
+export interface SignalRepositoryOptions {
+  store: WriteBehindKeyStore;
+  inbox: InboundJournal;
+  people: IdentityStore;
 }
 
 /**
  * The client library's cipher, turned round: what comes in is kept together with the ratchet before anybody is told of it,
  * and a ratchet of the way out is durable before its message reaches the wire.
  */
-export function createRatchets({ store, inbox, people }: RatchetOptions): MakeRepository {
+export function createSignalRepository({ store, inbox, people }: SignalRepositoryOptions): MakeRepository {
   return (auth, log, findLids) => {
     const keys = auth.keys as SignalKeyStoreWithTransaction;
     const make = (of: Auth) => DEFAULT_CONNECTION_CONFIG.makeSignalRepository(of, log, findLids);
     const inner = make(auth);
     const ahead = make({ creds: auth.creds, keys: writingAhead(keys, store) });
-    const ratchets = new Ratchets(inner, ahead, keys, store, inbox);
+    const ratchets = new JournaledSignalRepository(inner, ahead, keys, store, inbox);
     waitBeforeWire(keys, store);
     return {
       ...inner,
@@ -44,7 +44,7 @@ export function createRatchets({ store, inbox, people }: RatchetOptions): MakeRe
       processSenderKeyDistributionMessage: (options) => ratchets.applySenderKey(options),
       encryptMessage(options) {
         const step = () => ahead.encryptMessage(options);
-        const isWaitedFor = isForPerson() && people.isMe(options.jid);
+        const isWaitedFor = isDirectSend() && people.isMe(options.jid);
         return isWaitedFor ? ratchets.ofOwn(options.jid, step) : ratchets.ofPerson(options.jid, step);
       },
       encryptGroupMessage: (options) =>
@@ -64,7 +64,10 @@ export function createRatchets({ store, inbox, people }: RatchetOptions): MakeRe
 }
 
 /** Ratchets are read from the store, because a transaction may hold an old one, and written at once. */
-function writingAhead(keys: SignalKeyStoreWithTransaction, store: KeyStore): SignalKeyStoreWithTransaction {
+function writingAhead(
+  keys: SignalKeyStoreWithTransaction,
+  store: WriteBehindKeyStore,
+): SignalKeyStoreWithTransaction {
   return {
     get: (kind, ids) =>
       kind === "session" || kind === "sender-key" ? store.get(kind, ids) : keys.get(kind, ids),
@@ -81,7 +84,7 @@ function writingAhead(keys: SignalKeyStoreWithTransaction, store: KeyStore): Sig
  * A message to a person goes to our own devices too, and the client library seals one after the other for those, until
  * each is durable. So these alone are waited for later: here, between the last seal of such a message and the wire.
  */
-function waitBeforeWire(keys: SignalKeyStoreWithTransaction, store: KeyStore): void {
+function waitBeforeWire(keys: SignalKeyStoreWithTransaction, store: WriteBehindKeyStore): void {
   const { get } = keys;
   keys.get = async (kind, ids) => {
     if (kind === "tctoken") await store.written();
@@ -97,26 +100,26 @@ function isPreKeySigned({
   identityKey,
   signedPreKey,
 }: Parameters<Repository["injectE2ESession"]>[0]["session"]): boolean {
-  return isSigned(identityKey, signedPreKey.publicKey, signedPreKey.signature);
+  return isSignatureValid(identityKey, signedPreKey.publicKey, signedPreKey.signature);
 }
 
 type Decrypt = () => Promise<Uint8Array>;
 
-class Ratchets {
+class JournaledSignalRepository {
   readonly #inner: Repository;
   readonly #ahead: Repository;
   readonly #keys: SignalKeyStoreWithTransaction;
-  readonly #store: KeyStore;
-  readonly #inbox: Inbox;
+  readonly #store: WriteBehindKeyStore;
+  readonly #inbox: InboundJournal;
   /** Of what comes in held until the commit, since nobody sees its ratchet before. */
-  readonly #locks = new Locks();
+  readonly #locks = new KeyedMutex();
 
   constructor(
     inner: Repository,
     ahead: Repository,
     keys: SignalKeyStoreWithTransaction,
-    store: KeyStore,
-    inbox: Inbox,
+    store: WriteBehindKeyStore,
+    inbox: InboundJournal,
   ) {
     this.#inner = inner;
     this.#ahead = ahead;
@@ -130,7 +133,7 @@ class Ratchets {
     const address = this.#inner.jidToSignalProtocolAddress(options.jid);
     const decrypt = () => libsignalJobs.run(address, () => this.#inner.decryptMessage(options));
     return this.#receive(options.ciphertext, lock, () =>
-      options.type === "msg" ? decryptUntouched(this.#keys, lock, decrypt) : decrypt(),
+      options.type === "msg" ? decryptWithRollback(this.#keys, lock, decrypt) : decrypt(),
     );
   }
 
@@ -187,7 +190,7 @@ class Ratchets {
     }
   }
 
-  async #decryptAndKeep(place: Place, lock: string, decrypt: Decrypt): Promise<Uint8Array> {
+  async #decryptAndKeep(place: CiphertextPosition, lock: string, decrypt: Decrypt): Promise<Uint8Array> {
     let entry: JournalEntry | undefined;
     // Not the name that the client library would use for it: with that one a send to ourselves could wait for ever.
     const plaintext = await this.#keys.transaction(async () => {
@@ -195,7 +198,7 @@ class Ratchets {
       await this.#applyWithin(place, opened);
       const entered = this.#inbox.enter(place, opened);
       entry = entered.entry;
-      await this.#keys.set({ [INBOUND]: entered.data } as SignalDataSet);
+      await this.#keys.set({ [JOURNAL_KEY_TYPE]: entered.data } as SignalDataSet);
       return opened;
     }, `inbound ${lock}`);
     if (entry) this.#inbox.stored(entry);
@@ -203,7 +206,7 @@ class Ratchets {
   }
 
   /** In the commit of the message that brings it, so that it needs no replay of its own. */
-  async #applyWithin({ stanza }: Place, plaintext: Uint8Array): Promise<void> {
+  async #applyWithin({ stanza }: CiphertextPosition, plaintext: Uint8Array): Promise<void> {
     const item = readMessage(plaintext).senderKeyDistributionMessage;
     if (!item?.groupId) return;
     const authorJid = authorOf(stanza);

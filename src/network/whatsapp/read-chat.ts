@@ -2,10 +2,10 @@ import type { Chat } from "baileys";
 import type { ChatState } from "../calls.ts";
 import type { NetworkEvent } from "../driver.ts";
 import type { ItemCache } from "./key-cache.ts";
-import { mutedUntil } from "./mute-time.ts";
-import type { People } from "./people.ts";
+import { fromMuteTime } from "./mute-time.ts";
+import type { IdentityStore } from "./people.ts";
 
-type ChatNews = Partial<Chat>;
+type BaileysChatUpdate = Partial<Chat>;
 
 /** The client library's numbers for a chat that was marked on the phone; all others count messages. */
 const READ = 0;
@@ -13,8 +13,8 @@ const UNREAD = -1;
 
 /** The event of a change of what the phone shows of a chat; undefined when there is none. */
 export async function readChat(
-  news: ChatNews,
-  people: People,
+  news: BaileysChatUpdate,
+  people: IdentityStore,
   told: ItemCache<string>,
 ): Promise<NetworkEvent | undefined> {
   const { pinned, muteEndTime, unreadCount } = news;
@@ -22,15 +22,15 @@ export async function readChat(
   return tell(news, people, {
     ...(archived !== undefined && { archived }),
     ...(pinned !== undefined && { pinned: (pinned ?? 0) > 0 }),
-    ...(muteEndTime !== undefined && { muted_until: mutedUntil(muteEndTime) }),
+    ...(muteEndTime !== undefined && { muted_until: fromMuteTime(muteEndTime) }),
     ...((unreadCount === READ || unreadCount === UNREAD) && { unread: unreadCount === UNREAD }),
   });
 }
 
 /** With a setting of the account every message takes its chat out of the archive, also when it is not in it. */
 async function archivedIn(
-  { id, archived, messages }: ChatNews,
-  people: People,
+  { id, archived, messages }: BaileysChatUpdate,
+  people: IdentityStore,
   told: ItemCache<string>,
 ): Promise<boolean | undefined> {
   const chat = id && archived != null ? await people.chatOf(id) : undefined;
@@ -46,8 +46,11 @@ export function archivedKey(chat: string): string {
 }
 
 /** The event of a chat in the history: only what sets it apart from all others. */
-export async function readHistoryChat(news: ChatNews, people: People): Promise<NetworkEvent | undefined> {
-  const muted_until = news.muteEndTime == null ? null : mutedUntil(news.muteEndTime);
+export async function readHistoryChat(
+  news: BaileysChatUpdate,
+  people: IdentityStore,
+): Promise<NetworkEvent | undefined> {
+  const muted_until = news.muteEndTime == null ? null : fromMuteTime(news.muteEndTime);
   return tell(news, people, {
     ...(news.archived && { archived: true }),
     ...((news.pinned ?? 0) > 0 && { pinned: true }),
@@ -56,7 +59,11 @@ export async function readHistoryChat(news: ChatNews, people: People): Promise<N
   });
 }
 
-async function tell({ id }: ChatNews, people: People, change: ChatState): Promise<NetworkEvent | undefined> {
+async function tell(
+  { id }: BaileysChatUpdate,
+  people: IdentityStore,
+  change: ChatState,
+): Promise<NetworkEvent | undefined> {
   if (!id || Object.keys(change).length === 0) return undefined;
   const chat = await people.chatOf(id);
   return chat && { type: "chat_updated", chat, change };

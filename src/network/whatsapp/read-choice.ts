@@ -1,6 +1,6 @@
 import { type proto, toNumber } from "baileys";
-import { cutText } from "../cut-text.ts";
-import type { Choice, GroupInvite, TextContent } from "../driver.ts";
+import { truncateText } from "../cut-text.ts";
+import type { ChoiceContent, GroupInvite, TextContent } from "../driver.ts";
 import { plainJid } from "./jids.ts";
 
 type Message = proto.IMessage;
@@ -46,7 +46,7 @@ function choiceIn({
   templateButtonReplyMessage: template,
   listResponseMessage: list,
   interactiveResponseMessage: interactive,
-}: Message): Choice | undefined {
+}: Message): ChoiceContent | undefined {
   if (button) return choice("button", button.selectedButtonId);
   if (template) return choice("template_button", template.selectedId);
   if (list) return choice("list", list.singleSelectReply?.selectedRowId);
@@ -56,7 +56,7 @@ function choiceIn({
   return { kind: "flow", id: null, name: bounded(name, ID_MAX), params: wholeParams(paramsJson) };
 }
 
-function choice(kind: Choice["kind"], id: string | null | undefined): Choice {
+function choice(kind: ChoiceContent["kind"], id: string | null | undefined): ChoiceContent {
   return { kind, id: bounded(id, ID_MAX), name: null, params: null };
 }
 
@@ -74,7 +74,7 @@ function readInvite({ groupInviteMessage: invite }: Message): GroupInvite | unde
   if (!invite?.inviteCode || !group) return undefined;
   const expires = invite.inviteExpiration ? toNumber(invite.inviteExpiration) : 0;
   return {
-    ...{ group, code: cutText(invite.inviteCode, ID_MAX), name: bounded(invite.groupName, ID_MAX) },
+    ...{ group, code: truncateText(invite.inviteCode, ID_MAX), name: bounded(invite.groupName, ID_MAX) },
     expires_at: isTime(expires) ? new Date(expires * 1000).toISOString() : null,
   };
 }
@@ -85,5 +85,5 @@ function isTime(seconds: number): boolean {
 }
 
 function bounded(text: string | null | undefined, max: number): string | null {
-  return text ? cutText(text, max) : null;
+  return text ? truncateText(text, max) : null;
 }

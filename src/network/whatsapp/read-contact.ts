@@ -2,12 +2,12 @@ import type { Contact } from "baileys";
 import type { NetworkEvent } from "../driver.ts";
 import { isGroupJid, isLidJid } from "../ids.ts";
 import { plainJid } from "./jids.ts";
-import type { People } from "./people.ts";
+import type { IdentityStore } from "./people.ts";
 
 /** The event of what became known of somebody; undefined when that is nothing, or about a group or ourselves. */
 export async function readContact(
   { id, lid, phoneNumber, name, notify, verifiedName }: Partial<Contact>,
-  people: People,
+  people: IdentityStore,
 ): Promise<NetworkEvent | undefined> {
   const address = plainJid(id);
   if (!address || isGroupJid(address) || people.isMe(address)) return undefined;

@@ -1,7 +1,7 @@
 import { normalizeMessageContent, type proto, toNumber } from "baileys";
 import type { ContactCard, Content, MediaType } from "../driver.ts";
 import { readVcard, type Vcard } from "../vcard.ts";
-import { type MediaProto, type MessageName, toRef } from "./media-ref.ts";
+import { type MediaProto, type StoredMessageKey, toMediaRef } from "./media-ref.ts";
 import { readChoice } from "./read-choice.ts";
 import { readContext } from "./read-context.ts";
 
@@ -11,7 +11,7 @@ type Message = proto.IMessage;
 export function readContent(
   message: Message,
   isMe: (jid: string | null | undefined) => boolean,
-  name: MessageName,
+  name: StoredMessageKey,
 ): Content | undefined {
   const found = findContent(message, name);
   if (!found) return undefined;
@@ -19,7 +19,7 @@ export function readContent(
 }
 
 /** In the order of how often they come. */
-function findContent(message: Message, name?: MessageName): Content | undefined {
+function findContent(message: Message, name?: StoredMessageKey): Content | undefined {
   return (
     readText(message) ??
     readMedia(message, name) ??
@@ -45,7 +45,7 @@ const MEDIA: [keyof Message, MediaType][] = [
   ["stickerMessage", "sticker"],
 ];
 
-function readMedia(message: Message, name: MessageName | undefined): Content | undefined {
+function readMedia(message: Message, name: StoredMessageKey | undefined): Content | undefined {
   for (const [field, kind] of MEDIA) {
     const file = message[field] as MediaProto | null | undefined;
     if (!file) continue;
@@ -60,7 +60,7 @@ function readMedia(message: Message, name: MessageName | undefined): Content | u
       ...(file.caption && { caption: file.caption }),
       ...(sha256 && { sha256 }),
       ...(file.seconds && { seconds: file.seconds }),
-      ref: { ...toRef(file, type), ...(name && { message: name }) },
+      ref: { ...toMediaRef(file, type), ...(name && { message: name }) },
     };
   }
   return undefined;

@@ -1,6 +1,6 @@
 import { normalizeMessageContent, type proto } from "baileys";
-import { cutText } from "../cut-text.ts";
-import type { AdReferral, Content, ContentContext, Jid, MessageId, Quoted } from "../driver.ts";
+import { truncateText } from "../cut-text.ts";
+import type { AdReferral, Content, ContentContext, Jid, MessageId, QuotedMessage } from "../driver.ts";
 import { quoteContent } from "../quote.ts";
 import { plainJid } from "./jids.ts";
 
@@ -12,14 +12,14 @@ const ID_MAX = 1024;
 const URL_MAX = 2048;
 const WORDS_MAX = 4096;
 
-export interface ContextReading {
+export interface ContextReaderOptions {
   isMe(jid: string | null | undefined): boolean;
   /** What a quoted message says. */
   contentOf(message: proto.IMessage): Content | undefined;
 }
 
 /** What goes along with the content of a message: what it quotes, whom it names and where it comes from. */
-export function readContext(message: proto.IMessage, reading: ContextReading): ContentContext {
+export function readContext(message: proto.IMessage, reading: ContextReaderOptions): ContentContext {
   const context = contextOf(message);
   if (!context) return {};
   const quoted = readQuoted(context, reading);
@@ -49,8 +49,8 @@ function readMentions({ mentionedJid }: Context): Jid[] {
 
 function readQuoted(
   { stanzaId, participant, remoteJid, quotedMessage }: Context,
-  { isMe, contentOf }: ContextReading,
-): Quoted | undefined {
+  { isMe, contentOf }: ContextReaderOptions,
+): QuotedMessage | undefined {
   if (!stanzaId) return undefined;
   const sender = plainJid(participant);
   const chat = plainJid(remoteJid);
@@ -86,5 +86,5 @@ function readAd({ externalAdReply, entryPointConversionSource }: Context): AdRef
 }
 
 function bounded(text: string | null | undefined, max: number): string | null {
-  return text ? cutText(text, max) : null;
+  return text ? truncateText(text, max) : null;
 }

@@ -2,25 +2,28 @@ import { type BinaryNode, type GroupMetadata, getBinaryNodeChild } from "baileys
 import type { GroupUpdate, ParticipantAction } from "../calls.ts";
 import type { NetworkEvent } from "../driver.ts";
 import { plainJid } from "./jids.ts";
-import type { People } from "./people.ts";
-import { timeOf } from "./stanza.ts";
+import type { IdentityStore } from "./people.ts";
+import { parseTimestamp } from "./stanza.ts";
 import { toGroup, toParticipants } from "./to-group.ts";
 
 /** The event of a notification about a group; undefined for a group that we came into, which is told as a whole. */
-export async function readGroupChange(node: BinaryNode, people: People): Promise<NetworkEvent | undefined> {
+export async function readGroupChange(
+  node: BinaryNode,
+  people: IdentityStore,
+): Promise<NetworkEvent | undefined> {
   const { from, t, participant, participant_pn, participant_lid, notify } = node.attrs;
   const group = plainJid(from);
   if (!group || getBinaryNodeChild(node, "create")) return undefined;
   const by = participant && (await people.identify(participant, participant_pn ?? participant_lid, notify));
   const changes = await Promise.all(childrenOf(node).map((said) => changeOf(said, people)));
   const change: GroupUpdate = Object.assign({}, ...changes, by && { by });
-  return { type: "group_updated", group, at: timeOf(t), change };
+  return { type: "group_updated", group, at: parseTimestamp(t), change };
 }
 
 /** The event of a group that the client library brings as a whole. */
 export async function readWholeGroup(
   metadata: GroupMetadata,
-  people: People,
+  people: IdentityStore,
 ): Promise<NetworkEvent | undefined> {
   const { author, authorPn } = metadata;
   const by = author && (await people.identify(author, authorPn));
@@ -34,7 +37,7 @@ export async function readWholeGroup(
 }
 
 /** What is not named here has no place in what the gateway knows of a group: it may look again. */
-async function changeOf(said: BinaryNode, people: People): Promise<GroupUpdate> {
+async function changeOf(said: BinaryNode, people: IdentityStore): Promise<GroupUpdate> {
   switch (said.tag) {
     case "add":
     case "remove":
@@ -60,7 +63,11 @@ async function changeOf(said: BinaryNode, people: People): Promise<GroupUpdate> 
   }
 }
 
-async function membersOf(said: BinaryNode, action: ParticipantAction, people: People): Promise<GroupUpdate> {
+async function membersOf(
+  said: BinaryNode,
+  action: ParticipantAction,
+  people: IdentityStore,
+): Promise<GroupUpdate> {
   const members = childrenOf(said).filter(({ tag }) => tag === "participant");
   const who = await toParticipants(
     members.map(({ attrs: { jid = "", phone_number, lid, type } }) => ({

@@ -1,6 +1,6 @@
 import { type BinaryNode, cleanMessage, decryptMessageNode, type WAMessage } from "baileys";
 import type { JournalEntry } from "./journal-entry.ts";
-import { libraryLog } from "./library-log.ts";
+import { silentBaileysLogger } from "./library-log.ts";
 
 type Repository = Parameters<typeof decryptMessageNode>[3];
 
@@ -25,7 +25,7 @@ export async function readStanza(
     me.id,
     me.lid ?? "",
     answering(plaintexts),
-    libraryLog,
+    silentBaileysLogger,
   );
   await decrypt();
   cleanMessage(fullMessage, me.id, me.lid ?? "");

@@ -1,8 +1,8 @@
 import { type BinaryNode, getBinaryNodeChildren } from "baileys";
 import type { MessageId, MessageStatus, NetworkEvent } from "../driver.ts";
 import { isGroupJid } from "../ids.ts";
-import type { People } from "./people.ts";
-import { timeOf } from "./stanza.ts";
+import type { IdentityStore } from "./people.ts";
+import { parseTimestamp } from "./stanza.ts";
 
 /** `inactive`: it has come to a device that nobody is looking at. */
 const STATUS: Record<string, MessageStatus> = {
@@ -20,7 +20,7 @@ type StatusEvent = Extract<NetworkEvent, { type: "message_status" }>;
 const MOST_MEMBERS = 2_048;
 
 /** What a receipt of the network tells of our messages, or of those that our phone has read. */
-export async function readReceipt(node: BinaryNode, people: People): Promise<StatusEvent[]> {
+export async function readReceipt(node: BinaryNode, people: IdentityStore): Promise<StatusEvent[]> {
   const { attrs } = node;
   const status = STATUS[attrs.type ?? ""];
   if (!status || !attrs.from || !attrs.id) return [];
@@ -31,14 +31,20 @@ export async function readReceipt(node: BinaryNode, people: People): Promise<Sta
   const alias = isOwn ? undefined : (attrs.sender_pn ?? attrs.sender_lid);
   const chat = await people.chatOf(address, alias);
   if (!chat) return [];
-  const event = { type: "message_status", chat, from_me: !isOwn, status, at: timeOf(attrs.t) } as const;
+  const event = {
+    type: "message_status",
+    chat,
+    from_me: !isOwn,
+    status,
+    at: parseTimestamp(attrs.t),
+  } as const;
   return isOwn || !isGroupJid(chat) ? [{ ...event, ids: idsOf(node) }] : readMembers(node, event, people);
 }
 
 async function readMembers(
   node: BinaryNode,
   event: Omit<StatusEvent, "ids">,
-  people: People,
+  people: IdentityStore,
 ): Promise<StatusEvent[]> {
   const grouped = getBinaryNodeChildren(node, "participants");
   if (grouped.length > 0) return readGrouped(grouped, event, people);
@@ -51,7 +57,7 @@ async function readMembers(
 async function readGrouped(
   lists: BinaryNode[],
   event: Omit<StatusEvent, "ids">,
-  people: People,
+  people: IdentityStore,
 ): Promise<StatusEvent[]> {
   const receipts = lists
     .flatMap((list) =>
@@ -67,7 +73,9 @@ async function readGrouped(
   return receipts.flatMap(({ id, attrs }, nth) => {
     const participant = who[nth];
     if (!id || !participant || people.isMe(participant.jid)) return [];
-    return [{ ...event, ids: [id as MessageId], participant, at: attrs.t ? timeOf(attrs.t) : event.at }];
+    return [
+      { ...event, ids: [id as MessageId], participant, at: attrs.t ? parseTimestamp(attrs.t) : event.at },
+    ];
   });
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { failedCall } from "./call-result.ts";
-import { refusalOfMessage } from "./refusals.ts";
+import { toFailedResult } from "./call-result.ts";
+import { messageErrorReasonOf } from "./refusals.ts";
 
 /** As the client library tells of an error answer. */
 const libraryError = (text: string, data: number) => Object.assign(new Error(text), { data });
@@ -13,20 +13,20 @@ describe("a refusal of the network", () => {
     ["conflict", 409, "CONFLICT", "somebody else"],
     ["resource-limit", 419, "CONFLICT", "full"],
   ])("%s (%s) of a call has a code and words of ours", (text, number, code, word) => {
-    const told = failedCall(libraryError(text, number));
+    const told = toFailedResult(libraryError(text, number));
     expect(told).toEqual({ outcome: "refused", code, reason: expect.stringContaining(word) });
     expect(JSON.stringify(told)).not.toContain(text);
   });
 
   it("that nobody knows keeps its number, and trouble of the network's own is no refusal", () => {
-    expect(failedCall(libraryError("strange", 487))).toMatchObject({
+    expect(toFailedResult(libraryError("strange", 487))).toMatchObject({
       ...{ code: "SEND_FAILED", reason: "The network refused it (487)." },
     });
-    expect(failedCall(libraryError("internal-server-error", 500))).toMatchObject({ outcome: "failed" });
+    expect(toFailedResult(libraryError("internal-server-error", 500))).toMatchObject({ outcome: "failed" });
   });
 
   it("of a message is told in words, with its number behind them", () => {
-    expect(refusalOfMessage("403")).toBe("The network does not let the instance write here (403).");
-    expect(refusalOfMessage("999")).toBe("The network refused the message (999).");
+    expect(messageErrorReasonOf("403")).toBe("The network does not let the instance write here (403).");
+    expect(messageErrorReasonOf("999")).toBe("The network refused the message (999).");
   });
 });

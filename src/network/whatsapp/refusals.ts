@@ -1,19 +1,22 @@
-import type { CallRefusal } from "../calls.ts";
+import type { OperationErrorCode } from "../calls.ts";
 
-export interface Refusal {
-  code: CallRefusal;
+export interface WhatsAppError {
+  code: OperationErrorCode;
   reason: string;
 }
 
-const NOT_ALLOWED: Refusal = {
+const NOT_ALLOWED: WhatsAppError = {
   code: "FORBIDDEN",
   reason:
     "The network does not let the instance do this. In a group it may have to be a member, or an admin.",
 };
-const GONE: Refusal = { code: "NOT_FOUND", reason: "The network knows nobody and nothing of this name." };
+const GONE: WhatsAppError = {
+  code: "NOT_FOUND",
+  reason: "The network knows nobody and nothing of this name.",
+};
 
 /** What the network's numbers mean to somebody who has asked for something. */
-const OF_CALLS: Record<number, Refusal> = {
+const OF_CALLS: Record<number, WhatsAppError> = {
   400: { code: "VALIDATION_ERROR", reason: "The network did not understand what it was asked." },
   401: NOT_ALLOWED,
   403: NOT_ALLOWED,
@@ -39,21 +42,21 @@ const OF_MESSAGES: Record<number, string> = {
 };
 
 /** The refusal of a call by the network's number; what is not in the table has no name of its own. */
-export function refusalOfCall(number: number): Refusal {
+export function operationErrorOf(number: number): WhatsAppError {
   return OF_CALLS[number] ?? { code: "SEND_FAILED", reason: `The network refused it (${number}).` };
 }
 
 /** Why the network did not take a message, with its number for who wants to look further. */
-export function refusalOfMessage(number: string): string {
+export function messageErrorReasonOf(number: string): string {
   const words = OF_MESSAGES[Number(number)] ?? "The network refused the message.";
   return `${words.slice(0, -1)} (${number}).`;
 }
 
 /** With which of its numbers the network keeps us out of a group. */
-export const NO_ENTRY = [401, 403, 404, 410];
+export const GROUP_ACCESS_DENIED_CODES = [401, 403, 404, 410];
 
 /** Whichever of them it is. */
-export const NOT_IN_GROUP: Refusal = {
+export const NOT_IN_GROUP: WhatsAppError = {
   code: "NOT_FOUND",
   reason: "The instance is not in this group, or there is no such group.",
 };

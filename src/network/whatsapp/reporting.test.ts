@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { eventually, type Listener } from "../../../test/conformance/listener.ts";
+import { eventually, type RecordingSession } from "../../../test/conformance/listener.ts";
 import { inBase64, SAMPLE } from "../../../test/sample-files.ts";
 import { startWhatsAppStage, type WhatsAppStage } from "../../../test/whatsapp-stage.ts";
 import type { Content, Jid, MessageId } from "../driver.ts";
@@ -9,7 +9,7 @@ import { newMessageId } from "../ids.ts";
 const TIMES = 16;
 
 let stage: WhatsAppStage;
-let listener: Listener;
+let listener: RecordingSession;
 let group: Jid;
 
 beforeAll(async () => {

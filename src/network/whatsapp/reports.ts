@@ -1,8 +1,8 @@
 import { setTimeout as pause } from "node:timers/promises";
-import type { NetworkEvent, OpenOptions } from "../driver.ts";
+import type { NetworkEvent, OpenSessionOptions } from "../driver.ts";
 
-export interface ReportsOptions {
-  report: OpenOptions["report"];
+export interface EventReporterOptions {
+  report: OpenSessionOptions["report"];
   retryMs: number;
   onFailure(error: unknown): void;
 }
@@ -11,13 +11,13 @@ export interface ReportsOptions {
  * Tells the gateway what one connection hears: each chat in order, several side by side. What cannot be stored is told
  * again after a while and holds up its chat; after the end of the connection nothing more is told, nor settled.
  */
-export class Reports {
-  readonly #options: ReportsOptions;
+export class EventReporter {
+  readonly #options: EventReporterOptions;
   readonly #tails = new Map<string, Promise<void>>();
   readonly #stop = new AbortController();
   #isFinishing = false;
 
-  constructor(options: ReportsOptions) {
+  constructor(options: EventReporterOptions) {
     this.#options = options;
   }
 

@@ -1,13 +1,13 @@
-import type { CallResult } from "../calls.ts";
-import type { Calls } from "./open-calls.ts";
+import type { OperationResult } from "../calls.ts";
+import type { ConnectionOperations } from "./open-calls.ts";
 
-const NOT_CONNECTED: CallResult<never> = { outcome: "failed", reason: "The session is not connected." };
+const NOT_CONNECTED: OperationResult<never> = { outcome: "failed", reason: "The session is not connected." };
 
 /** What a session can be asked, put to the connection that it has at that moment. */
-export function sessionCalls(open: () => Calls | undefined): Calls {
+export function createSessionOperations(open: () => ConnectionOperations | undefined): ConnectionOperations {
   const put = async <Value>(
-    ask: (calls: Calls) => Promise<CallResult<Value>>,
-  ): Promise<CallResult<Value>> => {
+    ask: (calls: ConnectionOperations) => Promise<OperationResult<Value>>,
+  ): Promise<OperationResult<Value>> => {
     const calls = open();
     return calls ? ask(calls) : NOT_CONNECTED;
   };

@@ -1,4 +1,4 @@
-import type { PasskeyCalls } from "../calls.ts";
+import type { PasskeyOperations } from "../calls.ts";
 import type {
   Content,
   EditOptions,
@@ -6,19 +6,19 @@ import type {
   MessageId,
   MessageRef,
   NetworkEvent,
-  OpenOptions,
+  OpenSessionOptions,
   Presence,
   SendResult,
   Session,
 } from "../driver.ts";
-import { Lives } from "../lives.ts";
-import { atMost } from "./at-most.ts";
-import type { Connection } from "./connection.ts";
+import { SessionSupervisor } from "../lives.ts";
+import { withTimeout } from "./at-most.ts";
+import type { WhatsAppConnection } from "./connection.ts";
 import type { OnChunk } from "./download.ts";
-import type { Hub } from "./hub.ts";
-import { Life } from "./life.ts";
+import type { WhatsAppRuntime } from "./hub.ts";
+import { WhatsAppConnectionLoop } from "./life.ts";
 import type { Outbox } from "./outbox.ts";
-import { sessionCalls } from "./session-calls.ts";
+import { createSessionOperations } from "./session-calls.ts";
 
 const NOT_CONNECTED: SendResult = {
   outcome: "not_sent",
@@ -32,34 +32,34 @@ const NO_CEREMONY = {
   reason: "No passkey is asked for now. Connect the instance and scan its QR first.",
 } as const;
 
-interface ActOptions {
+interface SendActionOptions {
   id: MessageId;
 }
 
 /** A session of an account; each connect() after an end is a new life. */
 export class WhatsAppSession implements Session {
-  readonly #hub: Hub;
-  readonly #options: OpenOptions;
-  readonly #calls = sessionCalls(() => this.#connection?.calls);
+  readonly #hub: WhatsAppRuntime;
+  readonly #options: OpenSessionOptions;
+  readonly #calls = createSessionOperations(() => this.#connection?.calls);
   readonly contacts = this.#calls.contacts;
   readonly chats = this.#calls.chats;
   readonly profile = this.#calls.profile;
   readonly groups = this.#calls.groups;
   readonly rejectCall = this.#calls.rejectCall;
-  readonly passkey: PasskeyCalls = {
+  readonly passkey: PasskeyOperations = {
     submitAssertion: async (assertion) =>
       this.#lives.current?.ceremony?.submitAssertion(assertion) ?? NO_CEREMONY,
     confirm: async () => this.#lives.current?.ceremony?.confirm() ?? NO_CEREMONY,
     cancel: async () => this.#lives.current?.ceremony?.cancel() ?? NO_CEREMONY,
   };
-  readonly #lives: Lives<Life>;
+  readonly #lives: SessionSupervisor<WhatsAppConnectionLoop>;
 
-  constructor(hub: Hub, options: OpenOptions) {
+  constructor(hub: WhatsAppRuntime, options: OpenSessionOptions) {
     this.#hub = hub;
     this.#options = options;
-    this.#lives = new Lives(
+    this.#lives = new SessionSupervisor(
       options,
-      (pairingPhone, after) => new Life({ ...options, hub, pairingPhone, after }),
+      (pairingPhone, after) => new WhatsAppConnectionLoop({ ...options, hub, pairingPhone, after }),
     );
   }
 
@@ -78,7 +78,7 @@ export class WhatsAppSession implements Session {
     });
   }
 
-  send(to: Jid, content: Content, { id }: ActOptions): Promise<SendResult> {
+  send(to: Jid, content: Content, { id }: SendActionOptions): Promise<SendResult> {
     if (content.kind === "media" && !content.bytes && !content.ref) {
       throw new Error("A media message needs its bytes.");
     }
@@ -89,11 +89,11 @@ export class WhatsAppSession implements Session {
     return this.#out((outbox) => outbox.edit(target, text, options));
   }
 
-  deleteForEveryone(target: MessageRef, { id }: ActOptions): Promise<SendResult> {
+  deleteForEveryone(target: MessageRef, { id }: SendActionOptions): Promise<SendResult> {
     return this.#out((outbox) => outbox.delete(target, id));
   }
 
-  react(target: MessageRef, reaction: string, { id }: ActOptions): Promise<SendResult> {
+  react(target: MessageRef, reaction: string, { id }: SendActionOptions): Promise<SendResult> {
     return this.#out((outbox) => outbox.react(target, reaction, id));
   }
 
@@ -111,7 +111,7 @@ export class WhatsAppSession implements Session {
     return connection.download(ref, onChunk);
   }
 
-  get #connection(): Connection | undefined {
+  get #connection(): WhatsAppConnection | undefined {
     return this.#lives.current?.connection;
   }
 
@@ -121,18 +121,18 @@ export class WhatsAppSession implements Session {
   }
 
   /** Who is not connected connects for it, if that takes no longer than a logout may. */
-  async #unlink(life: Life | undefined): Promise<void> {
+  async #unlink(life: WhatsAppConnectionLoop | undefined): Promise<void> {
     if (life?.connection) return life.connection.unlink();
     if (!(await this.#options.credentials.load())) return;
     await life?.stop();
-    const last = new Life({
+    const last = new WhatsAppConnectionLoop({
       ...this.#options,
       report: (event) => (isMessage(event) ? this.#options.report(event) : Promise.resolve()),
       hub: this.#hub,
       pairingPhone: undefined,
       after: Promise.resolve(),
     });
-    const connection = await atMost(last.online, this.#hub.timing.logoutMs);
+    const connection = await withTimeout(last.online, this.#hub.timing.logoutMs);
     await connection?.unlink();
     await last.stop();
   }

@@ -7,7 +7,7 @@ type Relay = WASocket["relayMessage"];
 const toPerson = new AsyncLocalStorage<true>();
 
 /** Whether this is done for a message to a person that goes out for the first time. */
-export function isForPerson(): boolean {
+export function isDirectSend(): boolean {
   return toPerson.getStore() === true;
 }
 
@@ -15,7 +15,7 @@ export function isForPerson(): boolean {
  * The client library sends one message of an account after the other, each until its ratchet is durable. With the answered
  * function only those of a chat wait for each other: ratchets have an order of their own, and nothing else is shared.
  */
-export function sendSideBySide({ authState: { keys }, relayMessage }: WASocket): Relay {
+export function allowConcurrentSends({ authState: { keys }, relayMessage }: WASocket): Relay {
   const { transaction } = keys;
   let chat: string | undefined;
   keys.transaction = (work, key) => transaction(work, chat === undefined ? key : `send ${chat}`);

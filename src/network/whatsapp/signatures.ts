@@ -11,7 +11,7 @@ interface LibsignalCurve {
 const curve = createRequire(import.meta.resolve("baileys"))("libsignal/src/curve.js") as LibsignalCurve;
 
 /** Whether a signature fits; false for anything that is none. */
-export function isSigned(key: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean {
+export function isSignatureValid(key: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean {
   try {
     return curve.verifySignature(generateSignalPubKey(key), message, signature) === true;
   } catch {
@@ -20,12 +20,12 @@ export function isSigned(key: Uint8Array, message: Uint8Array, signature: Uint8A
 }
 
 /** As shipped, every signature of 64 bytes passes: the answer of libsignal is not looked at. */
-export function repairSignatures(): void {
-  Curve.verify = isSigned;
+export function fixSignatureVerification(): void {
+  Curve.verify = isSignatureValid;
 }
 
 /** Another root (hex) for the certificates of the network, for test servers on this machine only. */
-export function trustRoot(url: string, rootKey: string): void {
+export function trustRootKey(url: string, rootKey: string): void {
   if (!isLoopback(new URL(url))) return;
   WA_CERT_DETAILS.PUBLIC_KEY = Buffer.from(rootKey, "hex");
 }

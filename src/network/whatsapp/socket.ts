@@ -1,50 +1,57 @@
 import { makeWASocket, type SignalKeyStore, type SocketConfig, type WASocket } from "baileys";
 import type { ClientVersion } from "../client-version.ts";
-import type { Credentials } from "./credentials.ts";
-import type { Hub } from "./hub.ts";
-import { libraryLog } from "./library-log.ts";
-import { poolStorages } from "./pooled-storage.ts";
-import { takeListeners } from "./take-listeners.ts";
-import type { Way } from "./way.ts";
+import type { BaileysCredentials } from "./credentials.ts";
+import type { WhatsAppRuntime } from "./hub.ts";
+import { silentBaileysLogger } from "./library-log.ts";
+import { withPooledStorages } from "./pooled-storage.ts";
+import { detachListeners } from "./take-listeners.ts";
+import type { SessionTransport } from "./way.ts";
 
 /** Why a connection ended: the network's code, or one of ours for what it never said. */
-export interface Ending {
+export interface SocketClose {
   code: number;
   detail: string;
   /** That the connection logged in as. */
   version?: ClientVersion;
 }
 
-export const SILENT = 408;
-export const LOST = 428;
+export const TIMED_OUT_CODE = 408;
+export const CONNECTION_LOST_CODE = 428;
 
-export interface OpenSocket {
+export interface BaileysSocket {
   sock: WASocket;
   /** Resolves once, with why the socket is closed. */
-  closed: Promise<Ending>;
+  closed: Promise<SocketClose>;
   isClosed(): boolean;
   /** Closes it without waiting for the other side. */
-  end(ending: Ending): void;
+  end(ending: SocketClose): void;
 }
 
-export interface SocketOptions {
-  hub: Hub;
-  creds: Credentials;
+export interface BaileysSocketOptions {
+  hub: WhatsAppRuntime;
+  creds: BaileysCredentials;
   keys: SignalKeyStore;
-  way: Way;
+  way: SessionTransport;
   markOnline?: boolean;
   config?: Partial<SocketConfig>;
 }
 
 /** A socket of the client library that ends for certain: also when the network never answers, or answers in HTTP. */
-export function openSocket({ hub, creds, keys, way, markOnline, config }: SocketOptions): OpenSocket {
+export function openBaileysSocket({
+  hub,
+  creds,
+  keys,
+  way,
+  markOnline,
+  config,
+}: BaileysSocketOptions): BaileysSocket {
   const { timing, url } = hub;
   const version = hub.versions?.current();
-  const sock = poolStorages(() =>
+  const sock = withPooledStorages(() =>
     makeWASocket({
       ...(url !== undefined && { waWebSocketUrl: url }),
       auth: { creds, keys },
-      logger: libraryLog,
+      logger: silentBaileysLogger,
       emitOwnEvents: false,
       markOnlineOnConnect: markOnline ?? false,
       syncFullHistory: false,
@@ -60,14 +67,19 @@ export function openSocket({ hub, creds, keys, way, markOnline, config }: Socket
     }),
   );
   const { closed, isClosed, end } = watchEnd(sock, version);
-  catchFailures(sock, (error) => end({ code: LOST, detail: `a stanza could not be handled: ${error}` }));
+  catchFailures(sock, (error) =>
+    end({ code: CONNECTION_LOST_CODE, detail: `a stanza could not be handled: ${error}` }),
+  );
   sock.ws.on("unexpected-response", (_: unknown, response: { statusCode?: number } | undefined) =>
-    end({ code: LOST, detail: `HTTP ${response?.statusCode ?? "answer"} in place of a connection` }),
+    end({
+      code: CONNECTION_LOST_CODE,
+      detail: `HTTP ${response?.statusCode ?? "answer"} in place of a connection`,
+    }),
   );
   return { sock, closed, isClosed, end };
 }
 
-function libraryPart({ agent, fetchAgent, options }: Way): Partial<SocketConfig> {
+function libraryPart({ agent, fetchAgent, options }: SessionTransport): Partial<SocketConfig> {
   return { ...(agent && { agent }), fetchAgent, options };
 }
 
@@ -75,16 +87,19 @@ function libraryPart({ agent, fetchAgent, options }: Way): Partial<SocketConfig>
 function catchFailures({ ws }: WASocket, onMalformed: (error: unknown) => void): void {
   for (const name of ws.eventNames()) {
     const onFailure = name === "message" ? onMalformed : () => {};
-    for (const handle of takeListeners(ws, name)) {
+    for (const handle of detachListeners(ws, name)) {
       ws.on(name, (...args: unknown[]) => (async () => handle(...args))().catch(onFailure));
     }
   }
 }
 
-function watchEnd(sock: WASocket, version?: ClientVersion): Pick<OpenSocket, "closed" | "isClosed" | "end"> {
-  let settle: (ending: Ending) => void = () => {};
+function watchEnd(
+  sock: WASocket,
+  version?: ClientVersion,
+): Pick<BaileysSocket, "closed" | "isClosed" | "end"> {
+  let settle: (ending: SocketClose) => void = () => {};
   let isOver = false;
-  const closed = new Promise<Ending>((resolve) => {
+  const closed = new Promise<SocketClose>((resolve) => {
     settle = resolve;
   });
   sock.ev.on("connection.update", ({ connection, lastDisconnect }) => {
@@ -93,7 +108,7 @@ function watchEnd(sock: WASocket, version?: ClientVersion): Pick<OpenSocket, "cl
   void closed.then(() => {
     isOver = true;
   });
-  const end = (ending: Ending): void => {
+  const end = (ending: SocketClose): void => {
     settle(ending);
     // It would wait for the other side to say goodbye; a socket that is gone needs none.
     void sock.end(undefined).catch(() => {});
@@ -107,7 +122,7 @@ function terminate({ ws }: WASocket): void {
   socket?.terminate();
 }
 
-function endingOf(error: Error | undefined): Ending {
+function endingOf(error: Error | undefined): SocketClose {
   const { output } = (error ?? {}) as { output?: { statusCode?: number } };
-  return { code: output?.statusCode ?? LOST, detail: error?.message ?? "connection closed" };
+  return { code: output?.statusCode ?? CONNECTION_LOST_CODE, detail: error?.message ?? "connection closed" };
 }

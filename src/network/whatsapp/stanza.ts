@@ -1,13 +1,13 @@
 import type { BinaryNode } from "baileys";
 
 /** A part of a message stanza that can be decrypted. */
-export interface Enc {
+export interface EncNode {
   attrs: Record<string, string>;
   content: Uint8Array;
 }
 
 /** The ciphertexts of a message stanza, in their order. */
-export function encsOf(node: BinaryNode): Enc[] {
+export function encNodesOf(node: BinaryNode): EncNode[] {
   if (!Array.isArray(node.content)) return [];
   return node.content.flatMap(({ tag, attrs, content }) =>
     tag === "enc" && content instanceof Uint8Array ? [{ attrs, content }] : [],
@@ -25,12 +25,12 @@ export function authorOf({ participant, from = "" }: Record<string, string>): st
 }
 
 /** Between our own devices only, and never shown to anybody. */
-export function isPeer({ category }: Record<string, string>): boolean {
+export function isPeerMessage({ category }: Record<string, string>): boolean {
   return category === "peer";
 }
 
 /** Seconds since the epoch as the network writes them. */
-export function timeOf(seconds: string | undefined): Date {
+export function parseTimestamp(seconds: string | undefined): Date {
   const ms = Number(seconds) * 1000;
   return ms > 0 ? new Date(ms) : new Date();
 }

@@ -1,15 +1,15 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { Listener } from "../../../test/conformance/listener.ts";
+import { RecordingSession } from "../../../test/conformance/listener.ts";
 import {
   createDriver,
   keepInMemory,
   startWhatsAppStage,
   type WhatsAppStage,
 } from "../../../test/whatsapp-stage.ts";
-import { START_TIMING } from "../start-failures.ts";
-import { loadLibrary } from "./load-library.ts";
+import { SESSION_START_TIMING } from "../start-failures.ts";
+import { loadBaileys } from "./load-library.ts";
 
-const { startTries } = START_TIMING;
+const { startTries } = SESSION_START_TIMING;
 
 let stage: WhatsAppStage;
 
@@ -19,7 +19,7 @@ beforeEach(async () => {
 afterEach(() => stage.stop());
 
 /** What was reported, without the words. */
-const codes = ({ events }: Listener) =>
+const codes = ({ events }: RecordingSession) =>
   events.map((event) => (event.type === "disconnected" ? `${event.reason} ${event.will_retry}` : event.type));
 
 const failing = (code: string): string[] => [
@@ -35,7 +35,7 @@ describe("a session whose library cannot be loaded", () => {
       load: async (options) => {
         loads++;
         if (isBroken) throw new TypeError("Cannot set property AsyncLocalStorage");
-        return loadLibrary(options);
+        return loadBaileys(options);
       },
     });
     listener.session.connect();
@@ -53,9 +53,9 @@ describe("a session whose library cannot be loaded", () => {
 
   it("connects when the library can be loaded after all, and counts later failures anew", async () => {
     let left = startTries - 1;
-    const load: typeof loadLibrary = async (options) => {
+    const load: typeof loadBaileys = async (options) => {
       if (left-- > 0) throw new Error("not yet");
-      return loadLibrary(options);
+      return loadBaileys(options);
     };
     const listener = stage.open({ load });
     await listener.pair(stage.phone);
@@ -119,7 +119,7 @@ describe("a session whose store is away", () => {
     const timing = { startBackoffMs: 4, startBackoffMaxMs: 64 };
     const credentials = keepInMemory();
     const driver = createDriver(stage.server, { log, timing });
-    const listener = new Listener(driver, credentials, { mayPass: (error) => error === AWAY });
+    const listener = new RecordingSession(driver, credentials, { mayPass: (error) => error === AWAY });
     credentials.load = async () => {
       loads++;
       if (loads <= failures) throw fault;

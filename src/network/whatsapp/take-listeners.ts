@@ -1,11 +1,11 @@
 import type { WASocket } from "baileys";
 
 /** What the client library does with an event; most of its events bring one node. */
-export type Handle = (...args: unknown[]) => unknown;
+export type BaileysListener = (...args: unknown[]) => unknown;
 
 /** Answers what listens to an event of the client library and listens no more, so that ours can stand in front of it. */
-export function takeListeners(ws: WASocket["ws"], event: string | symbol): Handle[] {
-  const handles = ws.listeners(event) as Handle[];
+export function detachListeners(ws: WASocket["ws"], event: string | symbol): BaileysListener[] {
+  const handles = ws.listeners(event) as BaileysListener[];
   ws.removeAllListeners(event);
   return handles;
 }

@@ -1,7 +1,7 @@
-import { START_TIMING, type StartTiming } from "../start-failures.ts";
+import { SESSION_START_TIMING, type SessionStartTiming } from "../start-failures.ts";
 
 /** How long things may take, in milliseconds. */
-export interface WhatsAppTiming extends StartTiming {
+export interface WhatsAppTiming extends SessionStartTiming {
   /** QRs of one pairing. */
   qrAttempts: number;
   /** The network lets the first QR of a connection live longer. */
@@ -61,7 +61,7 @@ export interface WhatsAppTiming extends StartTiming {
 }
 
 export const WHATSAPP_TIMING: WhatsAppTiming = {
-  ...START_TIMING,
+  ...SESSION_START_TIMING,
   qrAttempts: 5,
   firstQrMs: 60_000,
   laterQrMs: 20_000,

@@ -2,7 +2,7 @@ import type { GroupMetadata } from "baileys";
 import type { Group, GroupParticipant } from "../calls.ts";
 import { groupJid } from "../ids.ts";
 import { plainJid } from "./jids.ts";
-import type { People } from "./people.ts";
+import type { IdentityStore } from "./people.ts";
 
 interface Member {
   id: string;
@@ -12,7 +12,7 @@ interface Member {
 }
 
 /** A group as the gateway knows it. */
-export async function toGroup(metadata: GroupMetadata, people: People): Promise<Group> {
+export async function toGroup(metadata: GroupMetadata, people: IdentityStore): Promise<Group> {
   const { id, subject, desc, owner, ownerPn, announce, restrict, creation } = metadata;
   return {
     jid: plainJid(id) ?? groupJid(id),
@@ -28,7 +28,7 @@ export async function toGroup(metadata: GroupMetadata, people: People): Promise<
 
 export async function toParticipants(
   members: readonly Member[],
-  people: People,
+  people: IdentityStore,
 ): Promise<GroupParticipant[]> {
   const found = await people.identifyAll(
     members.map(({ id, phoneNumber, lid }) => ({ address: id, other: phoneNumber ?? lid })),

@@ -4,7 +4,7 @@ import type { SignalKeyStore } from "baileys";
  * The client library tells a contact that it trusts him after a send, in the context of the send's transaction, which is
  * over by then: what it writes there is lost, and each send would tell it once more. So these writes go round it.
  */
-export function keepTrustedTokens(keys: SignalKeyStore, store: SignalKeyStore): void {
+export function persistTrustedTokens(keys: SignalKeyStore, store: SignalKeyStore): void {
   const { set } = keys;
   keys.set = async ({ tctoken, ...rest }) => {
     if (tctoken) await store.set({ tctoken });

@@ -10,7 +10,7 @@ interface Conversations {
  * fit; then it writes them all. The next message on such a one could not be read any more. So all but the one that the
  * message was of are put back.
  */
-export async function decryptUntouched<T>(
+export async function decryptWithRollback<T>(
   keys: SignalKeyStore,
   address: string,
   decrypt: () => Promise<T>,

@@ -1,6 +1,6 @@
 import type { LookupFunction } from "node:net";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { fetchWhole, type Listener } from "../../../test/conformance/listener.ts";
+import { downloadWhole, type RecordingSession } from "../../../test/conformance/listener.ts";
 import { type ProxyServer, startHttpProxy, startSocksProxy } from "../../../test/proxy-server.ts";
 import { startWhatsAppStage, type WhatsAppStage } from "../../../test/whatsapp-stage.ts";
 import type { MediaContent } from "../driver.ts";
@@ -26,12 +26,12 @@ const FILE: MediaContent = {
   ...{ size: 3, bytes: new Uint8Array([1, 2, 3]) },
 };
 
-function open(url: string, lookup = toLoopback): Listener {
+function open(url: string, lookup = toLoopback): RecordingSession {
   return stage.open({}, { proxy: url, lookup });
 }
 
 describe("a session without a proxy of its own, where the gateway has one", () => {
-  const openBehind = ({ port }: ProxyServer, session: object = {}): Listener =>
+  const openBehind = ({ port }: ProxyServer, session: object = {}): RecordingSession =>
     stage.open({ egress: { proxy: `http://gateway:p%40ss@127.0.0.1:${port}` } }, session);
 
   it("goes through the gateway's proxy with everything, from the pairing on", async () => {
@@ -90,7 +90,7 @@ describe("a session with a proxy", () => {
     const [files] = targets.slice(sockets.length);
     expect([files, targets.length]).toEqual([expect.stringMatching(/^127\.0\.0\.1:/), sockets.length + 1]);
     const { content } = await one.message(await stage.contact.says(FILE));
-    expect(await fetchWhole(one.session, (content as MediaContent).ref)).toEqual(Buffer.from([1, 2, 3]));
+    expect(await downloadWhole(one.session, (content as MediaContent).ref)).toEqual(Buffer.from([1, 2, 3]));
     expect(targets.slice(sockets.length)).toEqual([files, files]);
     expect([...new Set(users)]).toEqual(told);
   });

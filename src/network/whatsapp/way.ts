@@ -6,10 +6,10 @@ import { socksConnector } from "fetch-socks";
 import { HttpsProxyAgent } from "https-proxy-agent";
 import { SocksProxyAgent } from "socks-proxy-agent";
 import { Agent, type Dispatcher, ProxyAgent, request } from "undici";
-import { BoundedAnswer } from "./bounded-answer.ts";
-import { FileHosts } from "./file-hosts.ts";
+import { BoundedResponseHandler } from "./bounded-answer.ts";
+import { MediaHosts } from "./file-hosts.ts";
 
-export interface WayOptions {
+export interface SessionTransportOptions {
   /** As in `OpenOptions`. */
   proxy?: string;
   lookup?: LookupFunction;
@@ -23,15 +23,15 @@ export interface SessionEgress {
   proxy?: string;
 }
 
-export interface FileAnswer {
+export interface FileResponse {
   status: number;
   body: AsyncIterable<Uint8Array> & { destroy(): unknown };
 }
 
-export interface Way extends Required<Pick<SocketConfig, "fetchAgent" | "options">> {
+export interface SessionTransport extends Required<Pick<SocketConfig, "fetchAgent" | "options">> {
   /** Of the WebSocket. */
   agent?: SocketConfig["agent"];
-  fetchFile(url: URL): Promise<FileAnswer>;
+  fetchFile(url: URL): Promise<FileResponse>;
 }
 
 const SOCKS_PORT = 1080;
@@ -45,12 +45,16 @@ const FILE_HEADERS_MS = 30_000;
  * How a session reaches the network: its WebSocket, and whatever Baileys or we fetch or upload. Each file goes through one
  * of the two guarded transports here, which open no connection to a host that `hosts` does not allow and follow no redirect.
  */
-export function wayOf(options: WayOptions, egress: SessionEgress, hosts = new FileHosts()): Way {
+export function createSessionTransport(
+  options: SessionTransportOptions,
+  egress: SessionEgress,
+  hosts = new MediaHosts(),
+): SessionTransport {
   const dispatcher = dispatcherOf(options, egress);
   const guarded = (maxBytes: number): Dispatcher =>
     dispatcher.compose((dispatch) => (call, handler) => {
       requireAllowed(hosts, new URL(String(call.origin)));
-      return dispatch(call, new BoundedAnswer(handler, maxBytes));
+      return dispatch(call, new BoundedResponseHandler(handler, maxBytes));
     });
   const files = guarded(Number.POSITIVE_INFINITY);
   const proxy = options.proxy ?? egress.proxy;
@@ -67,11 +71,11 @@ export function wayOf(options: WayOptions, egress: SessionEgress, hosts = new Fi
   };
 }
 
-function requireAllowed(hosts: FileHosts, url: URL): void {
+function requireAllowed(hosts: MediaHosts, url: URL): void {
   if (!hosts.allows(url)) throw new Error(`WhatsApp keeps no files at ${url.host}.`);
 }
 
-function dispatcherOf({ proxy, lookup }: WayOptions, egress: SessionEgress): Dispatcher {
+function dispatcherOf({ proxy, lookup }: SessionTransportOptions, egress: SessionEgress): Dispatcher {
   if (proxy === undefined) {
     return egress.proxy === undefined
       ? new Agent({ connect: { lookup: egress.lookup } })
@@ -91,7 +95,11 @@ function proxyAgentOf(proxy: string, lookup?: LookupFunction): SocksProxyAgent |
 }
 
 /** Baileys uploads through Node's own client, which asks its agent for the connection of each redirect too. */
-function uploadAgentOf(options: WayOptions, egress: SessionEgress, hosts: FileHosts): HttpsAgent {
+function uploadAgentOf(
+  options: SessionTransportOptions,
+  egress: SessionEgress,
+  hosts: MediaHosts,
+): HttpsAgent {
   const proxy = options.proxy ?? egress.proxy;
   if (proxy === undefined) return new UploadAgent(hosts, egress.lookup);
   const agent = proxyAgentOf(proxy, options.lookup);
@@ -105,10 +113,10 @@ function uploadAgentOf(options: WayOptions, egress: SessionEgress, hosts: FileHo
 }
 
 class UploadAgent extends HttpsAgent {
-  readonly #hosts: FileHosts;
+  readonly #hosts: MediaHosts;
   readonly #lookup: LookupFunction | undefined;
 
-  constructor(hosts: FileHosts, lookup: LookupFunction | undefined) {
+  constructor(hosts: MediaHosts, lookup: LookupFunction | undefined) {
     super();
     this.#hosts = hosts;
     this.#lookup = lookup;

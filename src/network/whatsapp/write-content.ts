@@ -8,15 +8,15 @@ import type {
   LocationContent,
   MediaContent,
   MediaType,
-  Quoted,
   QuotedContent,
+  QuotedMessage,
   TextContent,
 } from "../driver.ts";
-import { fromRef, isMediaRef, type MediaProto } from "./media-ref.ts";
+import { fromMediaRef, isMediaRef, type MediaProto } from "./media-ref.ts";
 
 type Message = proto.IMessage;
 
-export interface Written {
+export interface WriteContentContext {
   to: Jid;
   me: Jid;
   /** Of a file: the part that was uploaded. */
@@ -24,15 +24,15 @@ export interface Written {
 }
 
 /** A message for the wire, without a message secret: Baileys adds a wrong reporting token to whatever has one. */
-export function writeContent(content: Content, { to, me, file }: Written): Message {
+export function writeContent(content: Content, { to, me, file }: WriteContentContext): Message {
   return writeKind(content, writeContext(content, to, me), file);
 }
 
 /** A message that was sent before, for somebody who could not read it; undefined when its file is not known. */
-export function rewriteContent(content: Content, written: Written): Message | undefined {
+export function writeResentContent(content: Content, written: WriteContentContext): Message | undefined {
   if (content.kind !== "media") return writeContent(content, written);
   return isMediaRef(content.ref)
-    ? writeContent(content, { ...written, file: fromRef(content.ref) })
+    ? writeContent(content, { ...written, file: fromMediaRef(content.ref) })
     : undefined;
 }
 
@@ -143,7 +143,7 @@ function writeContext({ quoted, mentions }: Content, to: Jid, me: Jid): proto.IC
   };
 }
 
-function writeQuoted(quoted: Quoted, to: Jid, me: Jid): proto.IContextInfo {
+function writeQuoted(quoted: QuotedMessage, to: Jid, me: Jid): proto.IContextInfo {
   const { id, from_me, sender, chat = to } = quoted;
   return {
     stanzaId: id,
@@ -154,7 +154,7 @@ function writeQuoted(quoted: Quoted, to: Jid, me: Jid): proto.IContextInfo {
 }
 
 /** The recipient's client finds the message by its id; this is what it shows where it has it no longer. */
-function writeQuotedMessage({ text, content }: Quoted): Message {
+function writeQuotedMessage({ text, content }: QuotedMessage): Message {
   if (!content) return { conversation: text ?? "" };
   if (content.kind !== "media") return writeKind(content, undefined);
   const message = writeMedia({ ...content, ...(text && { caption: text }) }, undefined, describe(content));

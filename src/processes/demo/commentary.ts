@@ -1,7 +1,7 @@
-import type { Delivered } from "./receiver.ts";
+import type { ReceivedWebhook } from "./receiver.ts";
 
 /** Tells what happens, in numbered steps and plain words; bold titles where somebody watches. */
-export class Commentary {
+export class DemoOutput {
   readonly #isBold: boolean;
   #step = 0;
 
@@ -20,7 +20,7 @@ export class Commentary {
   }
 
   /** A webhook as it came, with what its signatures are worth. */
-  webhook({ event: { event, sequence, instance, data }, signed }: Delivered): void {
+  webhook({ event: { event, sequence, instance, data }, signed }: ReceivedWebhook): void {
     const about = data.message?.text ? ` "${data.message.text}"` : "";
     const what = `${event} of ${instance.name}, number ${sequence}${about}`;
     this.#print(`   -> webhook: ${what}\n      ${describe(signed)}`);
@@ -36,7 +36,7 @@ export class Commentary {
   }
 }
 
-function describe({ own, standard }: Delivered["signed"]): string {
+function describe({ own, standard }: ReceivedWebhook["signed"]): string {
   const word = (isRight: boolean) => (isRight ? "right" : "WRONG");
   return `X-Waygate-Signature ${word(own)}, Standard Webhooks signature ${word(standard)}`;
 }

@@ -12,7 +12,7 @@ export interface DemoData {
   remove(options: { isDatabaseRunning: boolean }): Promise<void>;
 }
 
-export async function makeDemoData(binDir: string | undefined): Promise<DemoData> {
+export async function createDemoData(binDir: string | undefined): Promise<DemoData> {
   const dir = await mkdtemp(join(await realpath(tmpdir()), "waygate-demo-"));
   return {
     dir,

@@ -1,22 +1,22 @@
 import { randomBytes } from "node:crypto";
 import type { Env } from "../../platform/config.ts";
-import { Commentary } from "./commentary.ts";
-import { type DemoData, makeDemoData } from "./data.ts";
+import { DemoOutput } from "./commentary.ts";
+import { createDemoData, type DemoData } from "./data.ts";
 import { DemoGateway } from "./gateway.ts";
 import { surviveKill } from "./kill.ts";
 import { startDemoReceiver } from "./receiver.ts";
-import { forge, pair, signIn, write } from "./scenes.ts";
-import { BrokenPromise, type Stage } from "./stage.ts";
+import { pairInstance, rejectForgedWebhook, sendText, signInAsOwner } from "./scenes.ts";
+import { type DemoContext, DemoFailure } from "./stage.ts";
 
 const OWNER = { email: "owner@demo.example", password: randomBytes(18).toString("base64url") };
 const DOUBT_WAIT = "2s";
 
 /** Shows the gateway at work on scratch data, and leaves nothing behind. Throws when something promised did not happen. */
 export async function demo(env: Env): Promise<void> {
-  const tell = new Commentary({ isBold: process.stdout.isTTY === true && !env.NO_COLOR });
+  const tell = new DemoOutput({ isBold: process.stdout.isTTY === true && !env.NO_COLOR });
   tell.aside("Waygate at work: two instances on its sandbox network, on scratch data, in about 20 seconds.");
   const interrupted = listenForInterrupt();
-  const data = await makeDemoData(env.PG_BIN_DIR);
+  const data = await createDemoData(env.PG_BIN_DIR);
   const gateway = new DemoGateway(settingsOf(env, data));
   const receiver = await startDemoReceiver();
   try {
@@ -28,7 +28,7 @@ export async function demo(env: Env): Promise<void> {
   }
 }
 
-async function play(stage: Stage, { dir }: DemoData): Promise<void> {
+async function play(stage: DemoContext, { dir }: DemoData): Promise<void> {
   const { tell, gateway, receiver } = stage;
   tell.step("Start the gateway, with its own PostgreSQL");
   const startedAt = performance.now();
@@ -36,16 +36,16 @@ async function play(stage: Stage, { dir }: DemoData): Promise<void> {
   const took = ((performance.now() - startedAt) / 1000).toFixed(1);
   tell.say(`Process ${gateway.pid} listens on ${stage.url} after ${took} s; its database is in ${dir}.`);
   tell.say(`Webhooks will come to ${receiver.url}, which verifies each of them.`);
-  const owner = await signIn(stage, OWNER);
-  const ana = await pair(stage, owner, "Ana");
-  const bruno = await pair(stage, owner, "Bruno");
-  await write(stage, ana, bruno, "Hello Bruno");
-  await write(stage, bruno, ana, "Hello Ana");
-  await forge(stage, ana);
+  const owner = await signInAsOwner(stage, OWNER);
+  const ana = await pairInstance(stage, owner, "Ana");
+  const bruno = await pairInstance(stage, owner, "Bruno");
+  await sendText(stage, ana, bruno, "Hello Bruno");
+  await sendText(stage, bruno, ana, "Hello Ana");
+  await rejectForgedWebhook(stage, ana);
   await surviveKill(stage, ana, bruno, DOUBT_WAIT);
   tell.step("Stop");
   const exitCode = await gateway.stop();
-  if (exitCode !== 0) throw new BrokenPromise(`The gateway was told to stop and ended with ${exitCode}.`);
+  if (exitCode !== 0) throw new DemoFailure(`The gateway was told to stop and ended with ${exitCode}.`);
   tell.say("The gateway has ended in order, with exit code 0. The scratch data is removed.");
   tell.aside("Everything that was promised happened. To run it for yourself: npm start");
 }
@@ -70,7 +70,7 @@ function settingsOf(env: Env, { dir }: DemoData): Env {
 
 function listenForInterrupt(): Promise<never> {
   const interrupted = new Promise<never>((_, reject) => {
-    const stop = () => reject(new BrokenPromise("The demo was interrupted."));
+    const stop = () => reject(new DemoFailure("The demo was interrupted."));
     process.once("SIGINT", stop).once("SIGTERM", stop);
   });
   interrupted.catch(() => {});

@@ -1,6 +1,12 @@
 import { setTimeout as delay } from "node:timers/promises";
-import type { Delivered } from "./receiver.ts";
-import { BrokenPromise, clientOf, type Person, type Stage, until } from "./stage.ts";
+import type { ReceivedWebhook } from "./receiver.ts";
+import {
+  createParticipantClient,
+  type DemoContext,
+  DemoFailure,
+  type DemoParticipant,
+  waitUntil,
+} from "./stage.ts";
 
 const SENDS = 240;
 const AT_ONCE = 24;
@@ -13,7 +19,12 @@ const QUIET_MS = 1_000;
 type Accepted = ReadonlyMap<string, { text: string; isToFriend: boolean }>;
 
 /** Many async sends, a kill -9 in the middle of them, a new start on the same data: and then it is counted. */
-export async function surviveKill(stage: Stage, from: Person, to: Person, doubtWait: string): Promise<void> {
+export async function surviveKill(
+  stage: DemoContext,
+  from: DemoParticipant,
+  to: DemoParticipant,
+  doubtWait: string,
+): Promise<void> {
   const { tell, gateway } = stage;
   tell.step(`${from.name} sends ${SENDS} texts asynchronously, and the gateway is killed`);
   const startedAt = performance.now();
@@ -33,7 +44,7 @@ export async function surviveKill(stage: Stage, from: Person, to: Person, doubtW
   const restartedAt = performance.now();
   stage.url = await gateway.start();
   tell.say(`It listens again after ${seconds(restartedAt)}, finds the database still running and adopts it.`);
-  await until(() => isConnected(stage, from), `${from.name} connects again`);
+  await waitUntil(() => isConnected(stage, from), `${from.name} connects again`);
   tell.say(`${from.name} is connected again, without a new QR; what was accepted goes on where it stood.`);
   tell.say(
     "A text that was on its way when the process died may or may not have reached the network. Such a send",
@@ -46,8 +57,8 @@ export async function surviveKill(stage: Stage, from: Person, to: Person, doubtW
   count(stage, to, accepted);
 }
 
-async function sendMany(stage: Stage, from: Person, to: Person): Promise<Accepted> {
-  const client = clientOf(stage, from);
+async function sendMany(stage: DemoContext, from: DemoParticipant, to: DemoParticipant): Promise<Accepted> {
+  const client = createParticipantClient(stage, from);
   const accepted = new Map<string, { text: string; isToFriend: boolean }>();
   let next = 0;
   const work = async (): Promise<void> => {
@@ -56,7 +67,7 @@ async function sendMany(stage: Stage, from: Person, to: Person): Promise<Accepte
       const number = isToFriend ? to.phone : `55219700${10 + (i % (2 * OTHERS))}777`;
       const text = `text ${i}`;
       const { jobId } = await client.sendText({ id: from.id, number, text, async: true });
-      if (!jobId) throw new BrokenPromise("An async send was not answered with a jobId.");
+      if (!jobId) throw new DemoFailure("An async send was not answered with a jobId.");
       accepted.set(jobId, { text, isToFriend });
     }
   };
@@ -65,7 +76,7 @@ async function sendMany(stage: Stage, from: Person, to: Person): Promise<Accepte
 }
 
 /** The outcome events of accepted sends: job by job the ids of the events. */
-function countOutcomes({ receiver }: Stage, accepted: Accepted): Map<string, Set<string>> {
+function countOutcomes({ receiver }: DemoContext, accepted: Accepted): Map<string, Set<string>> {
   const outcomes = new Map<string, Set<string>>();
   for (const { event } of receiver.delivered) {
     const { jobId = "" } = event.data;
@@ -75,28 +86,28 @@ function countOutcomes({ receiver }: Stage, accepted: Accepted): Map<string, Set
   return outcomes;
 }
 
-async function isConnected(stage: Stage, { id, ...person }: Person): Promise<boolean> {
-  const { data } = await clientOf(stage, { id, ...person }).getInstanceStatus({ id });
+async function isConnected(stage: DemoContext, { id, ...person }: DemoParticipant): Promise<boolean> {
+  const { data } = await createParticipantClient(stage, { id, ...person }).getInstanceStatus({ id });
   return data.connected;
 }
 
 /** Until everything that was promised has come, and nothing more does. */
-async function settle(stage: Stage, to: Person, accepted: Accepted): Promise<void> {
+async function settle(stage: DemoContext, to: DemoParticipant, accepted: Accepted): Promise<void> {
   const hasOutcomes = () => countOutcomes(stage, accepted).size === accepted.size;
-  await until(hasOutcomes, "Every accepted send has its outcome", SETTLED_MS);
+  await waitUntil(hasOutcomes, "Every accepted send has its outcome", SETTLED_MS);
   const hasArrived = () => textsAt(stage, to).length >= countTo(accepted);
-  await until(hasArrived, `${to.name} receives every text`, SETTLED_MS);
+  await waitUntil(hasArrived, `${to.name} receives every text`, SETTLED_MS);
   await quiet(stage);
 }
 
-async function quiet({ receiver }: Stage): Promise<void> {
+async function quiet({ receiver }: DemoContext): Promise<void> {
   for (let seen = -1; seen !== receiver.delivered.length; ) {
     seen = receiver.delivered.length;
     await delay(QUIET_MS);
   }
 }
 
-function count(stage: Stage, to: Person, accepted: Accepted): void {
+function count(stage: DemoContext, to: DemoParticipant, accepted: Accepted): void {
   const { tell, receiver } = stage;
   tell.step("Count");
   const outcomes = [...countOutcomes(stage, accepted).values()];
@@ -113,15 +124,15 @@ function count(stage: Stage, to: Person, accepted: Accepted): void {
   );
   const badlySigned = receiver.delivered.filter(({ signed }) => !signed.own || !signed.standard).length;
   tell.say(`webhooks with a wrong signature: ${badlySigned}.`);
-  if (twice > 0) throw new BrokenPromise(`${twice} accepted sends have more than one outcome event.`);
+  if (twice > 0) throw new DemoFailure(`${twice} accepted sends have more than one outcome event.`);
   if (new Set(arrived).size !== expected || arrived.length !== expected) {
-    throw new BrokenPromise(`${to.name} did not receive each of ${expected} texts exactly once.`);
+    throw new DemoFailure(`${to.name} did not receive each of ${expected} texts exactly once.`);
   }
-  if (badlySigned > 0) throw new BrokenPromise(`${badlySigned} webhooks came with a wrong signature.`);
+  if (badlySigned > 0) throw new DemoFailure(`${badlySigned} webhooks came with a wrong signature.`);
 }
 
 /** What the friend has received, each event once. */
-function textsAt({ receiver }: Stage, to: Person): string[] {
+function textsAt({ receiver }: DemoContext, to: DemoParticipant): string[] {
   return unique(receiver.delivered)
     .filter(({ event }) => event.event === "message.received" && event.instance.id === to.id)
     .map(({ event }) => event.data.message?.text ?? "")
@@ -133,12 +144,12 @@ function countTo(accepted: Accepted): number {
 }
 
 /** The first delivery of each event; another one must have the same bytes. */
-function unique(delivered: readonly Delivered[]): Delivered[] {
-  const first = new Map<string, Delivered>();
+function unique(delivered: readonly ReceivedWebhook[]): ReceivedWebhook[] {
+  const first = new Map<string, ReceivedWebhook>();
   for (const one of delivered) {
     const before = first.get(one.event.event_id);
     if (before && !before.raw.equals(one.raw))
-      throw new BrokenPromise("A webhook came twice with different bytes.");
+      throw new DemoFailure("A webhook came twice with different bytes.");
     if (!before) first.set(one.event.event_id, one);
   }
   return [...first.values()];

@@ -9,15 +9,15 @@ import {
 } from "../../client.ts";
 
 /** One webhook as it came. */
-export interface Delivered {
+export interface ReceivedWebhook {
   headers: IncomingHttpHeaders;
   raw: Buffer;
-  event: DeliveredEvent;
+  event: ReceivedWebhookEvent;
   /** Whether the signatures fit: the gateway's own, and that of Standard Webhooks. */
   signed: { own: boolean; standard: boolean };
 }
 
-export interface DeliveredEvent {
+export interface ReceivedWebhookEvent {
   event_id: string;
   event: string;
   sequence: number;
@@ -28,22 +28,25 @@ export interface DeliveredEvent {
 /** What a customer would have: an address for webhooks that verifies every one and remembers it. */
 export interface DemoReceiver {
   url: string;
-  delivered: readonly Delivered[];
+  delivered: readonly ReceivedWebhook[];
   /** The secret that the webhooks of an instance are signed with. */
   trust(instanceId: number, secret: string): void;
   /** The first one that the filter takes, past ones included; undefined when none comes in time. */
-  find(filter: (delivered: Delivered) => boolean, withinMs: number): Promise<Delivered | undefined>;
+  find(
+    filter: (delivered: ReceivedWebhook) => boolean,
+    withinMs: number,
+  ): Promise<ReceivedWebhook | undefined>;
   close(): Promise<void>;
 }
 
 export async function startDemoReceiver(): Promise<DemoReceiver> {
-  const delivered: Delivered[] = [];
+  const delivered: ReceivedWebhook[] = [];
   const secrets = new Map<string, string>();
   const arrivals = new EventEmitter();
   const server = createServer(async (request, response) => {
     const raw = await readBody(request);
     const secret = secrets.get(String(request.headers["x-waygate-instance"])) ?? "";
-    const signed = await verify({ headers: request.headers, body: raw }, secret);
+    const signed = await verifySignatures({ headers: request.headers, body: raw }, secret);
     const isGenuine = signed.own && signed.standard;
     response.writeHead(isGenuine ? 204 : 401).end();
     const item = { headers: request.headers, raw, signed, event: JSON.parse(raw.toString("utf8")) };
@@ -72,7 +75,10 @@ export async function startDemoReceiver(): Promise<DemoReceiver> {
 }
 
 /** Both signatures of a webhook, checked the way that a receiver would. */
-export async function verify(request: WebhookRequest, secret: string): Promise<Delivered["signed"]> {
+export async function verifySignatures(
+  request: WebhookRequest,
+  secret: string,
+): Promise<ReceivedWebhook["signed"]> {
   const [own, standard] = await Promise.all([
     isSigned(request, { secret, scheme: "body" }),
     isSigned(request, { secret, scheme: "standard" }),

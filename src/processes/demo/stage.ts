@@ -1,11 +1,11 @@
 import { type Client, createClient } from "../../client.ts";
-import type { Commentary } from "./commentary.ts";
+import type { DemoOutput } from "./commentary.ts";
 import type { DemoGateway } from "./gateway.ts";
-import type { Delivered, DemoReceiver } from "./receiver.ts";
+import type { DemoReceiver, ReceivedWebhook } from "./receiver.ts";
 
 /** Everything that the scenes of the demo play with. */
-export interface Stage {
-  tell: Commentary;
+export interface DemoContext {
+  tell: DemoOutput;
   gateway: DemoGateway;
   receiver: DemoReceiver;
   /** Where the gateway listens now. */
@@ -13,7 +13,7 @@ export interface Stage {
 }
 
 /** One side of the conversation. */
-export interface Person {
+export interface DemoParticipant {
   id: number;
   name: string;
   phone: string;
@@ -22,34 +22,34 @@ export interface Person {
 }
 
 /** Something that Waygate promises did not happen; shown as one sentence. */
-export class BrokenPromise extends Error {
+export class DemoFailure extends Error {
   override readonly name = "BrokenPromise";
 }
 
 const PATIENCE_MS = 60_000;
 
-export function clientOf({ url }: Stage, { api_key }: Person): Client {
+export function createParticipantClient({ url }: DemoContext, { api_key }: DemoParticipant): Client {
   return createClient({ baseUrl: url, apiKey: api_key });
 }
 
 /** Waits for a webhook, shows it, and insists on its signatures. */
-export async function showWebhook(
-  { receiver, tell }: Stage,
+export async function waitForWebhook(
+  { receiver, tell }: DemoContext,
   event: string,
-  of: Person,
-  filter: (delivered: Delivered) => boolean = () => true,
-): Promise<Delivered> {
-  const isIt = (one: Delivered) =>
+  of: DemoParticipant,
+  filter: (delivered: ReceivedWebhook) => boolean = () => true,
+): Promise<ReceivedWebhook> {
+  const isIt = (one: ReceivedWebhook) =>
     one.event.event === event && one.event.instance.id === of.id && filter(one);
   const found = await receiver.find(isIt, PATIENCE_MS);
   if (!found)
-    throw new BrokenPromise(`The webhook ${event} of ${of.name} did not come within ${PATIENCE_MS} ms.`);
+    throw new DemoFailure(`The webhook ${event} of ${of.name} did not come within ${PATIENCE_MS} ms.`);
   tell.webhook(found);
   if (found.signed.own && found.signed.standard) return found;
-  throw new BrokenPromise(`The webhook ${event} of ${of.name} came with a wrong signature.`);
+  throw new DemoFailure(`The webhook ${event} of ${of.name} came with a wrong signature.`);
 }
 
-export async function until(
+export async function waitUntil(
   condition: () => Promise<boolean> | boolean,
   promised: string,
   ms = PATIENCE_MS,
@@ -57,7 +57,7 @@ export async function until(
   const giveUpAt = performance.now() + ms;
   while (!(await condition())) {
     if (performance.now() > giveUpAt)
-      throw new BrokenPromise(`${promised}: that did not happen within ${ms} ms.`);
+      throw new DemoFailure(`${promised}: that did not happen within ${ms} ms.`);
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
 }

@@ -1,5 +1,11 @@
 import type { E2eStory, PairedInstance } from "../../e2e/e2e-story.ts";
-import { type AcceptedSend, planSends, readStory, sendAll, toClientSends } from "../../e2e/send-history.ts";
+import {
+  type AcknowledgedSend,
+  planSends,
+  readStory,
+  sendAll,
+  toClientSends,
+} from "../../e2e/send-history.ts";
 import { waitUntil } from "../../gateway.ts";
 import type { ChaosRow } from "../chaos-row.ts";
 import { atMost, IN_FLIGHT, judge } from "../judge.ts";
@@ -24,7 +30,7 @@ export const f1: ChaosRow = {
     const instance = await story.pair();
     await story.drained();
     await story.gateway.kill();
-    const sending: Promise<AcceptedSend[]>[] = [];
+    const sending: Promise<AcknowledgedSend[]>[] = [];
     const send = (name: string, count: number, people: number) => {
       sending.push(sendAll(story, instance, planSends(name, count, people)));
     };
@@ -54,7 +60,7 @@ export const f1: ChaosRow = {
 };
 
 /** Between the network's taking and its answer; a receipt would tell what became of them, without one they are in doubt. */
-async function killUnanswered(story: E2eStory, instance: PairedInstance): Promise<AcceptedSend[]> {
+async function killUnanswered(story: E2eStory, instance: PairedInstance): Promise<AcknowledgedSend[]> {
   const plan = Array.from({ length: IN_FLIGHT.sends }, (_, i) => {
     return { text: `slow-${i}`, number: `5521987${String(i).padStart(2, "0")}0005` };
   });
@@ -68,7 +74,7 @@ async function killUnanswered(story: E2eStory, instance: PairedInstance): Promis
 }
 
 /** The seconds from now until each has its outcome. */
-async function untilDecided(story: E2eStory, sends: readonly AcceptedSend[]): Promise<number> {
+async function untilDecided(story: E2eStory, sends: readonly AcknowledgedSend[]): Promise<number> {
   const began = performance.now();
   const open = "select from message where id = any ($1) and outcome_at is null";
   const ids = sends.map(({ id }) => id);

@@ -1,6 +1,6 @@
 import { WaygateError } from "../../../src/client.ts";
 import {
-  type AcceptedSend,
+  type AcknowledgedSend,
   planSends,
   readStory,
   sendAll,
@@ -28,7 +28,7 @@ export const f4: ChaosRow = {
       if (!(error instanceof Error) || error instanceof WaygateError)
         breaches.push("the answer came before the death");
     });
-    let many: Promise<AcceptedSend[]> | undefined;
+    let many: Promise<AcknowledgedSend[]> | undefined;
     await story.dieAt(`accept:after-commit:${random.between(2, 20)}`, () => {
       many = sendAll(story, instance, planSends("repeated", MANY, 8));
     });

@@ -1,5 +1,5 @@
 import { WaygateError } from "../../../src/client.ts";
-import { createSecretBox, placeOf } from "../../../src/platform/secret-box.ts";
+import { createSecretBox, encryptionContextOf } from "../../../src/platform/secret-box.ts";
 import type { E2eStory } from "../../e2e/e2e-story.ts";
 import { waitUntil } from "../../gateway.ts";
 import { disguises, INTERNAL_IPV6, spellings } from "../../internal-addresses.ts";
@@ -157,7 +157,7 @@ async function deliverTo(
     forms,
     shop.id,
     ids.map(({ id }) => id),
-    ids.map(({ id }) => box.seal("whsec_of_other_days", placeOf("webhook", "secret", id))),
+    ids.map(({ id }) => box.seal("whsec_of_other_days", encryptionContextOf("webhook", "secret", id))),
   );
   await shop.client.sandboxReceive({ id: shop.id, from: "5521966100000", text: "To all of them" });
   const tried = `select distinct a.webhook_id from attempt a join webhook w on w.id = a.webhook_id

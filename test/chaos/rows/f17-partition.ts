@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { type AcceptedSend, readStory, sendAll, toClientSends } from "../../e2e/send-history.ts";
+import { type AcknowledgedSend, readStory, sendAll, toClientSends } from "../../e2e/send-history.ts";
 import { startWhatsAppStory, type WhatsAppStory } from "../../e2e/whatsapp-story.ts";
 import { waitUntil } from "../../gateway.ts";
 import { type BadLine, layBadLine } from "../bad-line.ts";
@@ -41,7 +41,7 @@ export const f17: ChaosRow = {
     for (let i = 0; i < PEOPLE; i++) people.push((await on.network.control.addPerson()).phone);
     await on.start();
     await on.pair();
-    const sending: Promise<AcceptedSend[]>[] = [];
+    const sending: Promise<AcknowledgedSend[]>[] = [];
     const times: RoundFigures["times"] = [];
     const variants = round.number === 1 ? [...VARIANTS, LONG_HOLE] : VARIANTS;
     for (const variant of variants) {

@@ -1,4 +1,4 @@
-import { HOST_LOCK } from "../../../src/network/sandbox/host.ts";
+import { HOST_LOCK_CLASS } from "../../../src/network/sandbox/host.ts";
 import { planSends, readStory, sendAll, toClientSends } from "../../e2e/send-history.ts";
 import { startWhatsAppStory } from "../../e2e/whatsapp-story.ts";
 import { waitUntil } from "../../gateway.ts";
@@ -33,7 +33,7 @@ async function startTogether(round: Round): Promise<RoundFigures> {
   const [here] = await story.rows<{ oid: number }>(
     "select oid from pg_database where datname = current_database()",
   );
-  await waitUntil(async () => (await story.rows(held, HOST_LOCK, here?.oid)).length === 0, 60_000);
+  await waitUntil(async () => (await story.rows(held, HOST_LOCK_CLASS, here?.oid)).length === 0, 60_000);
   const places = await Promise.all([1, 2].map(() => makeScratchDir("waygate-e2e-")));
   for (const { remove } of places) round.afterwards(remove);
   const others = places.map(({ path }) => story.launch({ WAYGATE_DATA_DIR: path }));

@@ -1,5 +1,11 @@
 import type { E2eStory } from "../../e2e/e2e-story.ts";
-import { type AcceptedSend, planSends, readStory, sendAll, toClientSends } from "../../e2e/send-history.ts";
+import {
+  type AcknowledgedSend,
+  planSends,
+  readStory,
+  sendAll,
+  toClientSends,
+} from "../../e2e/send-history.ts";
 import { waitUntil } from "../../gateway.ts";
 import type { ChaosRow, Round, RoundFigures } from "../chaos-row.ts";
 import { IN_FLIGHT, judge } from "../judge.ts";
@@ -18,7 +24,7 @@ export async function stopInOrder({ story: create }: Round, stopsUnderLoad: numb
   const stops: Stop[] = [];
   await story.start();
   const instance = await story.pair();
-  const sending: Promise<AcceptedSend[]>[] = [];
+  const sending: Promise<AcknowledgedSend[]>[] = [];
   for (let stop = 1; stop <= stopsUnderLoad; stop++) {
     const soFar = story.receiver.received.length;
     sending.push(sendAll(story, instance, planSends(`stop-${stop}`, 200, 20)));

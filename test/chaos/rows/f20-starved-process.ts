@@ -6,7 +6,7 @@ import { WaygateError } from "../../../src/client.ts";
 import { packageRoot } from "../../../src/platform/version.ts";
 import type { E2eStory, PairedInstance } from "../../e2e/e2e-story.ts";
 import {
-  type AcceptedSend,
+  type AcknowledgedSend,
   type PlannedSend,
   planSends,
   readStory,
@@ -40,7 +40,7 @@ export const f20: ChaosRow = {
     const { pid } = await story.start();
     const instance = await story.pair();
     const epochs = await story.laneEpochs();
-    const sends: AcceptedSend[] = [];
+    const sends: AcknowledgedSend[] = [];
     const during = async (name: string, starve: () => Promise<unknown>): Promise<void> => {
       const [taken] = await Promise.all([sendAll(story, instance, planSends(name, SENDS, 6)), starve()]);
       sends.push(...taken);
@@ -86,7 +86,7 @@ async function takeProcessors(): Promise<void> {
 }
 
 interface Flood {
-  accepted: AcceptedSend[];
+  accepted: AcknowledgedSend[];
   refused: ClientSend[];
   /** Refusals that do not say when to come back. */
   silent: number;

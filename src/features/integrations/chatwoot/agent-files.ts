@@ -2,8 +2,8 @@ import type { MediaType } from "../../../network/driver.ts";
 import { GatewayError } from "../../../platform/errors.ts";
 import type { MediaTypeRule } from "../../../platform/media-type.ts";
 import { readMedia, type StoredMedia } from "../../messages/messages.ts";
-import { configOf } from "./config.ts";
-import type { Desk } from "./desk.ts";
+import { chatwootConfigOf } from "./config.ts";
+import type { ChatwootContext } from "./desk.ts";
 import type { Attachment } from "./webhook-body.ts";
 
 /** A file of an agent that cannot be sent; `isPassing`: not yet. */
@@ -24,8 +24,8 @@ const RECORDED = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\.(?:mp3|wav|webm|
 const SOUND = /^(audio\/|video\/mp4$)/;
 
 /** Fetches a file that an agent has attached, to where it waits for its send. Throws AgentFileError. */
-export async function takeAgentFile(
-  desk: Desk,
+export async function fetchAgentFile(
+  desk: ChatwootContext,
   attachment: Attachment,
   caption: string | undefined,
 ): Promise<StoredMedia> {
@@ -49,7 +49,7 @@ export async function takeAgentFile(
 
 /** What cannot go as what it is can still be handed over: a voice note as a sound, anything as a document. */
 async function readAsOther(
-  desk: Desk,
+  desk: ChatwootContext,
   error: unknown,
   read: (type: MediaType) => Promise<StoredMedia>,
 ): Promise<StoredMedia> {
@@ -70,14 +70,18 @@ function isCode(error: unknown, code: GatewayError["code"]): boolean {
   return error instanceof GatewayError && error.code === code;
 }
 
-function isRecording({ integration }: Desk, { file_type }: Attachment, name: string | undefined): boolean {
+function isRecording(
+  { integration }: ChatwootContext,
+  { file_type }: Attachment,
+  name: string | undefined,
+): boolean {
   if (file_type !== "audio") return false;
-  return configOf(integration).all_audio_as_voice || (name !== undefined && RECORDED.test(name));
+  return chatwootConfigOf(integration).all_audio_as_voice || (name !== undefined && RECORDED.test(name));
 }
 
 /** Some installations name themselves by an address that only browsers reach. */
-function addressOf({ integration }: Desk, { data_url }: Attachment): string {
-  const { url: base, files_from_url } = configOf(integration);
+function addressOf({ integration }: ChatwootContext, { data_url }: Attachment): string {
+  const { url: base, files_from_url } = chatwootConfigOf(integration);
   if (!data_url || !URL.canParse(data_url)) throw new AgentFileError("The attachment has no address.", false);
   if (!files_from_url) return data_url;
   const { pathname, search } = new URL(data_url);

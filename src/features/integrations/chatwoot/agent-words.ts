@@ -1,5 +1,5 @@
 import type { ChatwootConfig } from "./config.ts";
-import { toWhatsApp } from "./markup.ts";
+import { toWhatsAppMarkup } from "./markup.ts";
 import type { AgentMessage } from "./webhook-body.ts";
 
 interface Item {
@@ -22,10 +22,10 @@ const PLAIN = new Set(["text", "input_csat", ""]);
 const WITH_ITEMS = new Set(["input_select", "cards", "form", "article"]);
 
 /** What an agent's message says on WhatsApp; undefined for a kind that cannot be said there. */
-export function agentWords(config: ChatwootConfig, message: AgentMessage): string | undefined {
+export function agentMessageText(config: ChatwootConfig, message: AgentMessage): string | undefined {
   const kind = message.content_type ?? "";
   if (!PLAIN.has(kind) && !WITH_ITEMS.has(kind)) return undefined;
-  const said = toWhatsApp(message.content ?? "");
+  const said = toWhatsAppMarkup(message.content ?? "");
   const text = WITH_ITEMS.has(kind) ? [said, ...itemsOf(message)].filter(Boolean).join("\n") : said;
   return signed(config, message, text);
 }

@@ -2,13 +2,13 @@ import { createHmac } from "node:crypto";
 import { z } from "zod";
 import type { FetchOutcome, OutgoingRequest, SafeFetch } from "../../../platform/safe-fetch.ts";
 import type { Integration } from "../integration-row.ts";
-import { configOf, stateOf } from "./config.ts";
-import { type FormFile, writeForm } from "./form.ts";
-import { withoutLiquid } from "./liquid.ts";
-import { type Refusal, refusalOf, strangeAnswer, unreadableAnswer } from "./refusal.ts";
+import { chatwootConfigOf, chatwootStateOf } from "./config.ts";
+import { createMultipartForm, type FormFile } from "./form.ts";
+import { escapeLiquid } from "./liquid.ts";
+import { type ChatwootError, chatwootErrorOf, unexpectedResponse, unreadableAnswer } from "./refusal.ts";
 
 /** What came of a call: their no is a value. */
-export type Answer<T> = { ok: true; value: T } | { ok: false; refusal: Refusal };
+export type ChatwootResult<T> = { ok: true; value: T } | { ok: false; refusal: ChatwootError };
 
 const CALL_MS = 15_000;
 const UPLOAD_MS = 120_000;
@@ -43,13 +43,13 @@ const message = z.object({
   content_attributes: z.record(z.string(), z.unknown()).nullish(),
 });
 
-export type Inbox = z.output<typeof inbox>;
-export type Contact = z.output<typeof contact>;
-export type PostedMessage = z.output<typeof message>;
+export type ChatwootInbox = z.output<typeof inbox>;
+export type ChatwootContact = z.output<typeof contact>;
+export type ChatwootMessage = z.output<typeof message>;
 export type ChatwootConversation = z.output<typeof conversation>;
 
 /** A message as we post it. */
-export interface NewPost {
+export interface NewChatwootMessage {
   content: string;
   message_type: "incoming" | "outgoing";
   source_id: string;
@@ -59,7 +59,7 @@ export interface NewPost {
 }
 
 /** Who a contact is, as far as it is known. */
-export interface NewContact {
+export interface NewChatwootContact {
   source_id: string;
   identifier: string;
   name: string;
@@ -68,13 +68,13 @@ export interface NewContact {
 }
 
 /** What a contact is looked for by. */
-export interface ContactClause {
+export interface ContactFilter {
   attribute_key: "phone_number" | "identifier";
   value: string;
 }
 
 /** Where to, and on whose behalf. */
-export interface Access {
+export interface ChatwootAccess {
   url: string;
   access_token: string;
   account_id: number;
@@ -84,14 +84,14 @@ export interface Access {
   hmac_token: string | undefined;
 }
 
-export function accessOf(integration: Integration): Access {
-  const { url, access_token, account_id, inbox_id } = configOf(integration);
-  const { inbox_identifier } = stateOf(integration);
+export function chatwootAccessOf(integration: Integration): ChatwootAccess {
+  const { url, access_token, account_id, inbox_id } = chatwootConfigOf(integration);
+  const { inbox_identifier } = chatwootStateOf(integration);
   const { hmac_token } = integration.secrets;
   return { url, access_token, account_id, inbox_id, inbox_identifier, hmac_token };
 }
 
-interface Call<T> {
+interface ChatwootRequest<T> {
   method: "GET" | "POST" | "PATCH" | "DELETE";
   path: string;
   body?: unknown;
@@ -102,24 +102,24 @@ interface Call<T> {
 const nothing = z.unknown();
 
 /** The way to Chatwoot. */
-export interface Line {
+export interface ChatwootTransport {
   outgoing: SafeFetch;
   instance_id: number;
   /** Told how each call went. */
-  note?: (outcome: FetchOutcome, beganAt: number, refusal: Refusal | undefined) => Promise<void>;
+  note?: (outcome: FetchOutcome, beganAt: number, refusal: ChatwootError | undefined) => Promise<void>;
 }
 
 /** The calls of Chatwoot's API that a gateway needs. */
-export function callChatwoot(line: Line, access: Access) {
-  const call = <T>(made: Call<T>) => carryOut(line, access, made);
+export function createChatwootApi(line: ChatwootTransport, access: ChatwootAccess) {
+  const call = <T>(made: ChatwootRequest<T>) => carryOut(line, access, made);
   return { ...inboxCalls(access, call), ...contactCalls(access, call), ...conversationCalls(access, call) };
 }
 
-export type Chatwoot = ReturnType<typeof callChatwoot>;
+export type ChatwootApi = ReturnType<typeof createChatwootApi>;
 
-type MakeCall = <T>(made: Call<T>) => Promise<Answer<T>>;
+type ExecuteRequest = <T>(made: ChatwootRequest<T>) => Promise<ChatwootResult<T>>;
 
-function inboxCalls({ account_id, inbox_id }: Access, call: MakeCall) {
+function inboxCalls({ account_id, inbox_id }: ChatwootAccess, call: ExecuteRequest) {
   const inboxes = `/api/v1/accounts/${account_id}/inboxes`;
   return {
     version: () => call({ method: "GET", path: "/api", answer: version }),
@@ -135,13 +135,16 @@ function inboxCalls({ account_id, inbox_id }: Access, call: MakeCall) {
   };
 }
 
-function contactCalls({ account_id, inbox_id, inbox_identifier, hmac_token }: Access, call: MakeCall) {
+function contactCalls(
+  { account_id, inbox_id, inbox_identifier, hmac_token }: ChatwootAccess,
+  call: ExecuteRequest,
+) {
   const contacts = `/api/v1/accounts/${account_id}/contacts`;
   const sign = (identifier: string) =>
     hmac_token && { identifier_hash: createHmac("sha256", hmac_token).update(identifier).digest("hex") };
   return {
     /** Safe to repeat: by source id, then identifier, then phone, else a new contact. */
-    upsertContact: (given: NewContact) =>
+    upsertContact: (given: NewChatwootContact) =>
       call({
         method: "POST",
         path: `/public/api/v1/inboxes/${inbox_identifier}/contacts`,
@@ -149,7 +152,7 @@ function contactCalls({ account_id, inbox_id, inbox_identifier, hmac_token }: Ac
         answer: contact,
       }),
     /** Those to whom one of the clauses applies. */
-    findContacts: (clauses: readonly ContactClause[]) =>
+    findContacts: (clauses: readonly ContactFilter[]) =>
       call({
         method: "POST",
         path: `${contacts}/filter`,
@@ -188,14 +191,14 @@ function contactCalls({ account_id, inbox_id, inbox_identifier, hmac_token }: Ac
 }
 
 /** Chatwoot reads one value of each clause, and the last clause joins nothing. */
-function toFilter(clauses: readonly ContactClause[]) {
+function toFilter(clauses: readonly ContactFilter[]) {
   return clauses.map(({ attribute_key, value }, at) => ({
     ...{ attribute_key, filter_operator: "equal_to", values: [value] },
     query_operator: at < clauses.length - 1 ? "OR" : null,
   }));
 }
 
-function conversationCalls({ account_id, inbox_id }: Access, call: MakeCall) {
+function conversationCalls({ account_id, inbox_id }: ChatwootAccess, call: ExecuteRequest) {
   const conversations = `/api/v1/accounts/${account_id}/conversations`;
   const messages = (conversationId: number) => `${conversations}/${conversationId}/messages`;
   return {
@@ -206,7 +209,7 @@ function conversationCalls({ account_id, inbox_id }: Access, call: MakeCall) {
         body: { inbox_id, contact_id, source_id, status },
         answer: conversation,
       }),
-    postMessage: (conversationId: number, post: NewPost, file?: FormFile) =>
+    postMessage: (conversationId: number, post: NewChatwootMessage, file?: FormFile) =>
       call({
         method: "POST",
         path: messages(conversationId),
@@ -230,12 +233,12 @@ function conversationCalls({ account_id, inbox_id }: Access, call: MakeCall) {
 }
 
 /** What is incoming is not rendered. */
-function literal(post: NewPost): NewPost {
-  return post.message_type === "outgoing" ? { ...post, content: withoutLiquid(post.content) } : post;
+function literal(post: NewChatwootMessage): NewChatwootMessage {
+  return post.message_type === "outgoing" ? { ...post, content: escapeLiquid(post.content) } : post;
 }
 
 /** A form has only texts: attributes go as JSON. */
-function toFields({ content_attributes, content, ...post }: NewPost): Record<string, string> {
+function toFields({ content_attributes, content, ...post }: NewChatwootMessage): Record<string, string> {
   const texts = Object.entries(post).map(([name, value]) => [name, String(value)]);
   return {
     ...Object.fromEntries(texts),
@@ -244,19 +247,28 @@ function toFields({ content_attributes, content, ...post }: NewPost): Record<str
   };
 }
 
-async function carryOut<T>(line: Line, access: Access, made: Call<T>): Promise<Answer<T>> {
+async function carryOut<T>(
+  line: ChatwootTransport,
+  access: ChatwootAccess,
+  made: ChatwootRequest<T>,
+): Promise<ChatwootResult<T>> {
   const beganAt = performance.now();
   const tenant = { instance_id: line.instance_id };
   const outcome = await line.outgoing.fetch({ ...(await toRequest(access, made)), tenant });
-  const refusal = refusalOf(outcome) ?? (isUnreadable(outcome) ? unreadableAnswer(outcome) : undefined);
+  const refusal = chatwootErrorOf(outcome) ?? (isUnreadable(outcome) ? unreadableAnswer(outcome) : undefined);
   await line.note?.(outcome, beganAt, refusal);
   if (refusal) return { ok: false, refusal };
   const parsed = made.answer.safeParse(readBody(outcome));
-  return parsed.success ? { ok: true, value: parsed.data } : { ok: false, refusal: strangeAnswer(outcome) };
+  return parsed.success
+    ? { ok: true, value: parsed.data }
+    : { ok: false, refusal: unexpectedResponse(outcome) };
 }
 
-async function toRequest<T>(access: Access, { method, path, body, form }: Call<T>): Promise<OutgoingRequest> {
-  const written = form && (await writeForm(form.fields, "attachments[]", form.file));
+async function toRequest<T>(
+  access: ChatwootAccess,
+  { method, path, body, form }: ChatwootRequest<T>,
+): Promise<OutgoingRequest> {
+  const written = form && (await createMultipartForm(form.fields, "attachments[]", form.file));
   const isPublic = path === "/api" || path.startsWith("/public/");
   return {
     url: `${access.url}${path}`,

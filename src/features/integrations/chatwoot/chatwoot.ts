@@ -1,18 +1,18 @@
-import type { JobEnd } from "../../../engine/engine.ts";
-import { createHealth } from "../health.ts";
-import type { EventWork, IntegrationDeps, Provider } from "../provider.ts";
+import type { JobResult } from "../../../engine/engine.ts";
+import { createIntegrationHealth } from "../health.ts";
+import type { EventWork, IntegrationDeps, IntegrationProvider } from "../provider.ts";
 import { CHATWOOT_ALIASES, type ChatwootConfig, chatwootConfig } from "./config.ts";
-import { type Desk, openDesk } from "./desk.ts";
+import { type ChatwootContext, createChatwootContext } from "./desk.ts";
 import { postDeletion, postEdit, postReaction } from "./post-change.ts";
 import { postMessage } from "./post-message.ts";
-import { register, unregister } from "./register.ts";
+import { registerInbox, unregisterInbox } from "./register.ts";
 import { reportFailure, reportStatus } from "./report-status.ts";
-import { takeTask } from "./take-task.ts";
+import { runInboundTask } from "./take-task.ts";
 import { testInbox } from "./test-inbox.ts";
 
 /** A support inbox: what is written on WhatsApp comes into it, and what agents answer goes out by the instance. */
-export function createChatwoot(deps: IntegrationDeps): Provider {
-  const health = createHealth(deps);
+export function createChatwootProvider(deps: IntegrationDeps): IntegrationProvider {
+  const health = createIntegrationHealth(deps);
   return {
     name: "chatwoot",
     config: chatwootConfig,
@@ -21,15 +21,16 @@ export function createChatwoot(deps: IntegrationDeps): Provider {
     address: "url",
     isTold: true,
     wants: (config) => wants(config as ChatwootConfig),
-    prepare: (draft) => register(deps, draft),
-    dismiss: (integration) => unregister(deps, integration),
+    prepare: (draft) => registerInbox(deps, draft),
+    dismiss: (integration) => unregisterInbox(deps, integration),
     test: (integration) => testInbox(deps, integration),
-    onEvent: (work) => takeEvent(openDesk(deps, health, work.integration), work),
-    onTask: ({ job, integration, task }) => takeTask(openDesk(deps, health, integration), job, task),
+    onEvent: (work) => takeEvent(createChatwootContext(deps, health, work.integration), work),
+    onTask: ({ job, integration, task }) =>
+      runInboundTask(createChatwootContext(deps, health, integration), job, task),
   };
 }
 
-function wants({ groups, sync_status }: ChatwootConfig): ReturnType<Provider["wants"]> {
+function wants({ groups, sync_status }: ChatwootConfig): ReturnType<IntegrationProvider["wants"]> {
   return {
     events: [
       ...(["message.received", "message.sent", "message.failed", "message.edited"] as const),
@@ -40,7 +41,7 @@ function wants({ groups, sync_status }: ChatwootConfig): ReturnType<Provider["wa
   };
 }
 
-async function takeEvent(desk: Desk, { job, event }: EventWork): Promise<JobEnd> {
+async function takeEvent(desk: ChatwootContext, { job, event }: EventWork): Promise<JobResult> {
   switch (event.event) {
     case "message.received":
     case "message.sent":

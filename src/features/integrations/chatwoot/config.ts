@@ -66,25 +66,27 @@ export interface ChatwootState {
   webhook_base: string;
 }
 
-export function configOf({ config }: Pick<Integration, "config">): ChatwootConfig & { inbox_id: number } {
+export function chatwootConfigOf({
+  config,
+}: Pick<Integration, "config">): ChatwootConfig & { inbox_id: number } {
   return config as ChatwootConfig & { inbox_id: number };
 }
 
-export function stateOf({ state }: Pick<Integration, "state">): ChatwootState {
+export function chatwootStateOf({ state }: Pick<Integration, "state">): ChatwootState {
   return state as unknown as ChatwootState;
 }
 
 /** The address that we have given to the inbox. */
 export function webhookUrlOf({ state, secrets }: Pick<Integration, "state" | "secrets">): string {
-  return `${stateOf({ state }).webhook_base}${secrets.our_webhook_token}`;
+  return `${chatwootStateOf({ state }).webhook_base}${secrets.our_webhook_token}`;
 }
 
 /** Ids of messages that we post begin so: whatever instance of whatever gateway wrote it, it comes from WhatsApp. */
-export const OUR_PREFIX = "WAID:";
+export const SOURCE_ID_PREFIX = "WAID:";
 
 /** What a message of the instance is called in Chatwoot. */
 export function sourceId(instanceId: number, messageId: string): string {
-  return `${OUR_PREFIX}${instanceId}:${messageId}`;
+  return `${SOURCE_ID_PREFIX}${instanceId}:${messageId}`;
 }
 
 function withoutPath(url: string): string {

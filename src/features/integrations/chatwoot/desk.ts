@@ -1,31 +1,35 @@
-import type { Job, JobEnd } from "../../../engine/engine.ts";
-import type { CallNote, Health } from "../health.ts";
+import type { Job, JobResult } from "../../../engine/engine.ts";
+import type { HealthUpdate, IntegrationHealth } from "../health.ts";
 import type { Integration } from "../integration-row.ts";
 import type { IntegrationDeps } from "../provider.ts";
 import { retryCall } from "../retry-call.ts";
-import { accessOf, type Chatwoot, callChatwoot } from "./api.ts";
-import type { Refusal } from "./refusal.ts";
+import { type ChatwootApi, chatwootAccessOf, createChatwootApi } from "./api.ts";
+import type { ChatwootError } from "./refusal.ts";
 
 /** What the work of one job needs. */
-export interface Desk {
+export interface ChatwootContext {
   deps: IntegrationDeps;
-  health: Health;
+  health: IntegrationHealth;
   integration: Integration;
-  chatwoot: Chatwoot;
+  chatwoot: ChatwootApi;
   /** What the call of this job that failed last says of the connection. */
-  lastFailure(): CallNote | undefined;
+  lastFailure(): HealthUpdate | undefined;
 }
 
 /** Only their owner can set these right, and until then nothing is lost. */
-const UNTIL_SAVED = new Set<Refusal["reason"]>([
+const UNTIL_SAVED = new Set<ChatwootError["reason"]>([
   ...(["token", "role", "suspended", "forbidden", "blocked", "inbox_gone"] as const),
 ]);
 const UNTIL_SAVED_MS = 300_000;
 const LONGEST_WAIT_MS = 3 * 24 * 3_600_000;
 
-export function openDesk(deps: IntegrationDeps, health: Health, integration: Integration): Desk {
-  let failure: CallNote | undefined;
-  const note: Parameters<typeof callChatwoot>[0]["note"] = async (outcome, beganAt, refusal) => {
+export function createChatwootContext(
+  deps: IntegrationDeps,
+  health: IntegrationHealth,
+  integration: Integration,
+): ChatwootContext {
+  let failure: HealthUpdate | undefined;
+  const note: Parameters<typeof createChatwootApi>[0]["note"] = async (outcome, beganAt, refusal) => {
     // A no that belongs to the work, such as a conversation that is gone, says nothing about the connection.
     const isPart = refusal?.verdict.verdict === "stop" && !UNTIL_SAVED.has(refusal.reason);
     if (isPart) return;
@@ -39,24 +43,32 @@ export function openDesk(deps: IntegrationDeps, health: Health, integration: Int
     if (refusal) failure = noted;
   };
   const { instance_id } = integration;
-  const chatwoot = callChatwoot({ outgoing: deps.outgoing, instance_id, note }, accessOf(integration));
+  const chatwoot = createChatwootApi(
+    { outgoing: deps.outgoing, instance_id, note },
+    chatwootAccessOf(integration),
+  );
   return { deps, health, integration, chatwoot, lastFailure: () => failure };
 }
 
 /** Whether it is worth to try again what was refused. */
-export function isPassing({ reason, verdict }: Refusal): boolean {
+export function isTransientError({ reason, verdict }: ChatwootError): boolean {
   return verdict.verdict === "retry" || UNTIL_SAVED.has(reason);
 }
 
 /** The same of a change to what is there: a proxy that lets no PATCH or DELETE through holds up no chat. */
-export function isPassingForChange(refusal: Refusal): boolean {
-  return refusal.reason !== "forbidden" && isPassing(refusal);
+export function isTransientForUpdate(refusal: ChatwootError): boolean {
+  return refusal.reason !== "forbidden" && isTransientError(refusal);
 }
 
 /** How a job ends that Chatwoot has refused: tried again for three days, or given up with a word to the owner. */
-export async function endRefused(desk: Desk, job: Job, refusal: Refusal, since: Date): Promise<JobEnd> {
+export async function endWithError(
+  desk: ChatwootContext,
+  job: Job,
+  refusal: ChatwootError,
+  since: Date,
+): Promise<JobResult> {
   const { reason, verdict, words } = refusal;
-  if (!isPassing(refusal) || Date.now() - since.getTime() > LONGEST_WAIT_MS) {
+  if (!isTransientError(refusal) || Date.now() - since.getTime() > LONGEST_WAIT_MS) {
     await desk.health.warn(desk.integration, words);
     return { end: "done" };
   }

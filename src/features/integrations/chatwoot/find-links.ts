@@ -1,16 +1,16 @@
 import type { Db, Trx } from "../../../platform/db.ts";
 import type { Integration } from "../integration-row.ts";
-import type { Link } from "../links.ts";
+import type { MessageLink } from "../links.ts";
 
 /** Kept in `error` of the link of a message that is deleted on both sides. */
-export const DELETED = "deleted";
+export const DELETED_MARK = "deleted";
 
 /** The link of a WhatsApp message, whichever part of a message of Chatwoot it is. */
-export async function findLinkOf(
+export async function findLinkOfMessage(
   db: Db | Trx,
   { id }: Pick<Integration, "id">,
   message_id: string,
-): Promise<Link | undefined> {
+): Promise<MessageLink | undefined> {
   return db
     .selectFrom("integration_link")
     .selectAll()

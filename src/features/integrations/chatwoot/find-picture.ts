@@ -1,19 +1,19 @@
 import type { Jid } from "../../../network/driver.ts";
-import { withinTime } from "../../../platform/within-time.ts";
+import { withTimeout } from "../../../platform/within-time.ts";
 import type { IntegrationDeps } from "../provider.ts";
-import type { Person } from "./people.ts";
+import type { ChatwootPerson } from "./people.ts";
 
 const PATIENCE_MS = 3_000;
 
 /** The address of somebody's picture, which Chatwoot fetches itself; undefined where the network does not tell it soon. */
-export async function findPicture(
+export async function findProfilePicture(
   { reachSession }: Pick<IntegrationDeps, "reachSession">,
   instanceId: number,
-  { jid, is_group }: Person,
+  { jid, is_group }: ChatwootPerson,
 ): Promise<string | undefined> {
   if (is_group) return undefined;
   const asking = reachSession(instanceId).then((session) => session?.contacts?.info(jid as Jid));
-  const told = await withinTime(
+  const told = await withTimeout(
     asking.catch(() => undefined),
     PATIENCE_MS,
   );

@@ -12,7 +12,7 @@ export interface FormFile {
 const LINE = "\r\n";
 
 /** A multipart/form-data body that is read as it is sent; its length is known before. */
-export async function writeForm(fields: Record<string, string>, field: string, file: FormFile) {
+export async function createMultipartForm(fields: Record<string, string>, field: string, file: FormFile) {
   const boundary = `waygate-${randomBytes(12).toString("hex")}`;
   const texts = Object.entries(fields).map(
     ([name, value]) =>

@@ -1,11 +1,11 @@
 import type { Trx } from "../../../platform/db.ts";
 import { queueAction, selectMessages } from "../../messages/messages.ts";
-import type { ReplyRoute } from "../queue-replies.ts";
+import type { ReplyTarget } from "../queue-replies.ts";
 
 const AT_ONCE = 100;
 
 /** Whoever answers has read what was written before. */
-export async function markRead(trx: Trx, route: ReplyRoute, holdMs: number): Promise<void> {
+export async function markRead(trx: Trx, route: ReplyTarget, holdMs: number): Promise<void> {
   const { instance_id: id, account_id, lane, conversation_id, jid } = route;
   const unread = await selectMessages(trx)
     .where("m.conversation_id", "=", conversation_id)

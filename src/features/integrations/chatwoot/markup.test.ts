@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { leastCpuMs } from "../../../../test/cpu-time.ts";
-import { toMarkdown, toWhatsApp } from "./markup.ts";
+import { toMarkdown, toWhatsAppMarkup } from "./markup.ts";
 
 describe("marks of WhatsApp for the inbox", () => {
   test.each([
@@ -33,7 +33,7 @@ describe("Markdown of an agent for WhatsApp", () => {
     ["[a](https://a.example/[b](https://b.example)", "a (https://a.example/[b](https://b.example)"],
     ["[a](https://a.example [b](https://b.example)", "[a](https://a.example b (https://b.example)"],
   ])("%j is %j", (given, wanted) => {
-    expect(toWhatsApp(given)).toBe(wanted);
+    expect(toWhatsAppMarkup(given)).toBe(wanted);
   });
 });
 
@@ -56,7 +56,7 @@ describe("text that is made to be slow costs a few milliseconds", () => {
 
   test.each(units)("1 MB of %j", (unit) => {
     const text = `x${unit.repeat(1_000_000 / unit.length)}`;
-    expect(leastCpuMs(3, () => toWhatsApp(text))).toBeLessThan(500);
+    expect(leastCpuMs(3, () => toWhatsAppMarkup(text))).toBeLessThan(500);
     expect(leastCpuMs(3, () => toMarkdown(text))).toBeLessThan(500);
   });
 });

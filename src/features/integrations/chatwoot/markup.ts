@@ -11,7 +11,7 @@ export function toMarkdown(text: string): string {
 }
 
 /** Markdown as an agent's editor writes it, as WhatsApp's marks. */
-export function toWhatsApp(markdown: string): string {
+export function toWhatsAppMarkup(markdown: string): string {
   const unbroken = markdown.replace(/\\\n/g, "\n");
   const linked = outside(unbroken, withoutEscapes, /(```[\s\S]*?```|`[^`\n]+`)/g);
   return outside(linked, (part) => {

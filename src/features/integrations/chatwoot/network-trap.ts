@@ -1,4 +1,4 @@
-import { parseIp, reachOf } from "../../../platform/ip-address.ts";
+import { addressScopeOf, parseIp } from "../../../platform/ip-address.ts";
 
 const TRAP =
   "Chatwoot 4.14 and later refuses to call private addresses, so every message of an agent would show as failed. Set " +
@@ -17,6 +17,6 @@ export function isAtLeast(version: string, major: number, minor: number): boolea
 
 function isPrivate(host: string): boolean {
   const ip = parseIp(host.replace(/^\[|\]$/g, ""));
-  if (ip) return reachOf(ip) !== "external";
+  if (ip) return addressScopeOf(ip) !== "external";
   return !host.includes(".") || /\.(local|localhost|internal|lan|home|test)$/i.test(host);
 }

@@ -2,17 +2,17 @@ import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import type { Engine } from "../../../engine/engine.ts";
 import type { Db } from "../../../platform/db.ts";
 import type { SecretBox } from "../../../platform/secret-box.ts";
-import { createShortCache } from "../../../platform/short-cache.ts";
+import { createTtlCache } from "../../../platform/short-cache.ts";
 import { openIntegration, selectIntegrations } from "../integration-row.ts";
 
-export interface PathTokensDeps {
+export interface ChatwootPathTokensDeps {
   db: Db;
   box: SecretBox;
   engine: Pick<Engine, "tell" | "hear">;
 }
 
 /** Tokens in the addresses that Chatwoot inboxes call, as digests and at most 5 s old; `forget` drops one on all nodes. */
-export interface ChatwootTokens {
+export interface ChatwootPathTokens {
   isKnown(instanceId: number): boolean;
   isRight(instanceId: number, token: string): Promise<boolean>;
   forget(instanceId: number): void;
@@ -24,8 +24,8 @@ const TOPIC = "chatwoot_token";
 /** What no token has: stands for "there is none", which is remembered too, so that guessing loads nothing. */
 const NONE = randomBytes(32);
 
-export function createChatwootTokens({ db, box, engine }: PathTokensDeps): ChatwootTokens {
-  const digests = createShortCache({ max: MOST_INSTANCES, ttlMs: TTL_MS, load });
+export function createChatwootPathTokens({ db, box, engine }: ChatwootPathTokensDeps): ChatwootPathTokens {
+  const digests = createTtlCache({ max: MOST_INSTANCES, ttlMs: TTL_MS, load });
   engine.hear(TOPIC, (instanceId) => digests.forget(instanceId));
 
   async function load(instanceId: string): Promise<Buffer> {

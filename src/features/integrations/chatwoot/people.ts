@@ -1,10 +1,16 @@
-import { otherSpelling } from "../../contacts/contacts.ts";
-import type { Answer, Chatwoot, Contact, ContactClause, NewContact } from "./api.ts";
-import { explainIdentity } from "./explain-identity.ts";
-import type { Refusal } from "./refusal.ts";
+import { alternativeNumber } from "../../contacts/contacts.ts";
+import type {
+  ChatwootApi,
+  ChatwootContact,
+  ChatwootResult,
+  ContactFilter,
+  NewChatwootContact,
+} from "./api.ts";
+import { explainIdentityError } from "./explain-identity.ts";
+import type { ChatwootError } from "./refusal.ts";
 
 /** Somebody, or a group, as WhatsApp knows them. */
-export interface Person {
+export interface ChatwootPerson {
   /** By phone where that is known. */
   jid: string;
   phone: string | null;
@@ -15,7 +21,7 @@ export interface Person {
 }
 
 /** A contact in Chatwoot, as we remember it. */
-export interface KnownContact {
+export interface MappedContact {
   contact_id: number;
   /** What the inbox calls the contact; it stays also when its phone becomes known later. */
   source_id: string;
@@ -25,15 +31,18 @@ export interface KnownContact {
 }
 
 interface PeopleOptions {
-  chatwoot: Chatwoot;
+  chatwoot: ChatwootApi;
   mergeBrazil: boolean;
   /** Signs the identifiers of contacts. */
   hmacToken: string | undefined;
-  pictureOf(person: Person): Promise<string | undefined>;
+  pictureOf(person: ChatwootPerson): Promise<string | undefined>;
 }
 
 /** Finds or makes the contact of somebody. Safe to repeat. */
-export async function makeContact(options: PeopleOptions, person: Person): Promise<Answer<KnownContact>> {
+export async function findOrCreateContact(
+  options: PeopleOptions,
+  person: ChatwootPerson,
+): Promise<ChatwootResult<MappedContact>> {
   const { chatwoot, mergeBrazil, pictureOf } = options;
   const source_id = person.jid;
   const known = await findSpellings(chatwoot, person);
@@ -55,24 +64,27 @@ export async function makeContact(options: PeopleOptions, person: Person): Promi
 
 async function upsert(
   { chatwoot, hmacToken }: PeopleOptions,
-  person: Person,
-  given: NewContact,
-): Promise<Answer<Contact>> {
+  person: ChatwootPerson,
+  given: NewChatwootContact,
+): Promise<ChatwootResult<ChatwootContact>> {
   const made = await chatwoot.upsertContact(given);
   if (made.ok) return made;
   if (made.refusal.reason === "taken") return adopt(chatwoot, person, made.refusal);
-  return { ok: false, refusal: await explainIdentity(chatwoot, hmacToken, made.refusal) };
+  return { ok: false, refusal: await explainIdentityError(chatwoot, hmacToken, made.refusal) };
 }
 
 /** A phone, never a LID: those are as long, and Chatwoot would take one for a number. */
-function nameOf({ name, phone, jid, is_group }: Person): string {
+function nameOf({ name, phone, jid, is_group }: ChatwootPerson): string {
   if (is_group) return `${name ?? jid.split("@")[0]} (GROUP)`;
   return name ?? (phone === null ? "WhatsApp" : `+${phone}`);
 }
 
 /** Who is there under either spelling of a number that has two, or under the name that we give. */
-async function findSpellings(chatwoot: Chatwoot, person: Person): Promise<Answer<Contact[]>> {
-  const other = person.phone === null ? undefined : otherSpelling(person.phone);
+async function findSpellings(
+  chatwoot: ChatwootApi,
+  person: ChatwootPerson,
+): Promise<ChatwootResult<ChatwootContact[]>> {
+  const other = person.phone === null ? undefined : alternativeNumber(person.phone);
   if (other === undefined) return { ok: true, value: [] };
   const found = await chatwoot.findContacts([
     { attribute_key: "phone_number", value: `+${person.phone}` },
@@ -85,10 +97,10 @@ async function findSpellings(chatwoot: Chatwoot, person: Person): Promise<Answer
 
 /** Somebody who is there under the other spelling of the number only is the same person. */
 async function adoptOtherSpelling(
-  chatwoot: Chatwoot,
-  { jid, phone }: Person,
-  known: readonly Contact[],
-): Promise<Answer<null>> {
+  chatwoot: ChatwootApi,
+  { jid, phone }: ChatwootPerson,
+  known: readonly ChatwootContact[],
+): Promise<ChatwootResult<null>> {
   const oldest = oldestOf(known);
   const isThere = known.some(
     ({ phone_number, identifier }) => phone_number === `+${phone}` || identifier === jid,
@@ -98,7 +110,11 @@ async function adoptOtherSpelling(
 }
 
 /** That it is there already is an answer too. */
-async function addToInbox(chatwoot: Chatwoot, contactId: number, jid: string): Promise<Answer<null>> {
+async function addToInbox(
+  chatwoot: ChatwootApi,
+  contactId: number,
+  jid: string,
+): Promise<ChatwootResult<null>> {
   const added = await chatwoot.addToInbox(contactId, jid);
   // A `source_id` of another contact is a 500, and stays one: the upsert finds that contact.
   if (added.ok || added.refusal.status_code === 500 || !isPassing(added.refusal))
@@ -108,9 +124,9 @@ async function addToInbox(chatwoot: Chatwoot, contactId: number, jid: string): P
 
 /** Answers the contact that stays: the oldest, whose values Chatwoot prefers, as agents have worked with it longest. */
 async function mergeSpellings(
-  chatwoot: Chatwoot,
-  found: Contact,
-  known: readonly Contact[],
+  chatwoot: ChatwootApi,
+  found: ChatwootContact,
+  known: readonly ChatwootContact[],
 ): Promise<number> {
   const others = known.filter(({ id }) => id !== found.id);
   const base = oldestOf([found, ...others]) ?? found;
@@ -125,17 +141,21 @@ async function mergeSpellings(
   return contactId;
 }
 
-function oldestOf(contacts: readonly Contact[]): Contact | undefined {
+function oldestOf(contacts: readonly ChatwootContact[]): ChatwootContact | undefined {
   return contacts.toSorted((one, other) => one.id - other.id)[0];
 }
 
 /** One that nobody has typed. */
-function isBareName({ name }: Contact): boolean {
+function isBareName({ name }: ChatwootContact): boolean {
   return /^(\+?\d*|WhatsApp)$/.test(name ?? "");
 }
 
 /** The phone or the identifier is somebody's whom the inbox does not know yet. */
-async function adopt(chatwoot: Chatwoot, person: Person, refusal: Refusal): Promise<Answer<Contact>> {
+async function adopt(
+  chatwoot: ChatwootApi,
+  person: ChatwootPerson,
+  refusal: ChatwootError,
+): Promise<ChatwootResult<ChatwootContact>> {
   const { phone, jid } = person;
   const byPhone = phone === null ? undefined : await findBy(chatwoot, "phone_number", `+${phone}`);
   const found = byPhone ?? (await findBy(chatwoot, "identifier", jid));
@@ -145,10 +165,10 @@ async function adopt(chatwoot: Chatwoot, person: Person, refusal: Refusal): Prom
 }
 
 async function findBy(
-  chatwoot: Chatwoot,
-  attribute_key: ContactClause["attribute_key"],
+  chatwoot: ChatwootApi,
+  attribute_key: ContactFilter["attribute_key"],
   value: string,
-): Promise<Contact | undefined> {
+): Promise<ChatwootContact | undefined> {
   const found = await chatwoot.findContacts([{ attribute_key, value }]);
   return found.ok ? found.value.payload[0] : undefined;
 }
@@ -157,11 +177,11 @@ async function findBy(
  * What became known of somebody since: a phone behind a private address, or another name. Only the contact that this is
  * from now on is answered; that an update is refused never stops a message.
  */
-export async function refreshContact(
+export async function updateContact(
   { chatwoot }: PeopleOptions,
-  known: KnownContact,
-  person: Person,
-): Promise<KnownContact> {
+  known: MappedContact,
+  person: ChatwootPerson,
+): Promise<MappedContact> {
   const learned =
     known.phone === null && person.phone ? await addPhone(chatwoot, known, person.phone) : known;
   const name = nameOf(person);
@@ -174,7 +194,7 @@ export async function refreshContact(
 }
 
 /** The one with the phone is the one that stays. */
-async function addPhone(chatwoot: Chatwoot, known: KnownContact, phone: string): Promise<KnownContact> {
+async function addPhone(chatwoot: ChatwootApi, known: MappedContact, phone: string): Promise<MappedContact> {
   const phone_number = `+${phone}`;
   const updated = await chatwoot.updateContact(known.contact_id, { phone_number });
   if (updated.ok) return { ...known, phone };
@@ -185,6 +205,6 @@ async function addPhone(chatwoot: Chatwoot, known: KnownContact, phone: string):
   return merged.ok ? { ...known, contact_id: owner.id, phone } : known;
 }
 
-function isPassing({ verdict }: Refusal): boolean {
+function isPassing({ verdict }: ChatwootError): boolean {
   return verdict.verdict === "retry";
 }

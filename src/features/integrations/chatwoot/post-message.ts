@@ -1,18 +1,18 @@
-import type { Job, JobEnd } from "../../../engine/engine.ts";
+import type { Job, JobResult } from "../../../engine/engine.ts";
 import { GatewayError } from "../../../platform/errors.ts";
 import { faultPoint } from "../../../platform/fault-point.ts";
-import { isListed } from "../ignored-people.ts";
-import { claimLink, type Link, setLink } from "../links.ts";
+import { isOnIgnoreList } from "../ignored-people.ts";
+import { claimLink, type MessageLink, setLink } from "../links.ts";
 import type { EventWork } from "../provider.ts";
-import type { Answer, NewPost, PostedMessage } from "./api.ts";
-import { configOf, sourceId } from "./config.ts";
-import { findConversationOf } from "./conversations.ts";
-import { type Desk, endRefused } from "./desk.ts";
-import { findLinkOf } from "./find-links.ts";
+import type { ChatwootMessage, ChatwootResult, NewChatwootMessage } from "./api.ts";
+import { chatwootConfigOf, sourceId } from "./config.ts";
+import { findOrCreateConversation } from "./conversations.ts";
+import { type ChatwootContext, endWithError } from "./desk.ts";
+import { findLinkOfMessage } from "./find-links.ts";
 import type { FormFile } from "./form.ts";
-import type { Person } from "./people.ts";
+import type { ChatwootPerson } from "./people.ts";
 import { toInboxGone } from "./refusal.ts";
-import { bareType, fileNameOf, render, type ToldMessage } from "./render.ts";
+import { bareType, type EventMessage, fileNameOf, renderMessage } from "./render.ts";
 
 type Event = EventWork["event"];
 
@@ -20,8 +20,8 @@ type Event = EventWork["event"];
 interface Posting {
   /** Names it once and for all: of a message its WhatsApp id. */
   key: string;
-  person: Person;
-  post: Omit<NewPost, "source_id">;
+  person: ChatwootPerson;
+  post: Omit<NewChatwootMessage, "source_id">;
   file?: FormFile;
   since: Date;
 }
@@ -32,14 +32,14 @@ const FILE_AGAIN_MS = 5_000;
 const LATE_MS = 60_000;
 
 /** Takes a message of a chat into the inbox. */
-export async function postMessage(desk: Desk, job: Job, event: Event): Promise<JobEnd> {
-  const message = event.data.message as ToldMessage;
-  const person = personOf(event);
-  const way = isWanted(desk, person) ? wayOf(desk, message) : undefined;
+export async function postMessage(desk: ChatwootContext, job: Job, event: Event): Promise<JobResult> {
+  const message = event.data.message as EventMessage;
+  const person = chatwootPersonOf(event);
+  const way = isForwardedChat(desk, person) ? messageDirectionOf(desk, message) : undefined;
   if (!way) return { end: "done" };
   const file = await openFile(desk, message, event.recorded_at);
   if (file === "later") return { end: "retry", at: new Date(Date.now() + FILE_AGAIN_MS) };
-  const words = render(message);
+  const words = renderMessage(message);
   const content =
     file === "gone" ? `${words}\n[${message.media?.type}: the file could not be fetched]`.trim() : words;
   return postOnce(desk, job, {
@@ -57,40 +57,43 @@ export async function postMessage(desk: Desk, job: Job, event: Event): Promise<J
 }
 
 /** Who the chat is with, by what is known when the event was recorded. */
-export function personOf(event: Event): Person {
+export function chatwootPersonOf(event: Event): ChatwootPerson {
   const { message, conversation } = event.data as {
-    message: ToldMessage;
+    message: EventMessage;
     conversation: { title: string | null };
   };
   const { lid, phone, is_group } = message;
   return { jid: event.chat, lid, phone: is_group ? null : phone, name: conversation.title, is_group };
 }
 
-export function isWanted({ integration }: Pick<Desk, "integration">, person: Person): boolean {
-  const { groups, ignore_jids } = configOf(integration);
+export function isForwardedChat(
+  { integration }: Pick<ChatwootContext, "integration">,
+  person: ChatwootPerson,
+): boolean {
+  const { groups, ignore_jids } = chatwootConfigOf(integration);
   if (person.is_group && !groups) return false;
-  return !isListed(ignore_jids, person);
+  return !isOnIgnoreList(ignore_jids, person);
 }
 
 /** Undefined for what stays out of the inbox. */
-export function wayOf(
-  { integration }: Pick<Desk, "integration">,
-  { from_me, origin }: Pick<ToldMessage, "from_me" | "origin">,
-): Pick<NewPost, "message_type" | "private"> | undefined {
+export function messageDirectionOf(
+  { integration }: Pick<ChatwootContext, "integration">,
+  { from_me, origin }: Pick<EventMessage, "from_me" | "origin">,
+): Pick<NewChatwootMessage, "message_type" | "private"> | undefined {
   if (!from_me) return { message_type: "incoming" };
   if (origin === "inbox") return undefined;
-  const mode = origin === "phone" ? configOf(integration).sent_from_phone : "message";
+  const mode = origin === "phone" ? chatwootConfigOf(integration).sent_from_phone : "message";
   if (mode === "off") return undefined;
   return { message_type: "outgoing", ...(mode === "private_note" && { private: true }) };
 }
 
 /** What it answers, when it was written, and that no agent wrote it. */
 export async function attributesOf(
-  { deps, integration }: Desk,
-  { from_me, timestamp }: Pick<ToldMessage, "from_me" | "timestamp">,
+  { deps, integration }: ChatwootContext,
+  { from_me, timestamp }: Pick<EventMessage, "from_me" | "timestamp">,
   target: string | undefined,
-): Promise<Pick<NewPost, "content_attributes">> {
-  const link = target === undefined ? undefined : await findLinkOf(deps.db, integration, target);
+): Promise<Pick<NewChatwootMessage, "content_attributes">> {
+  const link = target === undefined ? undefined : await findLinkOfMessage(deps.db, integration, target);
   const at = Date.parse(timestamp);
   const content_attributes = {
     ...(link && { in_reply_to: Number(link.provider_message_id) }),
@@ -101,14 +104,14 @@ export async function attributesOf(
   return Object.keys(content_attributes).length > 0 ? { content_attributes } : {};
 }
 
-function voiceOf({ media }: ToldMessage): Pick<NewPost, "is_voice_message"> {
+function voiceOf({ media }: EventMessage): Pick<NewChatwootMessage, "is_voice_message"> {
   return media?.type === "ptt" ? { is_voice_message: true } : {};
 }
 
 /** One that does not come within ten minutes is done without. */
 async function openFile(
-  { deps }: Desk,
-  { media }: ToldMessage,
+  { deps }: ChatwootContext,
+  { media }: EventMessage,
   since: Date,
 ): Promise<FormFile | "later" | "gone" | undefined> {
   if (!media) return undefined;
@@ -125,14 +128,14 @@ async function openFile(
 }
 
 /** Posts what has not been posted yet: claimed before, looked for where nobody knows whether it arrived. */
-export async function postOnce(desk: Desk, job: Job, posting: Posting): Promise<JobEnd> {
+export async function postOnce(desk: ChatwootContext, job: Job, posting: Posting): Promise<JobResult> {
   const { db } = desk.deps;
   const { key, person } = posting;
   const { link, isOurs } = await claimLink(db, desk.integration, { chat: person.jid, message_id: key });
   if (!isOurs && link.status !== "claimed") return { end: "done" };
   const before = isOurs ? undefined : await findPosted(desk, link, key);
   if (before && !before.ok && before.refusal.reason !== "not_found") {
-    return endRefused(desk, job, before.refusal, posting.since);
+    return endWithError(desk, job, before.refusal, posting.since);
   }
   const posted =
     before?.ok && before.value ? { ok: true as const, value: before.value } : await post(desk, link, posting);
@@ -142,21 +145,25 @@ export async function postOnce(desk: Desk, job: Job, posting: Posting): Promise<
 }
 
 async function endUnposted(
-  desk: Desk,
+  desk: ChatwootContext,
   job: Job,
-  link: Link,
-  refusal: Extract<Answer<never>, { ok: false }>["refusal"],
+  link: MessageLink,
+  refusal: Extract<ChatwootResult<never>, { ok: false }>["refusal"],
   since: Date,
-): Promise<JobEnd> {
+): Promise<JobResult> {
   const { db } = desk.deps;
-  const end = await endRefused(desk, job, refusal, since);
+  const end = await endWithError(desk, job, refusal, since);
   const isSafe = refusal.verdict.verdict === "stop" || refusal.verdict.isSafe;
   if (end.end === "done") await setLink(db, link.id, { status: "failed", error: refusal.words });
   else if (isSafe) await setLink(db, link.id, { status: "waiting", error: refusal.words });
   return end;
 }
 
-async function post(desk: Desk, link: Link, posting: Posting): Promise<Answer<PostedMessage>> {
+async function post(
+  desk: ChatwootContext,
+  link: MessageLink,
+  posting: Posting,
+): Promise<ChatwootResult<ChatwootMessage>> {
   const posted = await postInto(desk, link, posting, false);
   if (posted.ok || posted.refusal.reason !== "not_found") return posted;
   const again = await postInto(desk, link, posting, true);
@@ -167,13 +174,13 @@ async function post(desk: Desk, link: Link, posting: Posting): Promise<Answer<Po
 }
 
 async function postInto(
-  desk: Desk,
-  link: Link,
+  desk: ChatwootContext,
+  link: MessageLink,
   { key, person, post, file }: Posting,
   isGone: boolean,
-): Promise<Answer<PostedMessage>> {
+): Promise<ChatwootResult<ChatwootMessage>> {
   const { deps, integration, chatwoot } = desk;
-  const found = await findConversationOf(desk, person, isGone);
+  const found = await findOrCreateConversation(desk, person, isGone);
   if (!found.ok) return found;
   const { conversation_id } = found.value;
   await setLink(deps.db, link.id, { provider_conversation_id: String(conversation_id) });
@@ -190,10 +197,10 @@ const CLOCKS_APART_MS = 120_000;
 
 /** Whether it is there already: Chatwoot would store it again under the same id. */
 async function findPosted(
-  { chatwoot, integration }: Desk,
-  { provider_conversation_id, created_at }: Link,
+  { chatwoot, integration }: ChatwootContext,
+  { provider_conversation_id, created_at }: MessageLink,
   key: string,
-): Promise<Answer<PostedMessage | undefined>> {
+): Promise<ChatwootResult<ChatwootMessage | undefined>> {
   if (provider_conversation_id === null) return { ok: true, value: undefined };
   const wanted = sourceId(integration.instance_id, key);
   const oldest = (created_at.getTime() - CLOCKS_APART_MS) / 1000;

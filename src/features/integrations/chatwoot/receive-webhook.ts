@@ -6,16 +6,16 @@ import { parseJsonBody } from "../../../platform/json-body.ts";
 import type { integrationsContract } from "../contract.ts";
 import { type Integration, openIntegration } from "../integration-row.ts";
 import type { IntegrationDeps } from "../provider.ts";
-import { type TaskOptions, taskJob } from "../settle-job.ts";
-import { configOf, OUR_PREFIX } from "./config.ts";
-import { inboxOf } from "./conversations.ts";
+import { createTaskJob, type TaskOptions } from "../settle-job.ts";
+import { chatwootConfigOf, SOURCE_ID_PREFIX } from "./config.ts";
+import { inboxKeyOf } from "./conversations.ts";
 import {
   type AgentMessage,
-  isSame,
+  type ChatwootWebhookBody,
   isSignedBody,
   readWebhookBody,
-  type Typing,
-  type WebhookBody,
+  type TypingEvent,
+  timingSafeEqualText,
 } from "./webhook-body.ts";
 
 type Handler = Handlers<typeof integrationsContract>["receiveChatwoot"];
@@ -61,7 +61,7 @@ function isTrusted(
   headers: Parameters<typeof isSignedBody>[2],
 ): boolean {
   const { our_webhook_token, webhook_secret } = secrets;
-  if (our_webhook_token === undefined || !isSame(token, our_webhook_token)) return false;
+  if (our_webhook_token === undefined || !timingSafeEqualText(token, our_webhook_token)) return false;
   return webhook_secret === undefined || isSignedBody(webhook_secret, bytes, headers);
 }
 
@@ -71,7 +71,7 @@ function refused(): GatewayError {
 }
 
 /** Undefined for what is none of our business; among it the echoes of what we have posted. */
-function placeOf(integration: Integration, body: WebhookBody): TaskOptions | undefined {
+function placeOf(integration: Integration, body: ChatwootWebhookBody): TaskOptions | undefined {
   switch (body.event) {
     case "message_created":
     case "message_updated":
@@ -96,26 +96,26 @@ function placeOf(integration: Integration, body: WebhookBody): TaskOptions | und
 
 function isOfAgent(integration: Integration, body: AgentMessage): boolean {
   const { message_type, private: isPrivate, source_id, content_attributes } = body;
-  if (body.account.id !== configOf(integration).account_id) return false;
+  if (body.account.id !== chatwootConfigOf(integration).account_id) return false;
   if (!isOurInbox(integration, body.inbox.id)) return false;
   if (message_type !== "outgoing" && message_type !== "template") return false;
-  const isOurs = source_id?.startsWith(OUR_PREFIX) === true;
+  const isOurs = source_id?.startsWith(SOURCE_ID_PREFIX) === true;
   // What we have posted comes back as an echo; but agents may delete it.
   if (isOurs) return content_attributes?.deleted === true;
   return !isPrivate && content_attributes?.external_echo !== true;
 }
 
 function isOurInbox(integration: Integration, inboxId: number | null | undefined): boolean {
-  return inboxId === configOf(integration).inbox_id;
+  return inboxId === chatwootConfigOf(integration).inbox_id;
 }
 
-function isTyping(integration: Integration, { user, is_private, conversation }: Typing): boolean {
+function isTyping(integration: Integration, { user, is_private, conversation }: TypingEvent): boolean {
   const isAgent = user?.type === "user" && !is_private;
-  return isAgent && configOf(integration).typing && isOurInbox(integration, conversation.inbox_id);
+  return isAgent && chatwootConfigOf(integration).typing && isOurInbox(integration, conversation.inbox_id);
 }
 
-interface Arrival {
-  body: WebhookBody;
+interface StoredWebhook {
+  body: ChatwootWebhookBody;
   place: TaskOptions;
   /** The same when Chatwoot tells it again. */
   delivery: string | null;
@@ -124,7 +124,7 @@ interface Arrival {
 async function keep(
   { db, engine }: IntegrationDeps,
   integration: Integration,
-  { body, place, delivery }: Arrival,
+  { body, place, delivery }: StoredWebhook,
 ): Promise<void> {
   const { id: integration_id, account_id, inbound_lane } = integration;
   await db.transaction().execute(async (trx) => {
@@ -135,7 +135,9 @@ async function keep(
       .returning("id")
       .executeTakeFirst();
     if (row)
-      await addJobs(trx, [taskJob(integration, { inbound: row.id, inbox: inboxOf(integration) }, place)]);
+      await addJobs(trx, [
+        createTaskJob(integration, { inbound: row.id, inbox: inboxKeyOf(integration) }, place),
+      ]);
   });
   if (inbound_lane !== null) engine.wake([inbound_lane]);
 }

@@ -1,34 +1,37 @@
 import type { Jid } from "../../../network/driver.ts";
 import { phoneJid } from "../../../network/ids.ts";
 import { GatewayError } from "../../../platform/errors.ts";
-import { resolveTarget } from "../../contacts/contacts.ts";
-import { findConversation } from "../chat-state.ts";
-import { findRoute, type ReplyRoute } from "../queue-replies.ts";
-import { type ChatwootChat, inboxOf, keep } from "./conversations.ts";
-import type { Desk } from "./desk.ts";
-import type { ToldConversation } from "./webhook-body.ts";
+import { resolveRecipient } from "../../contacts/contacts.ts";
+import { findChatByConversation } from "../chat-state.ts";
+import { findReplyTarget, type ReplyTarget } from "../queue-replies.ts";
+import { inboxKeyOf, type MappedChat, saveMappedChat } from "./conversations.ts";
+import type { ChatwootContext } from "./desk.ts";
+import type { WebhookConversation } from "./webhook-body.ts";
 
 /**
  * Where the messages of a conversation go; undefined when its contact cannot be reached by WhatsApp. A conversation that
  * an agent has begun is remembered, so that the answers come into it.
  */
 export async function findRecipient(
-  desk: Desk,
-  conversation: ToldConversation,
-): Promise<ReplyRoute | undefined> {
+  desk: ChatwootContext,
+  conversation: WebhookConversation,
+): Promise<ReplyTarget | undefined> {
   const { deps, integration } = desk;
-  const known = await findConversation<ChatwootChat>(deps.db, integration, String(conversation.id));
-  const isOfInbox = known?.state.inbox === inboxOf(integration);
+  const known = await findChatByConversation<MappedChat>(deps.db, integration, String(conversation.id));
+  const isOfInbox = known?.state.inbox === inboxKeyOf(integration);
   const target = isOfInbox ? (known?.chat as Jid) : await addressOf(desk, conversation);
   const recipient = target && readTarget(target);
   if (!recipient) return undefined;
-  const route = await findRoute(deps, integration, recipient);
+  const route = await findReplyTarget(deps, integration, recipient);
   if (!isOfInbox) await remember(desk, conversation, { jid: route.jid, phone: recipient.phone });
   return route;
 }
 
 /** What we have called the contact, else what agents know of it: an identifier of ours, or the phone. */
-async function addressOf({ deps, integration }: Desk, told: ToldConversation): Promise<Jid | undefined> {
+async function addressOf(
+  { deps, integration }: ChatwootContext,
+  told: WebhookConversation,
+): Promise<Jid | undefined> {
   const sender = told.meta?.sender;
   const named = [told.contact_inbox?.source_id, sender?.identifier].find((name) => name && isJid(name));
   if (named) return named as Jid;
@@ -44,7 +47,7 @@ function isJid(name: string): boolean {
 
 function readTarget(jid: Jid) {
   try {
-    return resolveTarget({ jid });
+    return resolveRecipient({ jid });
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error;
     return undefined;
@@ -52,8 +55,8 @@ function readTarget(jid: Jid) {
 }
 
 async function remember(
-  desk: Desk,
-  { id, contact_inbox, meta }: ToldConversation,
+  desk: ChatwootContext,
+  { id, contact_inbox, meta }: WebhookConversation,
   { jid, phone }: { jid: string; phone: string | null },
 ): Promise<void> {
   const contact_id = contact_inbox?.contact_id ?? meta?.sender?.id;
@@ -61,5 +64,5 @@ async function remember(
   if (contact_id == null || source_id == null) return;
   // Its name is the agents', and not ours to change.
   const contact = { contact_id, source_id, name: "", phone };
-  await keep(desk, { jid }, contact, id);
+  await saveMappedChat(desk, { jid }, contact, id);
 }

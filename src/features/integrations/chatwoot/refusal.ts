@@ -1,8 +1,8 @@
 import type { FetchOutcome } from "../../../platform/safe-fetch.ts";
-import { type CallVerdict, describeOutcome, judgeCall, NOT_THERE_YET } from "../error-policy.ts";
+import { classifyResponse, describeOutcome, NOT_THERE_YET, type ResponseClass } from "../error-policy.ts";
 
 /** Why Chatwoot did not do what it was asked for. */
-export interface Refusal {
+export interface ChatwootError {
   reason:
     | "token"
     | "role"
@@ -18,7 +18,7 @@ export interface Refusal {
     | "unreachable"
     | "unreadable"
     | "other";
-  verdict: Exclude<CallVerdict, { verdict: "ok" }>;
+  verdict: Exclude<ResponseClass, { verdict: "ok" }>;
   status_code: number | null;
   /** In words, for people. */
   words: string;
@@ -27,8 +27,8 @@ export interface Refusal {
 const BACK_OFF_MS = 60_000;
 
 /** Undefined for an answer that is a yes. */
-export function refusalOf(outcome: FetchOutcome): Refusal | undefined {
-  const judged = judgeCall(outcome);
+export function chatwootErrorOf(outcome: FetchOutcome): ChatwootError | undefined {
+  const judged = classifyResponse(outcome);
   if (judged.verdict === "ok") return undefined;
   const reason = reasonOf(outcome, judged.verdict === "retry");
   const verdict = reason === "too_many" ? busy(judged) : judged;
@@ -37,7 +37,7 @@ export function refusalOf(outcome: FetchOutcome): Refusal | undefined {
 }
 
 /** A yes that is no JSON: a page of something that stands before Chatwoot, or an answer that broke off. Nobody knows what was done. */
-export function unreadableAnswer(outcome: FetchOutcome): Refusal {
+export function unreadableAnswer(outcome: FetchOutcome): ChatwootError {
   return {
     reason: "unreadable",
     verdict: { ...NOT_THERE_YET, isSafe: false },
@@ -49,7 +49,7 @@ export function unreadableAnswer(outcome: FetchOutcome): Refusal {
 }
 
 /** A 200 in JSON that is not Chatwoot's. */
-export function strangeAnswer(outcome: FetchOutcome): Refusal {
+export function unexpectedResponse(outcome: FetchOutcome): ChatwootError {
   return {
     reason: "other",
     verdict: { verdict: "stop", status: "failing" },
@@ -59,7 +59,7 @@ export function strangeAnswer(outcome: FetchOutcome): Refusal {
   };
 }
 
-const WORDS: Partial<Record<Refusal["reason"], string>> = {
+const WORDS: Partial<Record<ChatwootError["reason"], string>> = {
   token:
     "Chatwoot does not know the access token. Use the token of a user's profile, not that of an agent bot or a platform " +
     "app. If it is right, a proxy may drop its header `api_access_token`: nginx needs `underscores_in_headers on;`.",
@@ -69,7 +69,7 @@ const WORDS: Partial<Record<Refusal["reason"], string>> = {
 };
 
 /** Neither the conversation nor a new one in its place: the inbox itself is not there. */
-export function toInboxGone(refusal: Refusal): Refusal {
+export function toInboxGone(refusal: ChatwootError): ChatwootError {
   return {
     ...refusal,
     reason: "inbox_gone",
@@ -78,7 +78,7 @@ export function toInboxGone(refusal: Refusal): Refusal {
   };
 }
 
-function reasonOf(outcome: FetchOutcome, isPassing: boolean): Refusal["reason"] {
+function reasonOf(outcome: FetchOutcome, isPassing: boolean): ChatwootError["reason"] {
   if (outcome.outcome === "failed") return outcome.failure === "blocked" ? "blocked" : "unreachable";
   const said = outcome.body.toString("utf8").slice(0, 2000);
   switch (outcome.status) {
@@ -99,7 +99,7 @@ function reasonOf(outcome: FetchOutcome, isPassing: boolean): Refusal["reason"] 
 }
 
 /** So many messages a minute in one conversation; a while later it takes more. */
-function busy(judged: CallVerdict): Refusal["verdict"] {
+function busy(judged: ResponseClass): ChatwootError["verdict"] {
   const retryAfterMs = "retryAfterMs" in judged ? judged.retryAfterMs : undefined;
   return {
     verdict: "retry",

@@ -1,21 +1,31 @@
 import { randomBytes } from "node:crypto";
 import { GatewayError, invalidField } from "../../../platform/errors.ts";
-import { originOf } from "../../../platform/url-origin.ts";
+import { parseUrlOrigin } from "../../../platform/url-origin.ts";
 import type { Integration } from "../integration-row.ts";
-import type { Draft, IntegrationDeps, Prepared } from "../provider.ts";
-import { type Access, type Answer, type Chatwoot, callChatwoot, type Inbox, type Line } from "./api.ts";
-import { type ChatwootConfig, type ChatwootState, configOf, webhookUrlOf } from "./config.ts";
+import type { IntegrationDeps, IntegrationDraft, PreparedIntegration } from "../provider.ts";
+import {
+  type ChatwootAccess,
+  type ChatwootApi,
+  type ChatwootInbox,
+  type ChatwootResult,
+  type ChatwootTransport,
+  createChatwootApi,
+} from "./api.ts";
+import { type ChatwootConfig, type ChatwootState, chatwootConfigOf, webhookUrlOf } from "./config.ts";
 import { privateNetworkWarning } from "./network-trap.ts";
-import type { Refusal } from "./refusal.ts";
+import type { ChatwootError } from "./refusal.ts";
 
 /**
  * Checks what was given, from the address to the inbox, and has the inbox tell this gateway what agents write. Throws
  * VALIDATION_ERROR with the field that is wrong, CONNECT_FAILED, or CONFLICT when the inbox belongs to another gateway.
  */
-export async function register(deps: IntegrationDeps, draft: Draft): Promise<Prepared> {
+export async function registerInbox(
+  deps: IntegrationDeps,
+  draft: IntegrationDraft,
+): Promise<PreparedIntegration> {
   const config = withInbox(draft);
   const { instance_id } = draft;
-  const chatwoot = callChatwoot({ outgoing: deps.outgoing, instance_id }, accessTo(config));
+  const chatwoot = createChatwootApi({ outgoing: deps.outgoing, instance_id }, accessTo(config));
   const { version } = take(await chatwoot.version(), "url");
   await requireAdministrator(chatwoot, config);
   const our_webhook_token = doorTokenOf(draft) ?? randomBytes(24).toString("base64url");
@@ -40,42 +50,42 @@ export async function register(deps: IntegrationDeps, draft: Draft): Promise<Pre
     },
     config: now,
     warnings: [lock, privateNetworkWarning(version, deps.baseUrl)].filter((one) => one !== undefined),
-    isElsewhere: draft.before !== undefined && configOf(draft.before).url !== now.url,
+    isElsewhere: draft.before !== undefined && chatwootConfigOf(draft.before).url !== now.url,
   };
 }
 
 /** Stays while the origin does: another Chatwoot must not learn what the one before presents here. */
-function doorTokenOf({ before, config }: Draft): string | undefined {
-  return originOf(before?.config.url) === originOf(config.url)
+function doorTokenOf({ before, config }: IntegrationDraft): string | undefined {
+  return parseUrlOrigin(before?.config.url) === parseUrlOrigin(config.url)
     ? before?.secrets.our_webhook_token
     : undefined;
 }
 
 /** Saved again without an inbox, the one that was made stays. */
-function withInbox({ config, before }: Draft): ChatwootConfig {
+function withInbox({ config, before }: IntegrationDraft): ChatwootConfig {
   const given = config as ChatwootConfig;
-  const old = before && configOf(before);
+  const old = before && chatwootConfigOf(before);
   const isSameAccount = old?.url === given.url && old.account_id === given.account_id;
   return given.inbox_id === undefined && isSameAccount ? { ...given, inbox_id: old.inbox_id } : given;
 }
 
-function accessTo({ url, access_token, account_id, inbox_id = 0 }: ChatwootConfig): Access {
+function accessTo({ url, access_token, account_id, inbox_id = 0 }: ChatwootConfig): ChatwootAccess {
   return { url, access_token, account_id, inbox_id, inbox_identifier: "", hmac_token: undefined };
 }
 
 /** The value of a call, or its refusal as the refusal of the save. */
-function take<T>(answer: Answer<T>, field: string): T {
+function take<T>(answer: ChatwootResult<T>, field: string): T {
   if (answer.ok) return answer.value;
   throw toError(answer.refusal, field);
 }
 
-const FIELD: Partial<Record<Refusal["reason"], string>> = {
+const FIELD: Partial<Record<ChatwootError["reason"], string>> = {
   token: "access_token",
   role: "access_token",
   suspended: "account_id",
 };
 
-function toError({ reason, words, verdict }: Refusal, field: string): GatewayError {
+function toError({ reason, words, verdict }: ChatwootError, field: string): GatewayError {
   const known = FIELD[reason];
   if (known) return invalidField(known, words);
   if (reason === "not_found") return invalidField(field, "was not found in Chatwoot");
@@ -83,7 +93,7 @@ function toError({ reason, words, verdict }: Refusal, field: string): GatewayErr
   return new GatewayError("CONNECT_FAILED", `Chatwoot cannot be reached: ${words}`);
 }
 
-async function requireAdministrator(chatwoot: Chatwoot, { account_id }: ChatwootConfig): Promise<void> {
+async function requireAdministrator(chatwoot: ChatwootApi, { account_id }: ChatwootConfig): Promise<void> {
   const { accounts } = take(await chatwoot.profile(), "access_token");
   const account = accounts.find(({ id }) => id === account_id);
   if (!account) throw invalidField("account_id", "is not an account of the user whose token this is");
@@ -93,21 +103,25 @@ async function requireAdministrator(chatwoot: Chatwoot, { account_id }: Chatwoot
   throw invalidField("access_token", words);
 }
 
-interface Opening {
+interface NewInboxInput {
   config: ChatwootConfig;
-  chatwoot: Chatwoot;
+  chatwoot: ChatwootApi;
   webhook_url: string;
 }
 
 /** The inbox as it is once it tells us what agents write, with its secret. */
-async function openInbox(deps: IntegrationDeps, draft: Draft, opening: Opening): Promise<Inbox> {
+async function openInbox(
+  deps: IntegrationDeps,
+  draft: IntegrationDraft,
+  opening: NewInboxInput,
+): Promise<ChatwootInbox> {
   const { config, chatwoot, webhook_url } = opening;
   if (config.inbox_id === undefined) {
     const { inbox_name: name, reopen_conversation: lock_to_single_conversation } = config;
     const asked = await chatwoot.createInbox({ name, webhook_url, lock_to_single_conversation });
     const { id } = take(asked, "inbox_name");
     const line = { outgoing: deps.outgoing, instance_id: draft.instance_id };
-    const created = callChatwoot(line, accessTo({ ...config, inbox_id: id }));
+    const created = createChatwootApi(line, accessTo({ ...config, inbox_id: id }));
     return take(await created.inbox(), "inbox_id");
   }
   const inbox = take(await chatwoot.inbox(), "inbox_id");
@@ -120,22 +134,26 @@ async function openInbox(deps: IntegrationDeps, draft: Draft, opening: Opening):
 
 /** An inbox that keeps one conversation for each contact would open a resolved one again, whatever is configured here. */
 async function unlock(
-  line: Line,
+  line: ChatwootTransport,
   config: ChatwootConfig,
-  { name, lock_to_single_conversation }: Inbox,
+  { name, lock_to_single_conversation }: ChatwootInbox,
 ): Promise<string | undefined> {
   if (config.reopen_conversation || !lock_to_single_conversation) return undefined;
-  const chatwoot = callChatwoot(line, accessTo(config));
+  const chatwoot = createChatwootApi(line, accessTo(config));
   take(await chatwoot.updateInbox({ lock_to_single_conversation: false }), "reopen_conversation");
   return `The inbox "${name}" kept a single conversation for each contact. That was switched off in Chatwoot, because \`reopen_conversation\` is false.`;
 }
 
-export function wrongChannel({ name, channel_type }: Inbox): string {
+export function wrongChannel({ name, channel_type }: ChatwootInbox): string {
   return `is the inbox "${name}" of the kind ${channel_type}; it must be of the kind API (Channel::Api)`;
 }
 
 /** Given by us before, under another address of ours or another token. */
-function requireOurs({ baseUrl }: IntegrationDeps, { instance_id, before }: Draft, found: string): void {
+function requireOurs(
+  { baseUrl }: IntegrationDeps,
+  { instance_id, before }: IntegrationDraft,
+  found: string,
+): void {
   const isOurs = found.startsWith(`${baseUrl}/webhooks/chatwoot/${instance_id}/`);
   if (isOurs || (before && found === webhookUrlOf(before))) return;
   const host = URL.canParse(found) ? new URL(found).host : "another address";
@@ -153,18 +171,21 @@ async function leaveOldInbox(
   now: ChatwootConfig,
 ): Promise<void> {
   if (!before?.enabled) return;
-  const old = configOf(before);
+  const old = chatwootConfigOf(before);
   const isSame = old.url === now.url && old.account_id === now.account_id && old.inbox_id === now.inbox_id;
-  if (!isSame) await unregister(deps, before);
+  if (!isSame) await unregisterInbox(deps, before);
 }
 
 /** Takes the webhook out of the inbox, as long as it is ours; what Chatwoot says to that is only logged. */
-export async function unregister(
+export async function unregisterInbox(
   deps: Pick<IntegrationDeps, "outgoing" | "log">,
   integration: Integration,
 ): Promise<void> {
   const { instance_id } = integration;
-  const chatwoot = callChatwoot({ outgoing: deps.outgoing, instance_id }, accessTo(configOf(integration)));
+  const chatwoot = createChatwootApi(
+    { outgoing: deps.outgoing, instance_id },
+    accessTo(chatwootConfigOf(integration)),
+  );
   const inbox = await chatwoot.inbox();
   if (inbox.ok && inbox.value.webhook_url !== webhookUrlOf(integration)) return;
   const removed = inbox.ok ? await chatwoot.updateInbox({ channel: { webhook_url: "" } }) : inbox;

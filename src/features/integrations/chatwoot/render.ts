@@ -8,7 +8,7 @@ interface Speaker {
 }
 
 /** A message as events tell of it. */
-export interface ToldMessage {
+export interface EventMessage {
   message_id: string;
   jid: string;
   lid: string | null;
@@ -33,11 +33,11 @@ export interface ToldMessage {
 }
 
 /** What a message says, as text for the inbox; of a file its caption. */
-export function render(message: ToldMessage): string {
-  return inGroup(message, message.sender, wordsOf(message));
+export function renderMessage(message: EventMessage): string {
+  return withSpeaker(message, message.sender, wordsOf(message));
 }
 
-function wordsOf({ type, text, caption, media, location, contacts }: ToldMessage): string {
+function wordsOf({ type, text, caption, media, location, contacts }: EventMessage): string {
   if (text !== null) return toMarkdown(text);
   if (media) return caption === null ? "" : toMarkdown(caption);
   if (location) return renderLocation(location);
@@ -50,12 +50,12 @@ function renderLocation({
   longitude,
   name,
   address,
-}: NonNullable<ToldMessage["location"]>): string {
+}: NonNullable<EventMessage["location"]>): string {
   const link = `https://maps.google.com/?q=${latitude},${longitude}`;
   return ["📍", name, address, link].filter((part) => part !== null && part !== "").join("\n");
 }
 
-function renderCard({ name, phone, vcard }: NonNullable<ToldMessage["contacts"]>[number]): string {
+function renderCard({ name, phone, vcard }: NonNullable<EventMessage["contacts"]>[number]): string {
   const numbers = readVcard(vcard ?? "").phones.map(({ number }) => number);
   const byDigits = new Map<string, string>();
   for (const number of [`+${phone}`, ...numbers]) {
@@ -66,8 +66,8 @@ function renderCard({ name, phone, vcard }: NonNullable<ToldMessage["contacts"]>
 }
 
 /** In a group it is told who speaks: the contact is the group. */
-export function inGroup(
-  { is_group, from_me }: Pick<ToldMessage, "is_group" | "from_me">,
+export function withSpeaker(
+  { is_group, from_me }: Pick<EventMessage, "is_group" | "from_me">,
   speaker: Speaker | null,
   words: string,
 ): string {
@@ -92,7 +92,7 @@ export function bareType(mime_type: string): string {
 }
 
 /** A name under which a browser can open the file. */
-export function fileNameOf({ type, file_name, mime_type }: NonNullable<ToldMessage["media"]>): string {
+export function fileNameOf({ type, file_name, mime_type }: NonNullable<EventMessage["media"]>): string {
   const bare = bareType(mime_type);
   const extension = EXTENSIONS[bare] ?? /^[\w.-]+\/([a-z0-9]{2,5})$/.exec(bare)?.[1] ?? "bin";
   if (file_name !== null && /\.[A-Za-z0-9]{1,8}$/.test(file_name)) return file_name;

@@ -1,25 +1,25 @@
-import type { Job, JobEnd } from "../../../engine/engine.ts";
+import type { Job, JobResult } from "../../../engine/engine.ts";
 import { selectMessages } from "../../messages/messages.ts";
-import { findProviderLinks, type Link, setLink } from "../links.ts";
+import { findProviderLinks, type MessageLink, setLink } from "../links.ts";
 import type { EventWork } from "../provider.ts";
-import { configOf, OUR_PREFIX, stateOf } from "./config.ts";
-import { type Desk, endRefused, isPassing, isPassingForChange } from "./desk.ts";
-import { findLinkOf } from "./find-links.ts";
+import { chatwootConfigOf, chatwootStateOf, SOURCE_ID_PREFIX } from "./config.ts";
+import { type ChatwootContext, endWithError, isTransientError, isTransientForUpdate } from "./desk.ts";
+import { findLinkOfMessage } from "./find-links.ts";
 import { isAtLeast } from "./network-trap.ts";
-import type { ToldMessage } from "./render.ts";
+import type { EventMessage } from "./render.ts";
 
 type Event = EventWork["event"];
 
 const RANK = ["pending", "sent", "delivered", "read", "played"];
 
 /** Shows agents how far their messages have come: a message of several parts is as far as the last of them. */
-export async function reportStatus(desk: Desk, job: Job, event: Event): Promise<JobEnd> {
+export async function reportStatus(desk: ChatwootContext, job: Job, event: Event): Promise<JobResult> {
   const { message_ids, direction } = event.data as { message_ids: string[]; direction: string };
-  const { sync_status } = configOf(desk.integration);
+  const { sync_status } = chatwootConfigOf(desk.integration);
   if (direction !== "outbound" || !sync_status || !takesStatus(desk)) return { end: "done" };
   const told = new Set<string>();
   for (const id of message_ids) {
-    const link = await findLinkOf(desk.deps.db, desk.integration, id);
+    const link = await findLinkOfMessage(desk.deps.db, desk.integration, id);
     if (!link?.provider_message_id || told.has(link.provider_message_id)) continue;
     told.add(link.provider_message_id);
     const end = await report(desk, job, event, link, link.provider_message_id);
@@ -29,30 +29,30 @@ export async function reportStatus(desk: Desk, job: Job, event: Event): Promise<
 }
 
 /** Versions before 4.2 have no call for it. */
-function takesStatus({ integration }: Desk): boolean {
-  return isAtLeast(stateOf(integration).version, 4, 2);
+function takesStatus({ integration }: ChatwootContext): boolean {
+  return isAtLeast(chatwootStateOf(integration).version, 4, 2);
 }
 
 async function report(
-  desk: Desk,
+  desk: ChatwootContext,
   job: Job,
   event: Event,
-  link: Link,
+  link: MessageLink,
   providerId: string,
-): Promise<JobEnd | undefined> {
+): Promise<JobResult | undefined> {
   const parts = await findProviderLinks(desk.deps.db, desk.integration.id, providerId);
   const status = await lowestStatus(desk, parts);
   if (status === undefined) return undefined;
   const told = await desk.chatwoot.setStatus(Number(link.provider_conversation_id), providerId, { status });
   // A message that is gone needs no status.
-  if (told.ok || !isPassingForChange(told.refusal)) return undefined;
-  return endRefused(desk, job, told.refusal, event.recorded_at);
+  if (told.ok || !isTransientForUpdate(told.refusal)) return undefined;
+  return endWithError(desk, job, told.refusal, event.recorded_at);
 }
 
 /** Undefined while there is nothing to tell. */
 async function lowestStatus(
-  { deps, integration }: Desk,
-  parts: readonly Link[],
+  { deps, integration }: ChatwootContext,
+  parts: readonly MessageLink[],
 ): Promise<"delivered" | "read" | undefined> {
   const ids = parts.flatMap(({ message_id }) => (message_id === null ? [] : [message_id]));
   if (ids.length === 0) return undefined;
@@ -67,13 +67,13 @@ async function lowestStatus(
 }
 
 /** An agent's message that did not go out: shown as failed with the reason, until the agent presses Retry. */
-export async function reportFailure(desk: Desk, job: Job, event: Event): Promise<JobEnd> {
-  const { message, error } = event.data as { message: ToldMessage; error: { message: string } | null };
-  const link = await findLinkOf(desk.deps.db, desk.integration, message.message_id);
+export async function reportFailure(desk: ChatwootContext, job: Job, event: Event): Promise<JobResult> {
+  const { message, error } = event.data as { message: EventMessage; error: { message: string } | null };
+  const link = await findLinkOfMessage(desk.deps.db, desk.integration, message.message_id);
   if (link?.origin !== "provider" || !link.provider_message_id) return { end: "done" };
   const external_error = error?.message ?? "The message was not sent.";
   await setLink(desk.deps.db, link.id, { status: "failed", error: external_error });
-  return tellFailure(desk, job, event.recorded_at, {
+  return showFailure(desk, job, event.recorded_at, {
     conversation: Number(link.provider_conversation_id),
     message: link.provider_message_id,
     external_error,
@@ -81,24 +81,26 @@ export async function reportFailure(desk: Desk, job: Job, event: Event): Promise
 }
 
 /** Marks a message of an agent as failed; where there is no call for that, a private note says it. */
-export async function tellFailure(
-  desk: Desk,
+export async function showFailure(
+  desk: ChatwootContext,
   job: Job,
   since: Date,
   failed: { conversation: number; message: string; external_error: string },
-): Promise<JobEnd> {
+): Promise<JobResult> {
   const { conversation, message, external_error } = failed;
   if (takesStatus(desk)) {
     const told = await desk.chatwoot.setStatus(conversation, message, { status: "failed", external_error });
-    if (told.ok || !isPassingForChange(told.refusal)) return { end: "done" };
-    return endRefused(desk, job, told.refusal, since);
+    if (told.ok || !isTransientForUpdate(told.refusal)) return { end: "done" };
+    return endWithError(desk, job, told.refusal, since);
   }
   const note = await desk.chatwoot.postMessage(conversation, {
     content: `⚠️ ${external_error}`,
     message_type: "outgoing",
     private: true,
-    source_id: `${OUR_PREFIX}failed:${message}`,
+    source_id: `${SOURCE_ID_PREFIX}failed:${message}`,
     content_attributes: { in_reply_to: Number(message) },
   });
-  return note.ok || !isPassing(note.refusal) ? { end: "done" } : endRefused(desk, job, note.refusal, since);
+  return note.ok || !isTransientError(note.refusal)
+    ? { end: "done" }
+    : endWithError(desk, job, note.refusal, since);
 }

@@ -1,19 +1,19 @@
-import type { Job, JobEnd } from "../../../engine/engine.ts";
-import type { Jid, Quoted } from "../../../network/driver.ts";
+import type { Job, JobResult } from "../../../engine/engine.ts";
+import type { Jid, QuotedMessage } from "../../../network/driver.ts";
 import type { Trx } from "../../../platform/db.ts";
 import { GatewayError } from "../../../platform/errors.ts";
 import { faultPoint } from "../../../platform/fault-point.ts";
-import { dropOutgoing, type StoredContent, selectMessages, toQuoted } from "../../messages/messages.ts";
-import { findProviderLinks, type Link } from "../links.ts";
-import { queueReplies, type ReplyRoute } from "../queue-replies.ts";
-import { settleJob } from "../settle-job.ts";
-import { AgentFileError, takeAgentFile } from "./agent-files.ts";
-import { agentWords } from "./agent-words.ts";
-import { configOf } from "./config.ts";
-import type { Desk } from "./desk.ts";
+import { deleteOutgoing, type StoredContent, selectMessages, toQuoted } from "../../messages/messages.ts";
+import { findProviderLinks, type MessageLink } from "../links.ts";
+import { queueReplies, type ReplyTarget } from "../queue-replies.ts";
+import { completeJob } from "../settle-job.ts";
+import { AgentFileError, fetchAgentFile } from "./agent-files.ts";
+import { agentMessageText } from "./agent-words.ts";
+import { chatwootConfigOf } from "./config.ts";
+import type { ChatwootContext } from "./desk.ts";
 import { markRead } from "./mark-read.ts";
 import { findRecipient } from "./recipient.ts";
-import { tellFailure } from "./report-status.ts";
+import { showFailure } from "./report-status.ts";
 import type { AgentMessage, Attachment } from "./webhook-body.ts";
 
 /** One WhatsApp message of what an agent has sent: the text is part 0, files follow. */
@@ -26,12 +26,12 @@ const FILE_TRIES_MS = [1_000, 2_000, 4_000, 8_000, 16_000];
 
 /** Sends what an agent has written, or the parts of it that have failed before. */
 export async function sendAgentMessage(
-  desk: Desk,
+  desk: ChatwootContext,
   job: Job,
   message: AgentMessage,
-  links: readonly Link[] = [],
-): Promise<JobEnd> {
-  const words = agentWords(configOf(desk.integration), message);
+  links: readonly MessageLink[] = [],
+): Promise<JobResult> {
+  const words = agentMessageText(chatwootConfigOf(desk.integration), message);
   if (words === undefined)
     return fail(
       desk,
@@ -55,13 +55,13 @@ export async function sendAgentMessage(
   }
 }
 
-function sentParts(links: readonly Link[]): Set<number> {
+function sentParts(links: readonly MessageLink[]): Set<number> {
   return new Set(links.filter(({ status }) => status !== "failed").map(({ part }) => part));
 }
 
 /** One file carries the text as its caption; before several of them it goes alone. */
 async function readParts(
-  desk: Desk,
+  desk: ChatwootContext,
   message: AgentMessage,
   { words, sent, chat }: { words: string; sent: Set<number>; chat: Jid },
   parts: Part[],
@@ -73,21 +73,21 @@ async function readParts(
   const add = (part: number, content: StoredContent) =>
     parts.push({ part, content: { ...content, ...(quoted && parts.length === 0 && { quoted }) } });
   if (isCaption) {
-    if (!sent.has(0)) add(0, await takeAgentFile(desk, only, words));
+    if (!sent.has(0)) add(0, await fetchAgentFile(desk, only, words));
     return;
   }
   if (words !== "" && !sent.has(0)) add(0, { kind: "text", text: words });
   for (const [at, file] of files.entries()) {
-    if (!sent.has(at + 1)) add(at + 1, await takeAgentFile(desk, file satisfies Attachment, undefined));
+    if (!sent.has(at + 1)) add(at + 1, await fetchAgentFile(desk, file satisfies Attachment, undefined));
   }
 }
 
 /** The message that the agent answers; one that is not known goes without. */
 async function findQuoted(
-  { deps, integration }: Desk,
+  { deps, integration }: ChatwootContext,
   message: AgentMessage,
   chat: Jid,
-): Promise<Quoted | undefined> {
+): Promise<QuotedMessage | undefined> {
   const target = message.content_attributes?.in_reply_to;
   if (target === undefined || target === null) return undefined;
   const links = await findProviderLinks(deps.db, integration.id, String(target));
@@ -102,14 +102,14 @@ async function findQuoted(
 
 interface Sending {
   message: AgentMessage;
-  route: ReplyRoute;
+  route: ReplyTarget;
   parts: Part[];
 }
 
 /** Messages, links and the end of the job in one commit: whatever dies, it is sent once. */
-async function accept(desk: Desk, job: Job, sending: Sending): Promise<JobEnd> {
+async function accept(desk: ChatwootContext, job: Job, sending: Sending): Promise<JobResult> {
   const { deps, integration } = desk;
-  const end = await settleJob(deps, job, async (trx) => {
+  const end = await completeJob(deps, job, async (trx) => {
     const { route, parts, message } = sending;
     const replies = parts.map(({ content }) => ({ content }));
     const key = `chatwoot:${message.id}:${job.id}`;
@@ -122,7 +122,7 @@ async function accept(desk: Desk, job: Job, sending: Sending): Promise<JobEnd> {
       sending,
       queued.map((one) => one?.message_id ?? null),
     );
-    if (configOf(integration).mark_read) await markRead(trx, route, deps.sendHoldMs);
+    if (chatwootConfigOf(integration).mark_read) await markRead(trx, route, deps.sendHoldMs);
     return [route.lane];
   });
   faultPoint("chatwoot:after-accept");
@@ -132,7 +132,7 @@ async function accept(desk: Desk, job: Job, sending: Sending): Promise<JobEnd> {
 /** In the place of those that have failed. */
 async function writeLinks(
   trx: Trx,
-  { integration }: Desk,
+  { integration }: ChatwootContext,
   { message, route, parts }: Sending,
   ids: readonly (string | null)[],
 ): Promise<void> {
@@ -160,7 +160,12 @@ async function writeLinks(
 }
 
 /** Kept as failed, so that the agent's Retry is known as one; then the agent is told. */
-async function fail(desk: Desk, job: Job, message: AgentMessage, reason: string): Promise<JobEnd> {
+async function fail(
+  desk: ChatwootContext,
+  job: Job,
+  message: AgentMessage,
+  reason: string,
+): Promise<JobResult> {
   const { deps, integration } = desk;
   const provider_message_id = String(message.id);
   const conversation = message.conversation.id;
@@ -181,16 +186,16 @@ async function fail(desk: Desk, job: Job, message: AgentMessage, reason: string)
     )
     .execute();
   const since = new Date(message.created_at ?? Date.now());
-  return tellFailure(desk, job, since, {
+  return showFailure(desk, job, since, {
     conversation,
     message: provider_message_id,
     external_error: reason,
   });
 }
 
-async function dropFiles({ deps }: Desk, parts: readonly Part[]): Promise<void> {
+async function dropFiles({ deps }: ChatwootContext, parts: readonly Part[]): Promise<void> {
   const uploads = parts.flatMap(({ content }) =>
     content.kind === "media" && content.upload ? [content.upload] : [],
   );
-  await dropOutgoing(deps.db, uploads).catch(() => {});
+  await deleteOutgoing(deps.db, uploads).catch(() => {});
 }

@@ -1,20 +1,29 @@
 import { sql } from "kysely";
-import type { Job, JobEnd } from "../../../engine/engine.ts";
+import type { Job, JobResult } from "../../../engine/engine.ts";
 import type { Jid } from "../../../network/driver.ts";
 import type { Db } from "../../../platform/db.ts";
 import { queueAction, selectMessages } from "../../messages/messages.ts";
-import { findConversation } from "../chat-state.ts";
-import { findProviderLinks, type Link, setLink } from "../links.ts";
-import { settleJob } from "../settle-job.ts";
-import { configOf } from "./config.ts";
-import { inboxOf } from "./conversations.ts";
-import type { Desk } from "./desk.ts";
-import { DELETED } from "./find-links.ts";
+import { findChatByConversation } from "../chat-state.ts";
+import { findProviderLinks, type MessageLink, setLink } from "../links.ts";
+import { completeJob } from "../settle-job.ts";
+import { chatwootConfigOf } from "./config.ts";
+import { inboxKeyOf } from "./conversations.ts";
+import type { ChatwootContext } from "./desk.ts";
+import { DELETED_MARK } from "./find-links.ts";
 import { sendAgentMessage } from "./send-agent-message.ts";
-import { type AgentMessage, readWebhookBody, type StatusChange, type Typing } from "./webhook-body.ts";
+import {
+  type AgentMessage,
+  type ConversationStatusChange,
+  readWebhookBody,
+  type TypingEvent,
+} from "./webhook-body.ts";
 
 /** Works off one thing that Chatwoot has told. */
-export async function takeTask(desk: Desk, job: Job, task: Record<string, unknown>): Promise<JobEnd> {
+export async function runInboundTask(
+  desk: ChatwootContext,
+  job: Job,
+  task: Record<string, unknown>,
+): Promise<JobResult> {
   const row = await desk.deps.db
     .selectFrom("integration_inbound")
     .select(["body", "created_at"])
@@ -23,7 +32,7 @@ export async function takeTask(desk: Desk, job: Job, task: Record<string, unknow
   const body = row && readWebhookBody(row.body);
   if (!body) return { end: "done" };
   // Its ids would mean others in the inbox that has been saved since.
-  if (task.inbox !== inboxOf(desk.integration)) return leaveBehind(desk);
+  if (task.inbox !== inboxKeyOf(desk.integration)) return leaveBehind(desk);
   switch (body.event) {
     case "message_created":
     case "message_updated":
@@ -35,7 +44,7 @@ export async function takeTask(desk: Desk, job: Job, task: Record<string, unknow
   }
 }
 
-async function leaveBehind({ health, integration }: Desk): Promise<JobEnd> {
+async function leaveBehind({ health, integration }: ChatwootContext): Promise<JobResult> {
   await health.warn(integration, "What agents wrote in the inbox before it was changed was not sent.");
   return { end: "done" };
 }
@@ -46,7 +55,7 @@ const OLDEST_UPDATE_MS = 24 * 3_600_000;
  * What we have seen before is not sent again, unless it has failed and the agent wants it once more. Webhooks come in any
  * order, and the first may never have come: an update can be the first word of a message.
  */
-async function takeMessage(desk: Desk, job: Job, message: AgentMessage): Promise<JobEnd> {
+async function takeMessage(desk: ChatwootContext, job: Job, message: AgentMessage): Promise<JobResult> {
   const links = await findProviderLinks(desk.deps.db, desk.integration.id, String(message.id));
   if (message.content_attributes?.deleted === true) return takeDeletion(desk, job, message, links);
   if (message.event === "message_updated") return takeUpdate(desk, job, message, links);
@@ -57,11 +66,11 @@ async function takeMessage(desk: Desk, job: Job, message: AgentMessage): Promise
 }
 
 async function takeUpdate(
-  desk: Desk,
+  desk: ChatwootContext,
   job: Job,
   message: AgentMessage,
-  links: readonly Link[],
-): Promise<JobEnd> {
+  links: readonly MessageLink[],
+): Promise<JobResult> {
   const error = message.content_attributes?.external_error;
   if (error !== undefined && error !== null) return { end: "done" };
   if (links.length === 0)
@@ -82,7 +91,10 @@ function isUnheardOf({ created_at, content_attributes }: AgentMessage): boolean 
 }
 
 /** A receipt may come after a send was given up: what has arrived after all is not sent once more. */
-async function settleArrived({ deps, integration }: Desk, links: readonly Link[]): Promise<Link[]> {
+async function settleArrived(
+  { deps, integration }: ChatwootContext,
+  links: readonly MessageLink[],
+): Promise<MessageLink[]> {
   const failed = links.filter(({ status }) => status === "failed");
   const ids = failed.flatMap(({ message_id }) => message_id ?? []);
   const rows = ids.length === 0 ? [] : await selectByIds(deps.db, integration.instance_id, ids);
@@ -106,14 +118,14 @@ const TRIES = 900;
 
 /** Deletes every part for everyone; what was not sent yet is waited for. */
 async function takeDeletion(
-  desk: Desk,
+  desk: ChatwootContext,
   job: Job,
   message: AgentMessage,
-  links: readonly Link[],
-): Promise<JobEnd> {
+  links: readonly MessageLink[],
+): Promise<JobResult> {
   const { deps, integration } = desk;
   // We have deleted it ourselves, as it was on WhatsApp.
-  if (links.some(({ error }) => error === DELETED)) return { end: "done" };
+  if (links.some(({ error }) => error === DELETED_MARK)) return { end: "done" };
   const ids = links.flatMap(({ message_id }) => message_id ?? []);
   const rows = ids.length === 0 ? [] : await selectByIds(deps.db, integration.instance_id, ids);
   if (rows.some(({ status }) => status === "pending") && job.attempts < TRIES)
@@ -122,20 +134,20 @@ async function takeDeletion(
     ({ from_me, status, deleted_at }) => from_me && status !== "failed" && deleted_at === null,
   );
   const lane = there.length > 0 ? await findLane(desk) : undefined;
-  return settleJob(deps, job, async (trx) => {
+  return completeJob(deps, job, async (trx) => {
     await trx
       .insertInto("integration_link")
       .values({
         ...{ account_id: integration.account_id, integration_id: integration.id, chat: "", part: 0 },
         provider_conversation_id: String(message.conversation.id),
         provider_message_id: String(message.id),
-        ...{ origin: "provider", status: "skipped", error: DELETED },
+        ...{ origin: "provider", status: "skipped", error: DELETED_MARK },
       })
       .onConflict((conflict) =>
         conflict
           .columns(["integration_id", "provider_message_id", "part"])
           .where("provider_message_id", "is not", null)
-          .doUpdateSet({ error: DELETED }),
+          .doUpdateSet({ error: DELETED_MARK }),
       )
       .execute();
     if (lane === undefined) return [];
@@ -148,7 +160,7 @@ async function takeDeletion(
   });
 }
 
-async function findLane({ deps, integration }: Desk): Promise<number | undefined> {
+async function findLane({ deps, integration }: ChatwootContext): Promise<number | undefined> {
   const row = await deps.db
     .selectFrom("instance")
     .select("lane")
@@ -159,8 +171,11 @@ async function findLane({ deps, integration }: Desk): Promise<number | undefined
 }
 
 /** Where resolved conversations stay closed, the next message begins another one. */
-async function takeStatus({ deps, integration }: Desk, { id, status }: StatusChange): Promise<JobEnd> {
-  if (status !== "resolved" || configOf(integration).reopen_conversation) return { end: "done" };
+async function takeStatus(
+  { deps, integration }: ChatwootContext,
+  { id, status }: ConversationStatusChange,
+): Promise<JobResult> {
+  if (status !== "resolved" || chatwootConfigOf(integration).reopen_conversation) return { end: "done" };
   await deps.db
     .updateTable("integration_chat")
     .set({ provider_conversation_id: null, updated_at: sql<Date>`now()` })
@@ -174,12 +189,12 @@ const TYPING_IS_OVER_MS = 10_000;
 
 /** Shown while somebody can be shown it; nothing waits for it. */
 async function takeTyping(
-  { deps, integration }: Desk,
-  { event, conversation }: Typing,
+  { deps, integration }: ChatwootContext,
+  { event, conversation }: TypingEvent,
   at: Date,
-): Promise<JobEnd> {
+): Promise<JobResult> {
   if (Date.now() - at.getTime() > TYPING_IS_OVER_MS) return { end: "done" };
-  const chat = await findConversation(deps.db, integration, String(conversation.id));
+  const chat = await findChatByConversation(deps.db, integration, String(conversation.id));
   const session = chat && (await deps.reachSession(integration.instance_id));
   const presence = event === "conversation_typing_on" ? "typing" : "paused";
   await session?.setPresence?.(presence, chat?.chat as Jid)?.catch(() => {});

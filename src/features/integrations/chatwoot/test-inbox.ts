@@ -1,15 +1,15 @@
 import type { TestReport } from "../contract.ts";
 import type { Integration } from "../integration-row.ts";
 import type { IntegrationDeps } from "../provider.ts";
-import { type Answer, accessOf, callChatwoot, type Inbox } from "./api.ts";
-import { configOf, stateOf, webhookUrlOf } from "./config.ts";
+import { type ChatwootInbox, type ChatwootResult, chatwootAccessOf, createChatwootApi } from "./api.ts";
+import { chatwootConfigOf, chatwootStateOf, webhookUrlOf } from "./config.ts";
 import { IDENTITY_CHANGED } from "./explain-identity.ts";
 import { privateNetworkWarning } from "./network-trap.ts";
-import type { Refusal } from "./refusal.ts";
+import type { ChatwootError } from "./refusal.ts";
 import { wrongChannel } from "./register.ts";
 
 /** What one step found wrong. */
-interface Fault {
+interface InboxProblem {
   message: string;
   status_code: number | null;
 }
@@ -17,7 +17,7 @@ interface Fault {
 /** Walks the whole way that a save walks, changes nothing, and says in words where it ends. */
 export async function testInbox(deps: IntegrationDeps, integration: Integration): Promise<TestReport> {
   const began = performance.now();
-  const { webhook_base } = stateOf(integration);
+  const { webhook_base } = chatwootStateOf(integration);
   const details: Record<string, unknown> = webhook_base ? { webhook_url: `${webhook_base}****` } : {};
   const fault = await findFault(deps, integration, details);
   return {
@@ -35,23 +35,23 @@ async function findFault(
   deps: IntegrationDeps,
   integration: Integration,
   details: Record<string, unknown>,
-): Promise<Fault | undefined> {
+): Promise<InboxProblem | undefined> {
   if (!integration.enabled) return said("The integration is switched off.");
   const { instance_id } = integration;
-  const chatwoot = callChatwoot({ outgoing: deps.outgoing, instance_id }, accessOf(integration));
+  const chatwoot = createChatwootApi({ outgoing: deps.outgoing, instance_id }, chatwootAccessOf(integration));
   const reached = await chatwoot.version();
   if (!reached.ok) return faultOf(reached.refusal, "There is no Chatwoot at this `url`.");
   details.version = reached.value.version;
   const profile = await chatwoot.profile();
   if (!profile.ok) return faultOf(profile.refusal, "The address does not answer as Chatwoot does.");
-  const account = profile.value.accounts.find(({ id }) => id === configOf(integration).account_id);
+  const account = profile.value.accounts.find(({ id }) => id === chatwootConfigOf(integration).account_id);
   if (!account) return said("The user of the access token is not in the account `account_id`.");
   details.role = account.role;
   if (account.role !== "administrator")
     return said(
       "The access token is right, but the role of its user is too low: it must be an administrator of the account.",
     );
-  const inbox: Answer<Inbox> = await chatwoot.inbox();
+  const inbox: ChatwootResult<ChatwootInbox> = await chatwoot.inbox();
   if (!inbox.ok) return faultOf(inbox.refusal, "The account has no inbox `inbox_id`.");
   details.inbox = inbox.value.name;
   return faultOfInbox(deps, integration, inbox.value, reached.value.version);
@@ -60,9 +60,9 @@ async function findFault(
 function faultOfInbox(
   { baseUrl }: IntegrationDeps,
   integration: Integration,
-  inbox: Inbox,
+  inbox: ChatwootInbox,
   version: string,
-): Fault | undefined {
+): InboxProblem | undefined {
   if (inbox.channel_type !== "Channel::Api") return said(`\`inbox_id\` ${wrongChannel(inbox)}.`);
   if (inbox.webhook_url !== webhookUrlOf(integration))
     return said(
@@ -73,7 +73,7 @@ function faultOfInbox(
       "The secret of the inbox was changed, so its webhooks are refused. Save the integration again.",
     );
   if ((inbox.hmac_token || undefined) !== integration.secrets.hmac_token) return said(IDENTITY_CHANGED);
-  if (inbox.lock_to_single_conversation && !configOf(integration).reopen_conversation)
+  if (inbox.lock_to_single_conversation && !chatwootConfigOf(integration).reopen_conversation)
     return said(
       "The inbox keeps a single conversation for each contact, but `reopen_conversation` is false. Save the integration again.",
     );
@@ -81,10 +81,10 @@ function faultOfInbox(
   return trap === undefined ? undefined : said(trap);
 }
 
-function faultOf({ reason, words, status_code }: Refusal, notFound: string): Fault {
+function faultOf({ reason, words, status_code }: ChatwootError, notFound: string): InboxProblem {
   return { message: reason === "not_found" ? notFound : words, status_code };
 }
 
-function said(message: string): Fault {
+function said(message: string): InboxProblem {
   return { message, status_code: 200 };
 }

@@ -59,13 +59,13 @@ const webhookBody = z.discriminatedUnion("event", [message, statusChange, typing
 
 export type AgentMessage = z.output<typeof message>;
 export type Attachment = z.output<typeof attachment>;
-export type ToldConversation = z.output<typeof conversation>;
-export type StatusChange = z.output<typeof statusChange>;
-export type Typing = z.output<typeof typing>;
-export type WebhookBody = z.output<typeof webhookBody>;
+export type WebhookConversation = z.output<typeof conversation>;
+export type ConversationStatusChange = z.output<typeof statusChange>;
+export type TypingEvent = z.output<typeof typing>;
+export type ChatwootWebhookBody = z.output<typeof webhookBody>;
 
 /** What Chatwoot tells, as far as it concerns us; undefined for everything else. */
-export function readWebhookBody(body: unknown): WebhookBody | undefined {
+export function readWebhookBody(body: unknown): ChatwootWebhookBody | undefined {
   return webhookBody.safeParse(body).data;
 }
 
@@ -82,11 +82,11 @@ export function isSignedBody(
   const age = Math.abs(nowMs / 1000 - Number(timestamp));
   if (!/^\d{1,12}$/.test(timestamp) || age > OLDEST_SECONDS) return false;
   const right = createHmac("sha256", secret).update(`${timestamp}.`).update(bytes).digest("hex");
-  return isSame(String(headers["x-chatwoot-signature"] ?? ""), `sha256=${right}`);
+  return timingSafeEqualText(String(headers["x-chatwoot-signature"] ?? ""), `sha256=${right}`);
 }
 
 /** In a time that does not depend on where they differ. */
-export function isSame(given: string, right: string): boolean {
+export function timingSafeEqualText(given: string, right: string): boolean {
   const [one, other] = [Buffer.from(given), Buffer.from(right)];
   return one.length === other.length && timingSafeEqual(one, other);
 }

@@ -4,10 +4,10 @@ import { readInstanceSecrets, signBody } from "../../webhooks/webhooks.ts";
 import type { Integration } from "../integration-row.ts";
 import type { IntegrationDeps } from "../provider.ts";
 import { authHeader, type N8nConfig } from "./config.ts";
-import { FileAnswers } from "./file-answers.ts";
+import { FileResponseLimit } from "./file-answers.ts";
 import { isFileType } from "./read-reply.ts";
 
-export interface WorkflowCall {
+export interface WorkflowRequest {
   event: string;
   /** The same at every try, so that a workflow can drop what it has seen. */
   event_id: string;
@@ -27,7 +27,7 @@ type Headers = Readonly<Record<string, string>>;
 
 /** How much of an answer is read. */
 export function largestAnswer(headers: Headers, config: N8nConfig): number {
-  return isFileAnswer(headers, config) ? FileAnswers.largestBytes : READ_AT_MOST_BYTES;
+  return isFileAnswer(headers, config) ? FileResponseLimit.largestBytes : READ_AT_MOST_BYTES;
 }
 
 function isFileAnswer({ "content-type": type }: Headers, { reply_mode }: N8nConfig): boolean {
@@ -35,11 +35,11 @@ function isFileAnswer({ "content-type": type }: Headers, { reply_mode }: N8nConf
 }
 
 /** Posts once to the webhook of a workflow, with the token, and signed with the instance's secret. */
-export async function deliver(
+export async function callWorkflow(
   { db, box, outgoing, version }: IntegrationDeps,
   { instance_id }: Pick<Integration, "instance_id">,
   config: N8nConfig,
-  { event, event_id, attempt, body, takeRoomForFile }: WorkflowCall,
+  { event, event_id, attempt, body, takeRoomForFile }: WorkflowRequest,
 ): Promise<FetchOutcome> {
   const [secret, previous] = await readInstanceSecrets(db, box, instance_id);
   const at = new Date();

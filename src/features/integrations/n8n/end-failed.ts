@@ -1,4 +1,4 @@
-import type { JobEnd } from "../../../engine/engine.ts";
+import type { JobResult } from "../../../engine/engine.ts";
 import type { FetchOutcome } from "../../../platform/safe-fetch.ts";
 import type { EventWork, IntegrationDeps } from "../provider.ts";
 import { countTry, type FailedCall, type FailureKind, retryCall } from "../retry-call.ts";
@@ -11,7 +11,7 @@ const MOST_TRIES: Record<FailureKind, number> = { away: Number.POSITIVE_INFINITY
 const PARK_AFTER = 3;
 const GIVE_UP_AFTER_MS = 24 * 3_600_000;
 
-export interface Failure extends FailedCall {
+export interface WorkflowFailure extends FailedCall {
   outcome: FetchOutcome;
 }
 
@@ -20,8 +20,8 @@ export async function endFailed(
   deps: IntegrationDeps,
   { job, event }: EventWork,
   config: N8nConfig,
-  failure: Failure,
-): Promise<JobEnd> {
+  failure: WorkflowFailure,
+): Promise<JobResult> {
   const { verdict, isStale, isRefusal } = failure;
   const isOver = Date.now() - event.recorded_at.getTime() > GIVE_UP_AFTER_MS;
   if (!config.retry || isOver) return { end: "done" };

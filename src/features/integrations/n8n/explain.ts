@@ -1,21 +1,15 @@
 import type { FetchOutcome } from "../../../platform/safe-fetch.ts";
 import { describeOutcome } from "../error-policy.ts";
 import type { N8nConfig } from "./config.ts";
-import {
-  isAnswerLost,
-  isNotActive,
-  isPageOfMissing,
-  isStartingUp,
-  isUnauthorised,
-} from "./judge-workflow.ts";
+import { isAnswerLost, isNotActive, isNotFoundPage, isStartingUp, isUnauthorised } from "./judge-workflow.ts";
 
 /** What an answer means and what to do about it. Source: n8n, `Webhook.node` and `webhook-helpers`. */
-export function explain(outcome: FetchOutcome, config: N8nConfig): string {
+export function explainN8nResponse(outcome: FetchOutcome, config: N8nConfig): string {
   const said = describeOutcome(outcome);
   if (isAnswerLost(outcome, config)) return explainLost(outcome, said);
   if (outcome.outcome === "failed") return explainFailure(outcome.failure, said);
   if (isStartingUp(outcome)) return "n8n is starting; the event is sent again in a few seconds.";
-  if (isPageOfMissing(outcome))
+  if (isNotFoundPage(outcome))
     return `n8n is starting, or the address is not one of n8n; the event is sent again. If this stays, compare webhook_url with the production URL of the Webhook node. (${said})`;
   if (isNotActive(outcome)) return `${notActive(config)} (${said})`;
   if (isUnauthorised(outcome)) return `${refused(config)} Events wait for a day. (${said})`;

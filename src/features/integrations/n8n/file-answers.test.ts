@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
-import { FileAnswers } from "./file-answers.ts";
+import { FileResponseLimit } from "./file-answers.ts";
 
 const AT_ONCE = 16;
 
 describe("files in answers", () => {
   test("wait for room when sixteen are read, and each of them is read in the end", async () => {
-    const files = new FileAnswers();
+    const files = new FileResponseLimit();
     const order: string[] = [];
     const ends: (() => void)[] = [];
     const read = (name: string) =>
@@ -23,7 +23,7 @@ describe("files in answers", () => {
   });
 
   test("give up their place in the queue when their call ends first", async () => {
-    const files = new FileAnswers();
+    const files = new FileResponseLimit();
     const ends: (() => void)[] = [];
     const held = Array.from({ length: AT_ONCE }, () =>
       files.use(async (takeRoom) => {
@@ -40,7 +40,7 @@ describe("files in answers", () => {
   });
 
   test("need no room where none is asked for", async () => {
-    const files = new FileAnswers();
+    const files = new FileResponseLimit();
     expect(await files.use(async () => "text")).toBe("text");
   });
 });

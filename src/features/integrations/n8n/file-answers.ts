@@ -3,7 +3,7 @@ import { Semaphore } from "../../../platform/semaphore.ts";
 const AT_ONCE = 16;
 
 /** Files in answers are held in memory until they are stored, so only so many are read at once. */
-export class FileAnswers {
+export class FileResponseLimit {
   static readonly largestBytes = 5 * 1024 * 1024;
   readonly #semaphore = new Semaphore(AT_ONCE);
 

@@ -7,7 +7,7 @@ import type { N8nConfig } from "./config.ts";
 const LARGEST_BYTES = 5 * 1024 * 1024;
 
 /** The file of an event in base64, where that is wanted; undefined where it is too large or cannot be had in time. */
-export async function readInline(
+export async function readInlineFile(
   { openFile }: Pick<IntegrationDeps, "openFile">,
   { data }: EventWork["event"],
   { media }: N8nConfig,

@@ -1,9 +1,9 @@
 import type { FetchOutcome } from "../../../platform/safe-fetch.ts";
 import {
-  type CallVerdict,
-  judgeCall,
-  messageIn,
+  classifyResponse,
+  errorMessageIn,
   NOT_THERE_YET,
+  type ResponseClass,
   UNDER_WAY_AFTER_MS,
 } from "../error-policy.ts";
 import type { N8nConfig } from "./config.ts";
@@ -15,16 +15,16 @@ type Response = Extract<FetchOutcome, { outcome: "response" }>;
 const STARTING_UP = /^n8n is starting up\b/;
 const LONGEST_SENTENCE = 200;
 
-const ANSWER_LOST: CallVerdict = { ...NOT_THERE_YET, isSafe: false, isDown: false };
+const ANSWER_LOST: ResponseClass = { ...NOT_THERE_YET, isSafe: false, isDown: false };
 /** What a proxy says when its own time limit is over, or n8n has broken the connection. */
 const LOST_IN_PROXY = new Set([502, 504]);
 /** In n8n's own words; a workflow may answer 404 with words of its own. */
 const NOT_REGISTERED = /not registered/i;
 
 /** n8n has answers that mean something else than their status does. */
-export function judgeWorkflow(outcome: FetchOutcome, config: N8nConfig): CallVerdict {
-  if (isStartingUp(outcome) || isPageOfMissing(outcome)) return NOT_THERE_YET;
-  return isAnswerLost(outcome, config) ? ANSWER_LOST : judgeCall(outcome);
+export function classifyWorkflowResponse(outcome: FetchOutcome, config: N8nConfig): ResponseClass {
+  if (isStartingUp(outcome) || isNotFoundPage(outcome)) return NOT_THERE_YET;
+  return isAnswerLost(outcome, config) ? ANSWER_LOST : classifyResponse(outcome);
 }
 
 /** The workflow has run, as far as the gateway can know, and the answer that is waited for did not come, or not whole. */
@@ -51,14 +51,14 @@ export function isStartingUp(outcome: FetchOutcome): boolean {
 }
 
 /** n8n before its workflows are active, or a proxy whose n8n is away: n8n itself says in JSON what is not registered. */
-export function isPageOfMissing(outcome: FetchOutcome): boolean {
+export function isNotFoundPage(outcome: FetchOutcome): boolean {
   return outcome.outcome === "response" && outcome.status === 404 && !isJson(outcome);
 }
 
 /** n8n is there, and nothing listens at the path. */
 export function isNotActive(outcome: FetchOutcome): boolean {
   if (outcome.outcome !== "response" || outcome.status !== 404) return false;
-  return NOT_REGISTERED.test(messageIn(outcome.body.toString("utf8")) ?? "");
+  return NOT_REGISTERED.test(errorMessageIn(outcome.body.toString("utf8")) ?? "");
 }
 
 export function isUnauthorised(outcome: FetchOutcome): boolean {

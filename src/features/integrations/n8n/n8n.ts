@@ -1,21 +1,21 @@
-import type { JobEnd } from "../../../engine/engine.ts";
+import type { JobResult } from "../../../engine/engine.ts";
 import { faultPoint } from "../../../platform/fault-point.ts";
-import { createHealth } from "../health.ts";
-import type { EventWork, IntegrationDeps, Provider } from "../provider.ts";
+import { createIntegrationHealth } from "../health.ts";
+import type { EventWork, IntegrationDeps, IntegrationProvider } from "../provider.ts";
 import { N8N_ALIASES, type N8nConfig, n8nConfig } from "./config.ts";
-import { deliver } from "./deliver.ts";
+import { callWorkflow } from "./deliver.ts";
 import { endFailed } from "./end-failed.ts";
-import { FileAnswers } from "./file-answers.ts";
-import { readInline } from "./inline-file.ts";
+import { FileResponseLimit } from "./file-answers.ts";
+import { readInlineFile } from "./inline-file.ts";
 import type { N8nDeps } from "./n8n-deps.ts";
-import { toPayload } from "./payload.ts";
-import { readCall } from "./read-call.ts";
-import { sendAnswer } from "./send-answer.ts";
+import { toWorkflowPayload } from "./payload.ts";
+import { readWorkflowResponse } from "./read-call.ts";
+import { sendWorkflowReplies } from "./send-answer.ts";
 import { testWorkflow } from "./test-workflow.ts";
 
 /** Workflows of n8n: they get the events of the instance, and answer through the API or with their HTTP response. */
-export function createN8n(deps: IntegrationDeps): Provider {
-  const own = { ...deps, health: createHealth(deps), fileAnswers: new FileAnswers() };
+export function createN8nProvider(deps: IntegrationDeps): IntegrationProvider {
+  const own = { ...deps, health: createIntegrationHealth(deps), fileAnswers: new FileResponseLimit() };
   return {
     name: "n8n",
     config: n8nConfig,
@@ -50,25 +50,25 @@ function warningsOf({ webhook_url, token }: N8nConfig): string[] {
   ];
 }
 
-async function runDelivery(deps: N8nDeps, work: EventWork): Promise<JobEnd> {
+async function runDelivery(deps: N8nDeps, work: EventWork): Promise<JobResult> {
   const { job, integration, event } = work;
   const config = n8nConfig.parse(integration.config);
   const message = event.data.message;
   if (message?.from_me && !config.include_from_me && !config.events.includes("message.sent"))
     return { end: "done" };
   const { instance_id: instanceId } = integration;
-  const file = await readInline(deps, event, config);
+  const file = await readInlineFile(deps, event, config);
   return deps.fileAnswers.use(async (takeRoomForFile) => {
     const beganAt = performance.now();
-    const outcome = await deliver(deps, integration, config, {
+    const outcome = await callWorkflow(deps, integration, config, {
       ...{ event: event.event, event_id: event.event_id, attempt: job.attempts + 1, takeRoomForFile },
-      body: toPayload(event, { instanceId, config, links: deps.links, file }),
+      body: toWorkflowPayload(event, { instanceId, config, links: deps.links, file }),
     });
     faultPoint("n8n:after-response");
-    const reading = readCall(outcome, config);
+    const reading = readWorkflowResponse(outcome, config);
     const note = await deps.health.note(integration, outcome, beganAt, reading);
     if (note.verdict.verdict === "ok" && outcome.outcome === "response")
-      return sendAnswer(deps, work, config, outcome);
+      return sendWorkflowReplies(deps, work, config, outcome);
     return endFailed(deps, work, config, { ...note, outcome, isRefusal: reading.isRefusal });
   });
 }

@@ -17,7 +17,7 @@ interface PayloadOptions {
  * The body of the event, byte for byte as webhooks get it, with flat fields put in, so that a workflow finds what it needs
  * without digging. The same at every try, but for the signature of a file's link.
  */
-export function toPayload(event: EventWork["event"], options: PayloadOptions): Buffer {
+export function toWorkflowPayload(event: EventWork["event"], options: PayloadOptions): Buffer {
   const flat = JSON.stringify(flatFields(event, options));
   const end = event.body.lastIndexOf("}");
   return Buffer.concat([event.body.subarray(0, end), Buffer.from(`,${flat.slice(1)}`)]);

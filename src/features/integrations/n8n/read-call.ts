@@ -1,13 +1,13 @@
 import type { FetchOutcome } from "../../../platform/safe-fetch.ts";
-import type { CallReading } from "../health.ts";
+import type { ResponseReading } from "../health.ts";
 import type { N8nConfig } from "./config.ts";
-import { explain } from "./explain.ts";
-import { isNotActive, isUnauthorised, judgeWorkflow } from "./judge-workflow.ts";
+import { explainN8nResponse } from "./explain.ts";
+import { classifyWorkflowResponse, isNotActive, isUnauthorised } from "./judge-workflow.ts";
 
 /** What an outcome says of the workflow. */
-export function readCall(outcome: FetchOutcome, config: N8nConfig): Required<CallReading> {
-  const verdict = judgeWorkflow(outcome, config);
+export function readWorkflowResponse(outcome: FetchOutcome, config: N8nConfig): Required<ResponseReading> {
+  const verdict = classifyWorkflowResponse(outcome, config);
   const isRefusal = isNotActive(outcome) || isUnauthorised(outcome);
   const status = isNotActive(outcome) ? "inactive" : verdict.verdict === "ok" ? "ok" : verdict.status;
-  return { verdict, status, isRefusal, error: explain(outcome, config) };
+  return { verdict, status, isRefusal, error: explainN8nResponse(outcome, config) };
 }

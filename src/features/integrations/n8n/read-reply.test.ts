@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { readAnswer } from "./read-reply.ts";
+import { parseWorkflowReplies } from "./read-reply.ts";
 
 const JSON_TYPE = "application/json; charset=utf-8";
 
@@ -7,7 +7,7 @@ function read(said: unknown, type = JSON_TYPE, headers: Record<string, string> =
   const body = Buffer.isBuffer(said)
     ? said
     : Buffer.from(type === JSON_TYPE ? JSON.stringify(said) : String(said));
-  return readAnswer({ headers: { "content-type": type, ...headers }, body, truncated: false });
+  return parseWorkflowReplies({ headers: { "content-type": type, ...headers }, body, truncated: false });
 }
 
 describe("the answer of a workflow", () => {

@@ -8,13 +8,13 @@ export interface WorkflowReply {
   file?: UploadedFile;
 }
 
-export interface WorkflowAnswer {
+export interface WorkflowReplies {
   replies: WorkflowReply[];
   /** Why the answer holds no reply and what to do, in words; undefined where silence was meant. */
   problem?: string;
 }
 
-export interface AnswerBody {
+export interface WorkflowResponseBody {
   headers: Readonly<Record<string, string>>;
   body: Buffer;
   truncated: boolean;
@@ -55,7 +55,7 @@ export function isFileType(contentType: string | undefined): boolean {
 }
 
 /** Reads texts, numbers, files and lists of them, nested or not, under the keys that people use. */
-export function readAnswer({ headers, body, truncated }: AnswerBody): WorkflowAnswer {
+export function parseWorkflowReplies({ headers, body, truncated }: WorkflowResponseBody): WorkflowReplies {
   const type = mediaType(headers["content-type"]);
   if (truncated) return { replies: [], problem: TOO_LARGE };
   if (isFileType(type)) return { replies: body.length > 0 ? [{ file: fileOf(body, type, headers) }] : [] };
@@ -79,14 +79,14 @@ function parse(text: string): unknown {
   }
 }
 
-function fileOf(bytes: Buffer, mime_type: string, headers: AnswerBody["headers"]): UploadedFile {
+function fileOf(bytes: Buffer, mime_type: string, headers: WorkflowResponseBody["headers"]): UploadedFile {
   const [, name] =
     /filename="([^"]{1,200})"/.exec((headers["content-disposition"] ?? "").slice(0, 1_000)) ?? [];
   return { bytes, mime_type, ...(name && { file_name: name }) };
 }
 
 /** n8n sends a text as text/html; what begins like a page is none of a person's words. */
-function readPlain(text: string, type: string): WorkflowAnswer {
+function readPlain(text: string, type: string): WorkflowReplies {
   if (text.trimStart().startsWith("<"))
     return {
       replies: [],

@@ -1,38 +1,38 @@
-import type { JobEnd } from "../../../engine/engine.ts";
+import type { JobResult } from "../../../engine/engine.ts";
 import { GatewayError } from "../../../platform/errors.ts";
 import { recordEvents } from "../../events/events.ts";
-import { readChat } from "../chat-state.ts";
+import { readIntegrationChat } from "../chat-state.ts";
 import type { EventWork } from "../provider.ts";
-import { findRoute, queueReplies } from "../queue-replies.ts";
-import { dropReplies, type ReplyPart, toReplies } from "../reply-content.ts";
+import { findReplyTarget, queueReplies } from "../queue-replies.ts";
+import { discardReplies, type ReplyPart, toReplies } from "../reply-content.ts";
 import { countReply, isReplyPaused } from "../reply-limit.ts";
-import { settleJob } from "../settle-job.ts";
+import { completeJob } from "../settle-job.ts";
 import type { N8nConfig } from "./config.ts";
 import type { N8nDeps } from "./n8n-deps.ts";
-import { type AnswerBody, readAnswer, type WorkflowReply } from "./read-reply.ts";
+import { parseWorkflowReplies, type WorkflowReply, type WorkflowResponseBody } from "./read-reply.ts";
 
 /** What the workflow has answered goes back to the chat, in the commit that ends the delivery. */
-export async function sendAnswer(
+export async function sendWorkflowReplies(
   deps: N8nDeps,
   { job, integration, event }: EventWork,
   config: N8nConfig,
-  answer: AnswerBody,
-): Promise<JobEnd> {
+  answer: WorkflowResponseBody,
+): Promise<JobResult> {
   const { health } = deps;
   const { message } = event.data;
   const isWanted = config.reply_mode === "response" && event.event === "message.received" && !message.from_me;
   if (!isWanted) return { end: "done" };
-  const { replies: said, problem } = readAnswer(answer);
+  const { replies: said, problem } = parseWorkflowReplies(answer);
   if (problem !== undefined) await health.warn(integration, problem);
   if (said.length === 0) return { end: "done" };
   const { jid, phone, lid, chat_type: type } = message;
-  const { chat, ...known } = await readChat(deps.db, integration, { chat: jid, lid });
+  const { chat, ...known } = await readIntegrationChat(deps.db, integration, { chat: jid, lid });
   if (isReplyPaused(config, known)) return { end: "done" };
-  const route = await findRoute(deps, integration, { jid, phone, lid, type });
+  const route = await findReplyTarget(deps, integration, { jid, phone, lid, type });
   const { replies, failures } = await toReplies(deps, integration.account_id, said.map(toPart));
   for (const failure of failures) await health.warn(integration, failure);
   try {
-    return await settleJob(deps, job, async (trx) => {
+    return await completeJob(deps, job, async (trx) => {
       const { sendHoldMs } = deps;
       const key = `n8n:${event.event_id}`;
       await queueReplies(trx, route, replies, { origin: "chatbot", key, sendHoldMs });
@@ -40,7 +40,7 @@ export async function sendAnswer(
       return [route.lane, ...(await recordEvents(trx, paused))];
     });
   } catch (error) {
-    await dropReplies(deps.db, replies);
+    await discardReplies(deps.db, replies);
     if (!(error instanceof GatewayError)) throw error;
     await health.warn(integration, error.message);
     return { end: "done" };

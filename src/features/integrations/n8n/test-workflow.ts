@@ -3,10 +3,10 @@ import { ulid } from "../../../platform/ulid.ts";
 import type { TestReport } from "../contract.ts";
 import type { Integration } from "../integration-row.ts";
 import { type N8nConfig, n8nConfig } from "./config.ts";
-import { deliver } from "./deliver.ts";
+import { callWorkflow } from "./deliver.ts";
 import type { N8nDeps } from "./n8n-deps.ts";
-import { readCall } from "./read-call.ts";
-import { readAnswer } from "./read-reply.ts";
+import { readWorkflowResponse } from "./read-call.ts";
+import { parseWorkflowReplies } from "./read-reply.ts";
 
 const SHOWN = 300;
 
@@ -18,14 +18,14 @@ export async function testWorkflow(deps: N8nDeps, integration: Integration): Pro
   const body = Buffer.from(JSON.stringify(testBody(integration.instance_id, event, event_id)));
   return deps.fileAnswers.use(async (takeRoomForFile) => {
     const beganAt = performance.now();
-    const outcome = await deliver(deps, integration, config, {
+    const outcome = await callWorkflow(deps, integration, config, {
       event,
       event_id,
       attempt: 1,
       body,
       takeRoomForFile,
     });
-    const reading = readCall(outcome, config);
+    const reading = readWorkflowResponse(outcome, config);
     await deps.health.noteTest(integration, outcome, beganAt, reading);
     const success = reading.verdict.verdict === "ok";
     const { message = reading.error, ...shown } = success ? readTestAnswer(outcome, config) : {};
@@ -42,7 +42,7 @@ export async function testWorkflow(deps: N8nDeps, integration: Integration): Pro
 function readTestAnswer(outcome: FetchOutcome, { reply_mode }: N8nConfig) {
   if (outcome.outcome !== "response") return {};
   const type = outcome.headers["content-type"];
-  const { replies, problem } = readAnswer(outcome);
+  const { replies, problem } = parseWorkflowReplies(outcome);
   const answered = {
     ...(type !== undefined && { content_type: type.slice(0, 100) }),
     answer: replies.some(({ file }) => file)

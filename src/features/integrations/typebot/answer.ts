@@ -1,12 +1,12 @@
-import { findOption, findOptions, optionsOf, SKIP } from "./options.ts";
+import { choiceOptionsOf, findOption, findOptions, SKIP_OPTION_ID } from "./options.ts";
 import { rangeOf } from "./prompts.ts";
 import { readDate, readTime } from "./read-dates.ts";
 import { readNumber } from "./read-number.ts";
-import { isClip, type Said } from "./read-said.ts";
+import { isClip, type UserInput } from "./read-said.ts";
 import type { BotInput, BotMessage } from "./typebot-api.ts";
 
 /** What is done with what somebody has said. */
-export type Answer =
+export type BotInputResult =
   /** Goes to the bot; without a message it goes on by itself. */
   | { do: "send"; message: BotMessage | undefined }
   /** The bot is not asked: it could not take it, and we say so. */
@@ -14,12 +14,12 @@ export type Answer =
   | { do: "ignore" };
 
 /** Turns what was said into what the bot takes at this input: a number into the choice, a file into its address. */
-export function toAnswer(input: BotInput | undefined, said: Said): Answer {
+export function toBotInput(input: BotInput | undefined, said: UserInput): BotInputResult {
   if (input?.type === "payment input") return { do: "refuse", why: "unsupported" };
   return said.kind === "file" ? answerWithFile(input, said) : answerWithText(input, said.text);
 }
 
-function send(text: string, replyId?: string): Answer {
+function send(text: string, replyId?: string): BotInputResult {
   return {
     do: "send",
     message: { type: "text", text, ...(replyId !== undefined && { metadata: { replyId } }) },
@@ -27,7 +27,7 @@ function send(text: string, replyId?: string): Answer {
 }
 
 /** Whether the input takes both in one answer; what it does not is left for the next input. */
-export function takesTogether(input: BotInput | undefined, first: Said, next: Said): boolean {
+export function takesTogether(input: BotInput | undefined, first: UserInput, next: UserInput): boolean {
   if (first.kind === "text" || next.kind === "text") return first.kind === next.kind;
   if (first.files.length === 0 || next.files.length === 0) return false;
   if (input?.type === "file input") return input.options?.isMultipleAllowed === true;
@@ -37,8 +37,8 @@ export function takesTogether(input: BotInput | undefined, first: Said, next: Sa
 
 function answerWithFile(
   input: BotInput | undefined,
-  { files, text }: Extract<Said, { kind: "file" }>,
-): Answer {
+  { files, text }: Extract<UserInput, { kind: "file" }>,
+): BotInputResult {
   const [first] = files;
   const urls = files.map(({ url }) => url);
   if (first && input?.type === "file input") return send(urls.join(", "));
@@ -56,7 +56,7 @@ function isOn({ options }: BotInput, name: string): boolean {
   return typeof option === "object" && option !== null && "isEnabled" in option && option.isEnabled === true;
 }
 
-function answerWithText(input: BotInput | undefined, text: string): Answer {
+function answerWithText(input: BotInput | undefined, text: string): BotInputResult {
   switch (input?.type) {
     case "choice input":
     case "picture choice input":
@@ -72,7 +72,7 @@ function answerWithText(input: BotInput | undefined, text: string): Answer {
     case "time input":
       return send(readTime(text));
     case "file input":
-      return findOption(optionsOf(input), text)?.id === SKIP
+      return findOption(choiceOptionsOf(input), text)?.id === SKIP_OPTION_ID
         ? { do: "send", message: undefined }
         : send(text);
     default:
@@ -81,24 +81,24 @@ function answerWithText(input: BotInput | undefined, text: string): Answer {
 }
 
 /** What is not among the choices goes as it is: the bot has its own words for that. */
-function choose(input: BotInput, text: string): Answer {
-  const option = findOption(optionsOf(input), text);
+function choose(input: BotInput, text: string): BotInputResult {
+  const option = findOption(choiceOptionsOf(input), text);
   return option ? send(option.text, option.id) : send(text);
 }
 
-function chooseSeveral(input: BotInput, text: string): Answer {
-  const options = findOptions(optionsOf(input), text);
+function chooseSeveral(input: BotInput, text: string): BotInputResult {
+  const options = findOptions(choiceOptionsOf(input), text);
   return send(options ? options.map((option) => option.text).join(", ") : text);
 }
 
 /** By its id: the title alone is taken for the first path of its card. */
-function choosePath(input: BotInput, text: string): Answer {
-  const path = findOption(optionsOf(input), text);
+function choosePath(input: BotInput, text: string): BotInputResult {
+  const path = findOption(choiceOptionsOf(input), text);
   return path ? send(path.id, path.id) : send(text);
 }
 
 /** The bot looks at the highest mark only. */
-function rate(input: BotInput, text: string): Answer {
+function rate(input: BotInput, text: string): BotInputResult {
   const { from, to } = rangeOf(input);
   const mark = /^\d{1,3}$/.test(text.trim()) ? Number(text) : Number.NaN;
   return mark >= from && mark <= to ? send(String(mark)) : { do: "refuse", why: "invalid" };

@@ -1,5 +1,5 @@
 import type { FetchOutcome } from "../../../platform/safe-fetch.ts";
-import type { Health } from "../health.ts";
+import type { IntegrationHealth } from "../health.ts";
 import type { Integration } from "../integration-row.ts";
 import type { IntegrationDeps } from "../provider.ts";
 import type { FailedCall } from "../retry-call.ts";
@@ -8,19 +8,19 @@ import type { TypebotConfig } from "./config.ts";
 import { NOT_A_VIEWER } from "./explain.ts";
 import { readCall } from "./read-call.ts";
 import {
-  type BotAnswer,
   type BotMessage,
-  callTypebot,
   continuePath,
   isNotFound,
   isSessionGone,
-  readAnswer,
+  parseBotAnswer,
+  requestTypebot,
   startPath,
+  type TypebotResponse,
 } from "./typebot-api.ts";
 
 /** How asking a bot went. */
-export type Asked =
-  | { asked: "answered"; answer: BotAnswer }
+export type BotClientResult =
+  | { asked: "answered"; answer: TypebotResponse }
   /** The bot does not know the session any more. */
   | { asked: "forgotten" }
   /** It may be asked again; `isSafe`: it has surely not run anything. */
@@ -30,24 +30,27 @@ export type Asked =
   /** It says no; `isSessionOpen`: the flow still stands where it stood. */
   | { asked: "refused"; isSessionOpen: boolean };
 
-export interface BotCaller {
+export interface BotClient {
   start(
     integration: Integration,
     config: TypebotConfig,
     said: { message: BotMessage | undefined; variables: Record<string, unknown> },
-  ): Promise<Asked>;
+  ): Promise<BotClientResult>;
   goOn(
     integration: Integration,
     config: TypebotConfig,
     session: BotSession,
     message: BotMessage | undefined,
-  ): Promise<Asked>;
+  ): Promise<BotClientResult>;
 }
 
 const RICH = { textBubbleContentFormat: "richText" };
 
 /** Calls bots, and keeps account of how it goes. */
-export function createBotCaller({ outgoing }: Pick<IntegrationDeps, "outgoing">, health: Health): BotCaller {
+export function createBotClient(
+  { outgoing }: Pick<IntegrationDeps, "outgoing">,
+  health: IntegrationHealth,
+): BotClient {
   async function ask(
     integration: Integration,
     config: TypebotConfig,
@@ -55,7 +58,13 @@ export function createBotCaller({ outgoing }: Pick<IntegrationDeps, "outgoing">,
     body: Record<string, unknown>,
   ): Promise<{ outcome: FetchOutcome; call: FailedCall }> {
     const beganAt = performance.now();
-    const outcome = await callTypebot(outgoing, { instance_id: integration.instance_id }, config, path, body);
+    const outcome = await requestTypebot(
+      outgoing,
+      { instance_id: integration.instance_id },
+      config,
+      path,
+      body,
+    );
     const reading = readCall(outcome, config);
     const note = await health.note(integration, outcome, beganAt, reading);
     return { outcome, call: { ...note, isRefusal: reading.isRefusal } };
@@ -66,7 +75,7 @@ export function createBotCaller({ outgoing }: Pick<IntegrationDeps, "outgoing">,
       const said = { ...(message && { message }), prefilledVariables: variables };
       const body = { ...said, ...RICH, isStreamEnabled: false, isOnlyRegistering: false };
       const { outcome, call } = await ask(integration, config, startPath(config), body);
-      const answer = isOk(call) ? readAnswer(outcome) : undefined;
+      const answer = isOk(call) ? parseBotAnswer(outcome) : undefined;
       if (answer?.sessionId) return { asked: "answered", answer };
       if (isOk(call)) await health.warn(integration, NOT_A_VIEWER);
       if (isUntaken(call)) return { asked: "again", isSafe: true, failed: call };
@@ -81,7 +90,7 @@ export function createBotCaller({ outgoing }: Pick<IntegrationDeps, "outgoing">,
       if (isUntaken(call)) return { asked: "again", isSafe: true, failed: call };
       const isStop = call.verdict.verdict === "stop";
       if (isStop && isSessionGone(outcome)) return { asked: "forgotten" };
-      const answer = isOk(call) ? readAnswer(outcome) : undefined;
+      const answer = isOk(call) ? parseBotAnswer(outcome) : undefined;
       if (answer) return { asked: "answered", answer };
       // The viewer also says 404 of what a step of the flow lacks, such as credentials.
       if (isStop) return { asked: "refused", isSessionOpen: isNotFound(outcome) };

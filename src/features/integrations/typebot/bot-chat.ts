@@ -24,17 +24,17 @@ export interface BotChat {
   closed_until: string;
 }
 
-export function botOf({ base_url, public_id }: TypebotConfig): string {
+export function botIdOf({ base_url, public_id }: TypebotConfig): string {
   return `${base_url} ${public_id}`;
 }
 
 /** The session that goes on, if there is one: of this bot, and not expired. */
-export function openSession(
+export function currentSession(
   { session }: Partial<BotChat>,
   config: TypebotConfig,
   now: Date,
 ): BotSession | undefined {
-  if (!session || session.bot !== botOf(config)) return undefined;
+  if (!session || session.bot !== botIdOf(config)) return undefined;
   const expiresAt = new Date(session.at).getTime() + config.session_expiry_minutes * 60_000;
   return expiresAt > now.getTime() ? session : undefined;
 }

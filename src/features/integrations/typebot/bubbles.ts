@@ -10,7 +10,7 @@ const PAGES: Readonly<Record<string, string>> = {
 };
 
 /** What a bubble says in WhatsApp; undefined where it says nothing there. */
-export function toPart({ type, content = {} }: Bubble): ReplyPart | undefined {
+export function bubbleToReply({ type, content = {} }: Bubble): ReplyPart | undefined {
   switch (type) {
     case "text":
       return toText(textOf(content));

@@ -1,14 +1,14 @@
 import { sql } from "kysely";
 import type { Db, Trx } from "../../../platform/db.ts";
 import type { Integration } from "../integration-row.ts";
-import { claimLink, type Link, type LinkKey, setLink } from "../links.ts";
+import { claimLink, type MessageLink, type MessageLinkKey, setLink } from "../links.ts";
 import type { Joined } from "./gather-said.ts";
 
 type Owner = Pick<Integration, "id" | "account_id" | "lane">;
 
 /** A message and those that were joined to it, which the bot is asked about as one. */
 export interface Claim {
-  link: Link;
+  link: MessageLink;
   isOurs: boolean;
   joined: readonly Joined[];
 }
@@ -20,7 +20,7 @@ export interface Claim {
 export async function claimTurn(
   db: Db,
   owner: Owner,
-  key: LinkKey,
+  key: MessageLinkKey,
   joined: readonly Joined[],
 ): Promise<Claim> {
   return db.transaction().execute(async (trx) => {
@@ -35,7 +35,7 @@ export async function claimTurn(
 export async function claimJoined(
   db: Db | Trx,
   owner: Owner,
-  { chat }: Pick<LinkKey, "chat">,
+  { chat }: Pick<MessageLinkKey, "chat">,
   joined: readonly Joined[],
 ): Promise<void> {
   for (const { message_id } of joined) await claimLink(db, owner, { chat, message_id });
@@ -44,7 +44,7 @@ export async function claimJoined(
 async function findClaimed(
   trx: Trx,
   { id }: Owner,
-  { chat }: LinkKey,
+  { chat }: MessageLinkKey,
   joined: readonly Joined[],
 ): Promise<Joined[]> {
   if (joined.length === 0) return [];

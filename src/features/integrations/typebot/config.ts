@@ -2,7 +2,7 @@ import { z } from "zod";
 import { boundedText, trimmedText } from "../../../platform/bounded-text.ts";
 import { httpUrl } from "../../webhooks/contract.ts";
 import { replyLimitFields } from "../reply-limit.ts";
-import { refusalOfTrigger } from "./keywords.ts";
+import { findTriggerProblem } from "./keywords.ts";
 
 const word = trimmedText(100).min(1);
 const waitMs = z.number().int().min(0).max(60_000);
@@ -49,7 +49,7 @@ export const typebotConfig = savedTypebotConfig
     message: "is required for a keyword",
   })
   .superRefine((config, context) => {
-    const message = refusalOfTrigger(config);
+    const message = findTriggerProblem(config);
     if (message !== undefined) context.addIssue({ code: "custom", path: ["trigger_value"], message });
   })
   .refine(({ min_delay_ms, max_delay_ms }) => min_delay_ms <= max_delay_ms, {

@@ -1,37 +1,37 @@
-import type { JobEnd } from "../../../engine/engine.ts";
+import type { JobResult } from "../../../engine/engine.ts";
 import { faultPoint } from "../../../platform/fault-point.ts";
-import { readChat } from "../chat-state.ts";
-import type { Health } from "../health.ts";
-import { isListed } from "../ignored-people.ts";
-import { type Link, setLink } from "../links.ts";
+import { readIntegrationChat } from "../chat-state.ts";
+import type { IntegrationHealth } from "../health.ts";
+import { isOnIgnoreList } from "../ignored-people.ts";
+import { type MessageLink, setLink } from "../links.ts";
 import type { EventWork, IntegrationDeps } from "../provider.ts";
 import { isReplyPaused } from "../reply-limit.ts";
 import { retryCall } from "../retry-call.ts";
-import { takesTogether, toAnswer } from "./answer.ts";
-import type { Asked, BotCaller } from "./ask-bot.ts";
-import { type BotChat, type BotSession, isBefore, openSession } from "./bot-chat.ts";
+import { takesTogether, toBotInput } from "./answer.ts";
+import type { BotClient, BotClientResult } from "./ask-bot.ts";
+import { type BotChat, type BotSession, currentSession, isBefore } from "./bot-chat.ts";
 import { type Claim, claimJoined, claimTurn, endJoined, releaseTurn } from "./claim-turn.ts";
 import { savedTypebotConfig, type TypebotConfig } from "./config.ts";
-import { type Ending, endTurn, type Speaker, speak } from "./end-turn.ts";
-import { gatherSaid, type Joined } from "./gather-said.ts";
+import { commitTurn, finishTurn, type TurnContext, type TurnOutcome } from "./end-turn.ts";
+import { collectMessages, type Joined } from "./gather-said.ts";
 import { isWorthWaiting } from "./give-up.ts";
-import { isKeyword, isTrigger, refusalOfTrigger } from "./keywords.ts";
+import { findTriggerProblem, isKeyword, isTrigger } from "./keywords.ts";
 import { toPrompt } from "./prompts.ts";
-import { isClip, readSaid, type Said } from "./read-said.ts";
-import { stopBot } from "./take-over.ts";
+import { isClip, readUserInput, type UserInput } from "./read-said.ts";
+import { discardBotReplies } from "./take-over.ts";
 import type { BotInput, BotMessage } from "./typebot-api.ts";
-import { variablesOf } from "./variables.ts";
+import { prefilledVariables } from "./variables.ts";
 
-export interface BotDeps extends IntegrationDeps {
-  health: Health;
-  bots: BotCaller;
+export interface TypebotDeps extends IntegrationDeps {
+  health: IntegrationHealth;
+  bots: BotClient;
 }
 
 /** What somebody has said, and all that decides what becomes of it. */
-interface Hearing extends Speaker {
+interface ConversationContext extends TurnContext {
   work: EventWork;
   config: TypebotConfig;
-  said: Said;
+  said: UserInput;
   /** The session that goes on with it; absent: a new one starts. */
   session: BotSession | undefined;
   /** Said right after it, and part of `said`. */
@@ -46,16 +46,16 @@ const ALBUM_QUIET_MS = 3_000;
 const UNKNOWN_START = "start of unknown outcome";
 
 /** A message that was received: it starts a bot or goes on with it, or it is none of the bot's business. */
-export async function converse(deps: BotDeps, work: EventWork): Promise<JobEnd> {
+export async function runConversation(deps: TypebotDeps, work: EventWork): Promise<JobResult> {
   const config = savedTypebotConfig.parse(work.integration.config);
   const { message } = work.event.data;
-  const said = readSaid(deps, message);
+  const said = readUserInput(deps, message);
   if (!said || isIgnored(config, message)) return { end: "done" };
   const { chat, lid } = { chat: message.jid as string, lid: message.lid as string | null };
-  const known = await readChat<BotChat>(deps.db, work.integration, { chat, lid });
+  const known = await readIntegrationChat<BotChat>(deps.db, work.integration, { chat, lid });
   const now = new Date();
   if (isBefore(now, known.state.paused_until) || isReplyPaused(config, known)) return { end: "done" };
-  const session = openSession(known.state, config, now);
+  const session = currentSession(known.state, config, now);
   const hearing = {
     work,
     config,
@@ -75,7 +75,7 @@ export async function converse(deps: BotDeps, work: EventWork): Promise<JobEnd> 
   return listen(deps, hearing);
 }
 
-function toChat({ jid, phone, lid, chat_type: type }: EventWork["event"]["data"]): Speaker["chat"] {
+function toChat({ jid, phone, lid, chat_type: type }: EventWork["event"]["data"]): TurnContext["chat"] {
   return { jid, phone, lid, type };
 }
 
@@ -84,7 +84,7 @@ function isIgnored(
   { from_me, is_group, type, ...chat }: EventWork["event"]["data"],
 ): boolean {
   if (from_me || (is_group && ignore_groups) || type === "unreadable") return true;
-  return isListed(ignore_jids, chat);
+  return isOnIgnoreList(ignore_jids, chat);
 }
 
 /** It waited somewhere before it came to us. */
@@ -92,55 +92,65 @@ function isOld({ event: { data, recorded_at } }: EventWork): boolean {
   return data.offline === true || recorded_at.getTime() - Date.parse(data.message.timestamp) > OLD_MS;
 }
 
-function mayStart({ work, known, config, said }: Hearing, now: Date): boolean {
+function mayStart({ work, known, config, said }: ConversationContext, now: Date): boolean {
   return !isOld(work) && !isBefore(now, known.state.closed_until) && isTrigger(config, said.text);
 }
 
 /** Says once that a saved expression cannot start the bot. */
 async function warnOfTrigger(
-  { health }: BotDeps,
+  { health }: TypebotDeps,
   { integration }: EventWork,
   config: TypebotConfig,
 ): Promise<void> {
-  const refusal = refusalOfTrigger(config);
+  const refusal = findTriggerProblem(config);
   const error = `trigger_value ${refusal}. The bot starts by no message until it is changed.`;
   if (refusal !== undefined && integration.last_error !== error) await health.warn(integration, error);
 }
 
 /** The bot goes, and says goodbye where it was there. */
-async function stop(deps: BotDeps, { work, config, session, known, chat }: Hearing): Promise<JobEnd> {
+async function stop(
+  deps: TypebotDeps,
+  { work, config, session, known, chat }: ConversationContext,
+): Promise<JobResult> {
   const parts =
     session && config.goodbye_message !== "" ? [{ kind: "text" as const, text: config.goodbye_message }] : [];
-  return speak(deps, { work, known, chat }, { parts, state: { ...known.state, session: undefined } }, (trx) =>
-    stopBot(trx, work.integration.instance_id, chat.jid),
+  return commitTurn(
+    deps,
+    { work, known, chat },
+    { parts, state: { ...known.state, session: undefined } },
+    (trx) => discardBotReplies(trx, work.integration.instance_id, chat.jid),
   );
 }
 
 /** Waits for more words where they are joined, and decides what the bot hears. */
-async function listen(deps: BotDeps, hearing: Hearing): Promise<JobEnd> {
+async function listen(deps: TypebotDeps, hearing: ConversationContext): Promise<JobResult> {
   const { work, config, said, session } = hearing;
   if (session?.is_listening) return { end: "done" };
-  const gathered = await gatherSaid(deps, work, said, {
+  const gathered = await collectMessages(deps, work, said, {
     quietMs: quietMsOf(config, session?.input, said),
     isJoined: (first, next) => takesTogether(session?.input, first, next),
   });
   if ("waitUntil" in gathered) return { end: "retry", at: gathered.waitUntil };
   const all = { ...hearing, ...gathered };
-  const answer = toAnswer(session?.input, all.said);
+  const answer = toBotInput(session?.input, all.said);
   if (answer.do === "ignore") return { end: "done" };
   if (answer.do === "send") return take(deps, all, answer.message);
   return refuse(deps, all, answer.why);
 }
 
 /** How long it must be quiet before the bot is told; an album is answered as one, voice notes come alone. */
-function quietMsOf({ debounce_ms }: TypebotConfig, input: BotInput | undefined, said: Said): number {
+function quietMsOf({ debounce_ms }: TypebotConfig, input: BotInput | undefined, said: UserInput): number {
   if (!takesTogether(input, said, said)) return 0;
   const mayBeAlbum = said.kind === "file" && said.files.some((file) => !isClip(file));
   return mayBeAlbum ? Math.max(debounce_ms, ALBUM_QUIET_MS) : debounce_ms;
 }
 
 /** In the bot's stead, which could not make anything of it. */
-async function refuse(deps: BotDeps, hearing: Hearing, why: "unsupported" | "invalid"): Promise<JobEnd> {
+async function refuse(
+  deps: TypebotDeps,
+  hearing: ConversationContext,
+  why: "unsupported" | "invalid",
+): Promise<JobResult> {
   const { config, known, session } = hearing;
   // A file cannot start a bot, but the person who sent it can.
   if (!session) return take(deps, hearing, undefined);
@@ -153,20 +163,24 @@ async function refuse(deps: BotDeps, hearing: Hearing, why: "unsupported" | "inv
 
 /** Ends a message with those that were joined to it. */
 function endTogether(
-  deps: BotDeps,
-  hearing: Hearing,
-  ending: Ending,
-  taken?: { link: Link; status: Link["status"] },
-): Promise<JobEnd> {
+  deps: TypebotDeps,
+  hearing: ConversationContext,
+  ending: TurnOutcome,
+  taken?: { link: MessageLink; status: MessageLink["status"] },
+): Promise<JobResult> {
   const { work, known, joined } = hearing;
-  return speak(deps, hearing, ending, async (trx) => {
+  return commitTurn(deps, hearing, ending, async (trx) => {
     if (taken) await setLink(trx, taken.link.id, { status: taken.status });
     return endJoined(trx, work.integration, known.chat, joined);
   });
 }
 
 /** Asks the bot, once: the claim is written before, so that nobody asks again after a crash. */
-async function take(deps: BotDeps, hearing: Hearing, message: BotMessage | undefined): Promise<JobEnd> {
+async function take(
+  deps: TypebotDeps,
+  hearing: ConversationContext,
+  message: BotMessage | undefined,
+): Promise<JobResult> {
   const { work, session, known, joined } = hearing;
   const { integration, event } = work;
   const key = { chat: known.chat, message_id: event.data.message.message_id as string };
@@ -187,7 +201,11 @@ async function take(deps: BotDeps, hearing: Hearing, message: BotMessage | undef
 }
 
 /** A session that the bot has forgotten starts anew, once, with the same words. */
-async function ask(deps: BotDeps, hearing: Hearing, message: BotMessage | undefined): Promise<Asked> {
+async function ask(
+  deps: TypebotDeps,
+  hearing: ConversationContext,
+  message: BotMessage | undefined,
+): Promise<BotClientResult> {
   const { work, config, session, said } = hearing;
   const { integration } = work;
   if (session) {
@@ -195,18 +213,23 @@ async function ask(deps: BotDeps, hearing: Hearing, message: BotMessage | undefi
     if (asked.asked !== "forgotten") return asked;
   }
   const first: BotMessage | undefined = message && said.text ? { type: "text", text: said.text } : message;
-  const variables = await variablesOf(deps, work, config, said.text);
+  const variables = await prefilledVariables(deps, work, config, said.text);
   return deps.bots.start(integration, config, { message: first, variables });
 }
 
-async function conclude(deps: BotDeps, hearing: Hearing, claim: Claim, asked: Asked): Promise<JobEnd> {
+async function conclude(
+  deps: TypebotDeps,
+  hearing: ConversationContext,
+  claim: Claim,
+  asked: BotClientResult,
+): Promise<JobResult> {
   const { work, session, config, known } = hearing;
   const { link } = claim;
   switch (asked.asked) {
     case "answered": {
       const { message_id } = work.event.data.message;
       const turn = { answer: asked.answer, hop: 0, message_id };
-      return endTurn(deps, { ...hearing, ...turn, session, config, known, claim });
+      return finishTurn(deps, { ...hearing, ...turn, session, config, known, claim });
     }
     case "again":
       return tryAgain(deps, hearing, claim, asked);
@@ -221,11 +244,11 @@ async function conclude(deps: BotDeps, hearing: Hearing, claim: Claim, asked: As
 }
 
 async function tryAgain(
-  deps: BotDeps,
-  hearing: Hearing,
+  deps: TypebotDeps,
+  hearing: ConversationContext,
   claim: Claim,
-  { isSafe, failed }: Extract<Asked, { asked: "again" }>,
-): Promise<JobEnd> {
+  { isSafe, failed }: Extract<BotClientResult, { asked: "again" }>,
+): Promise<JobResult> {
   const { work, known } = hearing;
   const { link } = claim;
   const isSpent = !isSafe && link.error === UNKNOWN_START;
@@ -236,7 +259,11 @@ async function tryAgain(
 }
 
 /** The bot may have moved on, so nothing is repeated; what it waits for now is not known until it says so again. */
-async function leaveUnknown(deps: BotDeps, hearing: Hearing, link: Link): Promise<JobEnd> {
+async function leaveUnknown(
+  deps: TypebotDeps,
+  hearing: ConversationContext,
+  link: MessageLink,
+): Promise<JobResult> {
   const { known, session, work } = hearing;
   await deps.health.warn(
     work.integration,

@@ -1,10 +1,10 @@
 import { en, parseDate } from "chrono-node";
 import { describe, expect, test } from "vitest";
-import { toAnswer } from "./answer.ts";
+import { toBotInput } from "./answer.ts";
 
 /** What a bot gets at an input of this type. */
 function told(type: string, text: string, options: object): string {
-  const answer = toAnswer({ id: "i", type, options: { ...options } }, { kind: "text", text });
+  const answer = toBotInput({ id: "i", type, options: { ...options } }, { kind: "text", text });
   if (answer.do !== "send" || answer.message?.type !== "text") throw new Error("nothing is sent");
   return answer.message.text;
 }

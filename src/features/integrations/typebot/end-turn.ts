@@ -1,36 +1,36 @@
-import type { JobEnd } from "../../../engine/engine.ts";
+import type { JobResult } from "../../../engine/engine.ts";
 import { addJobs } from "../../../engine/jobs.ts";
 import type { Trx } from "../../../platform/db.ts";
 import { GatewayError } from "../../../platform/errors.ts";
 import { recordEvents } from "../../events/events.ts";
-import type { ChatState } from "../chat-state.ts";
-import { writeChat } from "../chat-state.ts";
-import type { Health } from "../health.ts";
+import type { IntegrationChat } from "../chat-state.ts";
+import { saveIntegrationChat } from "../chat-state.ts";
+import type { IntegrationHealth } from "../health.ts";
 import { setLink } from "../links.ts";
 import type { EventWork, IntegrationDeps } from "../provider.ts";
-import { findRoute, queueReplies, type ReplyChat } from "../queue-replies.ts";
-import { dropReplies, type ReplyPart, toReplies } from "../reply-content.ts";
+import { findReplyTarget, queueReplies, type ReplyChat } from "../queue-replies.ts";
+import { discardReplies, type ReplyPart, toReplies } from "../reply-content.ts";
 import { countReply, type ReplyLimit } from "../reply-limit.ts";
-import { settleJob, taskJob } from "../settle-job.ts";
-import { type BotChat, type BotSession, botOf, inMinutes } from "./bot-chat.ts";
+import { completeJob, createTaskJob } from "../settle-job.ts";
+import { type BotChat, type BotSession, botIdOf, inMinutes } from "./bot-chat.ts";
 import { type Claim, endJoined } from "./claim-turn.ts";
 import type { TypebotConfig } from "./config.ts";
 
-import { type Turn, toTurn } from "./turn.ts";
-import type { BotAnswer } from "./typebot-api.ts";
+import { type BotTurn, toBotTurn } from "./turn.ts";
+import type { TypebotResponse } from "./typebot-api.ts";
 
-type TurnDeps = IntegrationDeps & { health: Health };
+type TurnDeps = IntegrationDeps & { health: IntegrationHealth };
 
 /** In which chat, and for which job, something is said. */
-export interface Speaker {
+export interface TurnContext {
   work: Pick<EventWork, "job" | "integration">;
   /** What is known of the chat so far. */
-  known: ChatState<BotChat>;
+  known: IntegrationChat<BotChat>;
   chat: ReplyChat;
 }
 
 /** What ends a job: what is said, and what is known of the chat from then on. */
-export interface Ending {
+export interface TurnOutcome {
   parts: readonly ReplyPart[];
   state: Partial<BotChat>;
   /** It answers somebody, and counts as one automatic answer. */
@@ -38,22 +38,22 @@ export interface Ending {
 }
 
 /** Ends the job, records its replies and its state, and runs `also`, in one commit. `also` returns the lanes it changed. */
-export async function speak(
+export async function commitTurn(
   deps: TurnDeps,
-  { work: { job, integration }, known, chat }: Speaker,
-  { parts, state, limit }: Ending,
+  { work: { job, integration }, known, chat }: TurnContext,
+  { parts, state, limit }: TurnOutcome,
   also: (trx: Trx) => Promise<number[]> = async () => [],
-): Promise<JobEnd> {
+): Promise<JobResult> {
   const { db, sendHoldMs, health } = deps;
-  const route = await findRoute(deps, integration, chat);
+  const route = await findReplyTarget(deps, integration, chat);
   const { replies, failures } = await toReplies(deps, integration.account_id, parts);
   for (const failure of failures) await health.warn(integration, failure);
   const key = `typebot:${integration.id}:${job.id}`;
   const settle = async (said: typeof replies) => {
     let changed: number[] = [];
-    const end = await settleJob(deps, job, async (trx) => {
+    const end = await completeJob(deps, job, async (trx) => {
       changed = await also(trx);
-      await writeChat(trx, integration, { ...known, state });
+      await saveIntegrationChat(trx, integration, { ...known, state });
       await queueReplies(trx, route, said, { origin: "chatbot", key, sendHoldMs });
       const paused =
         limit && said.length > 0
@@ -67,7 +67,7 @@ export async function speak(
   try {
     return await settle(replies);
   } catch (error) {
-    await dropReplies(db, replies);
+    await discardReplies(db, replies);
     if (!(error instanceof GatewayError)) throw error;
     // The bot has moved on, so what it said is lost, and we must know where it stands.
     await health.warn(integration, error.message);
@@ -76,11 +76,11 @@ export async function speak(
 }
 
 /** An answer of the bot, and what it answers. */
-export interface AnsweredTurn extends Speaker {
+export interface FinishTurnInput extends TurnContext {
   config: TypebotConfig;
   /** The session that went on; absent: this answer began it. */
   session: BotSession | undefined;
-  answer: BotAnswer;
+  answer: TypebotResponse;
   /** How often the bot has been called again without a message since the user spoke. */
   hop: number;
   message_id: string;
@@ -90,10 +90,14 @@ export interface AnsweredTurn extends Speaker {
 const MOST_HOPS = 20;
 
 /** Says what the bot says, and keeps where it stands. */
-export async function endTurn(deps: TurnDeps, answered: AnsweredTurn): Promise<JobEnd> {
+export async function finishTurn(deps: TurnDeps, answered: FinishTurnInput): Promise<JobResult> {
   const { answer, config, known, hop, work, claim } = answered;
   const now = new Date();
-  const turn = toTurn(answer, config, answer.typebot?.settings?.typingEmulation ?? answered.session?.typing);
+  const turn = toBotTurn(
+    answer,
+    config,
+    answer.typebot?.settings?.typingEmulation ?? answered.session?.typing,
+  );
   for (const warning of turn.warnings) await deps.health.warn(work.integration, warning);
   const isEndless = turn.continueAfterMs !== undefined && hop >= MOST_HOPS;
   if (isEndless)
@@ -108,7 +112,7 @@ export async function endTurn(deps: TurnDeps, answered: AnsweredTurn): Promise<J
       }),
   };
   const limit = hop === 0 ? config : undefined;
-  return speak(deps, answered, { parts: turn.parts, state, limit }, async (trx) => {
+  return commitTurn(deps, answered, { parts: turn.parts, state, limit }, async (trx) => {
     await setLink(trx, claim.link.id, {
       status: "done",
       provider_conversation_id: session?.session_id ?? null,
@@ -120,14 +124,14 @@ export async function endTurn(deps: TurnDeps, answered: AnsweredTurn): Promise<J
 }
 
 function sessionAfter(
-  { answer, config, session }: AnsweredTurn,
-  { isListening }: Turn,
+  { answer, config, session }: FinishTurnInput,
+  { isListening }: BotTurn,
   now: Date,
 ): BotSession | undefined {
   const session_id = answer.sessionId ?? session?.session_id;
   if (session_id === undefined) return undefined;
   return {
-    ...{ session_id, bot: botOf(config), at: now.toISOString(), is_listening: isListening },
+    ...{ session_id, bot: botIdOf(config), at: now.toISOString(), is_listening: isListening },
     input: answer.input,
     typing: answer.typebot?.settings?.typingEmulation ?? session?.typing,
   };
@@ -144,12 +148,12 @@ export interface Continuation {
 /** Before whatever the user says meanwhile. */
 async function addContinuation(
   trx: Trx,
-  { work, chat, hop, message_id, known }: AnsweredTurn,
+  { work, chat, hop, message_id, known }: FinishTurnInput,
   { session_id }: BotSession,
   afterMs: number,
 ): Promise<void> {
   const task: Continuation = { chat, session_id, message_id, hop: hop + 1 };
   const run_at = new Date(Date.now() + afterMs);
   const options = { grp: known.chat, pos: work.job.pos, first: true, run_at };
-  await addJobs(trx, [taskJob(work.integration, { ...task }, options)]);
+  await addJobs(trx, [createTaskJob(work.integration, { ...task }, options)]);
 }

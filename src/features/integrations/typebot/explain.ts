@@ -7,7 +7,7 @@ export const NOT_A_VIEWER =
   "What answered is no Typebot viewer: base_url must be the address at which the bot is chatted with.";
 
 /** What an answer means and what to do about it; by its status, since the form of errors differs between viewers. */
-export function explain(outcome: FetchOutcome, { public_id }: TypebotConfig): string {
+export function explainTypebotResponse(outcome: FetchOutcome, { public_id }: TypebotConfig): string {
   const said = describeOutcome(outcome);
   if (outcome.outcome === "failed") {
     if (outcome.failure !== "blocked") return said;

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { Db } from "../../../platform/db.ts";
 import type { EventWork, IntegrationDeps } from "../provider.ts";
-import { joinSaid, readSaid, type Said } from "./read-said.ts";
+import { joinUserInput, readUserInput, type UserInput } from "./read-said.ts";
 
 /** A message that waits behind another one, and is told together with it. */
 export interface Joined {
@@ -10,8 +10,8 @@ export interface Joined {
 }
 
 /** Messages that were written in quick succession, as one. */
-export interface Gathered {
-  said: Said;
+export interface CollectedMessages {
+  said: UserInput;
   /** Those that were joined to the first. */
   joined: Joined[];
 }
@@ -20,7 +20,7 @@ interface Gathering {
   /** How long it must be quiet. */
   quietMs: number;
   /** Whether both can be told as one. */
-  isJoined(first: Said, next: Said): boolean;
+  isJoined(first: UserInput, next: UserInput): boolean;
 }
 
 const MOST_JOINED = 20;
@@ -36,12 +36,12 @@ interface WaitingMessage {
 }
 
 /** Joins a message with those that wait behind it and can be joined, or returns until when to wait for more of them. */
-export async function gatherSaid(
+export async function collectMessages(
   { db, links }: Pick<IntegrationDeps, "db" | "links">,
   { job, event }: EventWork,
-  said: Said,
+  said: UserInput,
   { quietMs, isJoined }: Gathering,
-): Promise<Gathered | { waitUntil: Date }> {
+): Promise<CollectedMessages | { waitUntil: Date }> {
   if (quietMs === 0) return { said, joined: [] };
   const behind = readBehind(links, await readWaiting(db, job), (next) => isJoined(said, next));
   const lastAt = behind.at(-1)?.at ?? event.recorded_at;
@@ -50,7 +50,7 @@ export async function gatherSaid(
   const waitUntil = Math.min(quietAt, latestAt);
   if (waitUntil > Date.now()) return { waitUntil: new Date(waitUntil) };
   return {
-    said: joinSaid(
+    said: joinUserInput(
       said,
       behind.map((one) => one.said),
     ),
@@ -75,11 +75,11 @@ async function readWaiting(db: Db, { id, lane, grp }: EventWork["job"]): Promise
 function readBehind(
   links: IntegrationDeps["links"],
   waiting: readonly WaitingMessage[],
-  isJoined: (next: Said) => boolean,
+  isJoined: (next: UserInput) => boolean,
 ) {
-  const behind: (Joined & { at: Date; said: Said })[] = [];
+  const behind: (Joined & { at: Date; said: UserInput })[] = [];
   for (const { job, at, message } of waiting) {
-    const said = message === null ? undefined : readSaid({ links }, message);
+    const said = message === null ? undefined : readUserInput({ links }, message);
     if (!said || !isJoined(said)) break;
     behind.push({ job, at, message_id: message.message_id, said });
   }

@@ -1,14 +1,14 @@
 import { z } from "zod";
-import type { JobEnd } from "../../../engine/engine.ts";
+import type { JobResult } from "../../../engine/engine.ts";
 import { faultPoint } from "../../../platform/fault-point.ts";
-import { readChat } from "../chat-state.ts";
+import { readIntegrationChat } from "../chat-state.ts";
 import { claimLink, setLink } from "../links.ts";
 import type { TaskWork } from "../provider.ts";
 import { retryCall } from "../retry-call.ts";
 import { type BotChat, isBefore } from "./bot-chat.ts";
 import { savedTypebotConfig } from "./config.ts";
-import type { BotDeps } from "./converse.ts";
-import { endTurn } from "./end-turn.ts";
+import type { TypebotDeps } from "./converse.ts";
+import { finishTurn } from "./end-turn.ts";
 import { isWorthWaiting } from "./give-up.ts";
 
 const continuation = z.object({
@@ -24,11 +24,14 @@ const continuation = z.object({
 });
 
 /** Goes on with a flow that waits for no user; not when somebody has stopped it, or taken over, meanwhile. */
-export async function goOn(deps: BotDeps, { job, integration, task }: TaskWork): Promise<JobEnd> {
+export async function resumeFlow(
+  deps: TypebotDeps,
+  { job, integration, task }: TaskWork,
+): Promise<JobResult> {
   const { db, bots, health } = deps;
   const { chat, session_id, message_id, hop } = continuation.parse(task);
   const config = savedTypebotConfig.parse(integration.config);
-  const known = await readChat<BotChat>(db, integration, { chat: chat.jid, lid: chat.lid });
+  const known = await readIntegrationChat<BotChat>(db, integration, { chat: chat.jid, lid: chat.lid });
   const { session, paused_until } = known.state;
   if (session?.session_id !== session_id || isBefore(new Date(), paused_until)) return { end: "done" };
   const { link, isOurs } = await claimLink(db, integration, { chat: known.chat, message_id, part: hop });
@@ -37,7 +40,7 @@ export async function goOn(deps: BotDeps, { job, integration, task }: TaskWork):
   faultPoint("typebot:after-continue");
   if (asked.asked === "answered") {
     const work = { job, integration };
-    return endTurn(deps, {
+    return finishTurn(deps, {
       ...{ work, config, known, chat, session, hop },
       answer: asked.answer,
       message_id,

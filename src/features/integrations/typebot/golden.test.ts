@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { toAnswer } from "./answer.ts";
+import { toBotInput } from "./answer.ts";
 import { typebotConfig } from "./config.ts";
-import { toTurn } from "./turn.ts";
-import { readAnswer } from "./typebot-api.ts";
+import { toBotTurn } from "./turn.ts";
+import { parseBotAnswer } from "./typebot-api.ts";
 
 const GOLDEN = new URL("../../../../test/golden/typebot/", import.meta.url);
 const CONFIG = typebotConfig.parse({
@@ -36,14 +36,14 @@ function answerTo(what: string, nth = 0) {
     },
     body: Buffer.from(found?.body ?? ""),
   };
-  const answer = readAnswer(outcome);
+  const answer = parseBotAnswer(outcome);
   if (!answer) throw new Error(`the answer to ${what} cannot be read`);
   return answer;
 }
 
 function turnOf(what: string, nth = 0) {
   const answer = answerTo(what, nth);
-  return toTurn(answer, CONFIG, answer.typebot?.settings?.typingEmulation);
+  return toBotTurn(answer, CONFIG, answer.typebot?.settings?.typingEmulation);
 }
 
 const wordsOf = (what: string, nth = 0) =>
@@ -63,13 +63,13 @@ describe("the recorded answers of a real viewer", () => {
         durationMs: 1,
         truncated: false,
       };
-      expect(readAnswer({ ...outcome, body: Buffer.from(body) }), what).toBeDefined();
+      expect(parseBotAnswer({ ...outcome, body: Buffer.from(body) }), what).toBeDefined();
     }
   });
 
   test("become text, files, a document and a list that can be answered by number", () => {
     const body = readFileSync(new URL("start.json", GOLDEN));
-    const answer = readAnswer({
+    const answer = parseBotAnswer({
       outcome: "response",
       status: 200,
       headers: {},
@@ -77,7 +77,7 @@ describe("the recorded answers of a real viewer", () => {
       truncated: false,
       body,
     });
-    const { parts, isOver } = toTurn(answer ?? { messages: [] }, CONFIG, undefined);
+    const { parts, isOver } = toBotTurn(answer ?? { messages: [] }, CONFIG, undefined);
     expect(isOver).toBe(false);
     expect(parts).toEqual([
       {
@@ -106,29 +106,29 @@ describe("the recorded answers of a real viewer", () => {
     ["pic idx", "1", { type: "text", text: "A", metadata: { replyId: "q1" } }],
     ["num", "11 99999-0000", { type: "text", text: "11 99999-0000" }],
   ])("after %s, %j is said as the bot takes it", (what, said, message) => {
-    expect(toAnswer(answerTo(what).input, words(said))).toEqual({ do: "send", message });
+    expect(toBotInput(answerTo(what).input, words(said))).toEqual({ do: "send", message });
   });
 
   test("a mark out of range is not passed on", () => {
     const { input } = answerTo("rating bad");
     for (const said of ["6", "2.5", "good"])
-      expect(toAnswer(input, words(said))).toEqual({ do: "refuse", why: "invalid" });
+      expect(toBotInput(input, words(said))).toEqual({ do: "refuse", why: "invalid" });
   });
 
   test("a file answers a file input and an open text input, and a voice note goes as audio", () => {
     const url = "https://x.test/file.png";
     const file = { kind: "file" as const, files: [{ media_type: "image", url }], text: "" };
-    expect(toAnswer(answerTo("date").input, file)).toMatchObject({ message: { text: url } });
+    expect(toBotInput(answerTo("date").input, file)).toMatchObject({ message: { text: url } });
     const { input } = answerTo("textatt");
-    expect(toAnswer(input, file)).toEqual({
+    expect(toBotInput(input, file)).toEqual({
       do: "send",
       message: { type: "text", text: "", attachedFileUrls: [url] },
     });
-    expect(toAnswer(input, { ...file, files: [{ media_type: "ptt", url }] })).toEqual({
+    expect(toBotInput(input, { ...file, files: [{ media_type: "ptt", url }] })).toEqual({
       do: "send",
       message: { type: "audio", url },
     });
-    expect(toAnswer(answerTo("invalid choice").input, file)).toEqual({ do: "refuse", why: "unsupported" });
+    expect(toBotInput(answerTo("invalid choice").input, file)).toEqual({ do: "refuse", why: "unsupported" });
   });
 
   test("tell the end of a flow by themselves", () => {

@@ -37,7 +37,7 @@ function matches(expression: string, text: string): boolean {
 }
 
 /** Why the trigger of a saved configuration never starts the bot; undefined when it can. */
-export function refusalOfTrigger({
+export function findTriggerProblem({
   trigger,
   trigger_operator,
   trigger_value,

@@ -1,7 +1,7 @@
 import type { BotInput } from "./typebot-api.ts";
 
 /** One thing that can be chosen. */
-export interface Option {
+export interface ChoiceOption {
   id: string;
   /** What is shown, and what the bot takes for an answer. */
   text: string;
@@ -10,19 +10,19 @@ export interface Option {
 }
 
 /** What can be chosen, in the order of the numbers that stand before it. */
-export function optionsOf(input: BotInput): Option[] {
+export function choiceOptionsOf(input: BotInput): ChoiceOption[] {
   const items = input.items ?? [];
   if (input.type === "choice input")
     return items.flatMap(({ id, content, value }) => toOption(id, content, value));
   if (input.type === "picture choice input")
     return items.flatMap(({ id, title, value }) => toOption(id, title, value));
   if (input.type === "cards") return items.flatMap((card) => pathsOf(card));
-  if (isSkippable(input)) return [{ id: SKIP, text: skipLabel(input), others: ["skip"] }];
+  if (isSkippable(input)) return [{ id: SKIP_OPTION_ID, text: skipLabel(input), others: ["skip"] }];
   return [];
 }
 
 /** Stands for going on without a file. */
-export const SKIP = "skip";
+export const SKIP_OPTION_ID = "skip";
 
 function isSkippable({ type, options }: BotInput): boolean {
   return type === "file input" && options?.isRequired === false;
@@ -35,12 +35,12 @@ function skipLabel({ options }: BotInput): string {
 }
 
 /** The titles of several cards may be alike, so a path is what is chosen. */
-export function pathsOf(card: Record<string, unknown>): Option[] {
+export function pathsOf(card: Record<string, unknown>): ChoiceOption[] {
   const paths = Array.isArray(card.paths) ? (card.paths as Record<string, unknown>[]) : [];
   return paths.flatMap(({ id, text }) => toOption(id, text, paths.length === 1 ? card.title : undefined));
 }
 
-function toOption(id: unknown, text: unknown, other: unknown): Option[] {
+function toOption(id: unknown, text: unknown, other: unknown): ChoiceOption[] {
   const shown = [text, other].find((one) => typeof one === "string" && one.trim() !== "");
   if (typeof id !== "string" || typeof shown !== "string") return [];
   return [{ id, text: shown.trim(), others: typeof other === "string" ? [other] : [] }];
@@ -50,7 +50,7 @@ function toOption(id: unknown, text: unknown, other: unknown): Option[] {
 const LONGEST_CHOICE = 4_096;
 
 /** The option that is meant: by its number, or by its words, whatever their case and accents; undefined when unclear. */
-export function findOption(options: readonly Option[], said: string): Option | undefined {
+export function findOption(options: readonly ChoiceOption[], said: string): ChoiceOption | undefined {
   const text = said.trim();
   if (text.length > LONGEST_CHOICE) return undefined;
   const exact = options.filter((option) => [option.text, ...option.others, option.id].includes(text));
@@ -65,7 +65,7 @@ export function findOption(options: readonly Option[], said: string): Option | u
 }
 
 /** The options that are meant by "1, 3" or "red and blue"; undefined as soon as one part is unclear. */
-export function findOptions(options: readonly Option[], said: string): Option[] | undefined {
+export function findOptions(options: readonly ChoiceOption[], said: string): ChoiceOption[] | undefined {
   if (said.length > LONGEST_CHOICE) return undefined;
   const whole = findOption(options, said);
   if (whole) return [whole];

@@ -1,5 +1,5 @@
 import type { ReplyPart } from "../reply-content.ts";
-import { optionsOf, pathsOf } from "./options.ts";
+import { choiceOptionsOf, pathsOf } from "./options.ts";
 import type { BotInput } from "./typebot-api.ts";
 
 /** What must be shown of an input, beside the bubbles that ask for it. In no language: that is the bot's own. */
@@ -30,7 +30,7 @@ function text(lines: readonly string[]): ReplyPart[] {
 }
 
 function listOf(input: BotInput): string {
-  return optionsOf(input)
+  return choiceOptionsOf(input)
     .map((option, index) => `${index + 1}. ${option.text}`)
     .join("\n");
 }
@@ -60,7 +60,7 @@ function amountOf({ runtimeOptions }: BotInput): string {
 }
 
 function pictures(input: BotInput): ReplyPart[] {
-  const options = optionsOf(input);
+  const options = choiceOptionsOf(input);
   return (input.items ?? []).flatMap((item) => {
     const index = options.findIndex(({ id }) => id === item.id);
     if (index < 0) return [];

@@ -1,33 +1,33 @@
 import type { FetchOutcome } from "../../../platform/safe-fetch.ts";
-import { type CallVerdict, isInWordsOfProxy, judgeCall, NOT_THERE_YET } from "../error-policy.ts";
-import type { CallReading } from "../health.ts";
+import { classifyResponse, isInWordsOfProxy, NOT_THERE_YET, type ResponseClass } from "../error-policy.ts";
+import type { ResponseReading } from "../health.ts";
 import type { TypebotConfig } from "./config.ts";
-import { explain } from "./explain.ts";
+import { explainTypebotResponse } from "./explain.ts";
 import { isPage, isUnauthorised, READ_AT_MOST_BYTES } from "./typebot-api.ts";
 
 /** A proxy finds out at once that no viewer listens. When the viewer dies over a call, some of its work is done. */
 const AT_ONCE_MS = 1_000;
 
 /** The flow has run, as far as the gateway can know. */
-const BROKEN_OFF: CallVerdict = { ...NOT_THERE_YET, isSafe: false, isDown: false };
+const BROKEN_OFF: ResponseClass = { ...NOT_THERE_YET, isSafe: false, isDown: false };
 
 /** What an outcome says of the bot. */
 export function readCall(
   outcome: FetchOutcome,
   config: TypebotConfig,
-): Required<Omit<CallReading, "status">> {
+): Required<Omit<ResponseReading, "status">> {
   const verdict = judgeViewer(outcome);
-  return { verdict, isRefusal: isUnauthorised(outcome), error: explain(outcome, config) };
+  return { verdict, isRefusal: isUnauthorised(outcome), error: explainTypebotResponse(outcome, config) };
 }
 
-function judgeViewer(outcome: FetchOutcome): CallVerdict {
+function judgeViewer(outcome: FetchOutcome): ResponseClass {
   const isNobodyThere =
     outcome.outcome === "response" &&
     outcome.status === 502 &&
     outcome.durationMs < AT_ONCE_MS &&
     isInWordsOfProxy(outcome);
   if (isNobodyThere || isPage(outcome)) return NOT_THERE_YET;
-  return isBrokenOff(outcome) ? BROKEN_OFF : judgeCall(outcome);
+  return isBrokenOff(outcome) ? BROKEN_OFF : classifyResponse(outcome);
 }
 
 /** The connection broke, or the time was up, in the middle of the answer; one that is too large would be so again. */

@@ -1,29 +1,29 @@
 import type { EventWork, IntegrationDeps } from "../provider.ts";
 
 /** What somebody has said, as a bot can take it. */
-export type Said =
+export type UserInput =
   | { kind: "text"; text: string }
   /** Files, an album of several, with what stands under them; no file where it is not to be had. */
-  | { kind: "file"; files: SaidFile[]; text: string };
+  | { kind: "file"; files: UserInputFile[]; text: string };
 
-export interface SaidFile {
+export interface UserInputFile {
   media_type: string;
   /** Ends in the extension, by which bots know the type. */
   url: string;
 }
 
 /** A voice note or another sound. */
-export function isClip({ media_type }: SaidFile): boolean {
+export function isClip({ media_type }: UserInputFile): boolean {
   return media_type === "ptt" || media_type === "audio";
 }
 
 const LINK_SECONDS = 7 * 86_400;
 
 /** Undefined for what is no answer to a bot, such as a sticker. */
-export function readSaid(
+export function readUserInput(
   { links }: Pick<IntegrationDeps, "links">,
   message: EventWork["event"]["data"],
-): Said | undefined {
+): UserInput | undefined {
   if (message.location) {
     const { latitude, longitude } = message.location;
     return { kind: "text", text: `${latitude}, ${longitude}` };
@@ -35,7 +35,7 @@ export function readSaid(
 }
 
 /** What was said in several messages of one kind, as one. */
-export function joinSaid(first: Said, others: readonly Said[]): Said {
+export function joinUserInput(first: UserInput, others: readonly UserInput[]): UserInput {
   const text = [first, ...others]
     .map((one) => one.text)
     .filter((words) => words !== "")
@@ -48,7 +48,7 @@ export function joinSaid(first: Said, others: readonly Said[]): Said {
 function readFile(
   links: IntegrationDeps["links"],
   { media, caption }: EventWork["event"]["data"],
-): Said | undefined {
+): UserInput | undefined {
   if (media.type === "sticker") return undefined;
   const text = (caption ?? "").trim();
   if (media.id === null) return { kind: "file", files: [], text };

@@ -1,31 +1,34 @@
 import { sql } from "kysely";
-import type { JobEnd } from "../../../engine/engine.ts";
+import type { JobResult } from "../../../engine/engine.ts";
 import type { Trx } from "../../../platform/db.ts";
-import { readChat, writeChat } from "../chat-state.ts";
+import { readIntegrationChat, saveIntegrationChat } from "../chat-state.ts";
 import type { EventWork, IntegrationDeps } from "../provider.ts";
-import { settleJob } from "../settle-job.ts";
-import { type BotChat, inMinutes, openSession } from "./bot-chat.ts";
+import { completeJob } from "../settle-job.ts";
+import { type BotChat, currentSession, inMinutes } from "./bot-chat.ts";
 import { savedTypebotConfig } from "./config.ts";
 
 /** A person has written in the chat: the bot is silent for a while, and does not finish what it was about to say. */
-export async function takeOver(
+export async function pauseBotForAgent(
   deps: IntegrationDeps,
   { job, integration, event }: EventWork,
-): Promise<JobEnd> {
+): Promise<JobResult> {
   const { message } = event.data;
   const config = savedTypebotConfig.parse(integration.config);
   if (config.pause_on_human_minutes === 0) return { end: "done" };
-  const known = await readChat<BotChat>(deps.db, integration, { chat: message.jid, lid: message.lid });
+  const known = await readIntegrationChat<BotChat>(deps.db, integration, {
+    chat: message.jid,
+    lid: message.lid,
+  });
   const now = new Date();
-  const session = openSession(known.state, config, now);
+  const session = currentSession(known.state, config, now);
   if (!session) return { end: "done" };
   const paused_until = inMinutes(now, config.pause_on_human_minutes);
   // The flow stands where the person has taken over, however long that lasts.
   const state = { ...known.state, session: { ...session, at: paused_until }, paused_until };
   const lanes: number[] = [];
-  const end = await settleJob(deps, job, async (trx) => {
-    lanes.push(...(await stopBot(trx, integration.instance_id, message.jid)));
-    await writeChat(trx, integration, { ...known, state });
+  const end = await completeJob(deps, job, async (trx) => {
+    lanes.push(...(await discardBotReplies(trx, integration.instance_id, message.jid)));
+    await saveIntegrationChat(trx, integration, { ...known, state });
     return [];
   });
   deps.engine.wake(lanes, { changed: true });
@@ -33,7 +36,7 @@ export async function takeOver(
 }
 
 /** Takes back what the bot was about to say in a chat; answers the lanes to wake, as changed, after the commit. */
-export async function stopBot(trx: Trx, instanceId: number, chat: string): Promise<number[]> {
+export async function discardBotReplies(trx: Trx, instanceId: number, chat: string): Promise<number[]> {
   const { rows } = await sql<{ lane: number }>`
     with waiting as (
       select m.id, j.id as job, j.lane, m.content ->> 'upload' as upload

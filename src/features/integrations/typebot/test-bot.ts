@@ -1,26 +1,26 @@
 import type { TestReport } from "../contract.ts";
-import type { Health } from "../health.ts";
+import type { IntegrationHealth } from "../health.ts";
 import type { Integration } from "../integration-row.ts";
 import type { IntegrationDeps } from "../provider.ts";
 import { typebotConfig } from "./config.ts";
 import { NOT_A_VIEWER } from "./explain.ts";
 import { readCall } from "./read-call.ts";
-import { callTypebot, readAnswer, startPath } from "./typebot-api.ts";
+import { parseBotAnswer, requestTypebot, startPath } from "./typebot-api.ts";
 
 /** Registers a session with the bot without running its flow. */
 export async function testBot(
   { outgoing }: IntegrationDeps,
-  health: Health,
+  health: IntegrationHealth,
   integration: Integration,
 ): Promise<TestReport> {
   const config = typebotConfig.parse(integration.config);
   const tenant = { instance_id: integration.instance_id };
   const beganAt = performance.now();
   const body = { isOnlyRegistering: true, isStreamEnabled: false };
-  const outcome = await callTypebot(outgoing, tenant, config, startPath(config), body);
+  const outcome = await requestTypebot(outgoing, tenant, config, startPath(config), body);
   const reading = readCall(outcome, config);
   const isOk = reading.verdict.verdict === "ok";
-  const isBot = isOk && readAnswer(outcome)?.sessionId !== undefined;
+  const isBot = isOk && parseBotAnswer(outcome)?.sessionId !== undefined;
   const message = isBot ? "The bot is there and takes messages." : isOk ? NOT_A_VIEWER : reading.error;
   await health.noteTest(integration, outcome, beganAt, { ...reading, error: message });
   if (isOk && !isBot) await health.warn(integration, message);

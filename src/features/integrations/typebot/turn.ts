@@ -1,11 +1,11 @@
 import type { ReplyPart } from "../reply-content.ts";
-import { toPart } from "./bubbles.ts";
+import { bubbleToReply } from "./bubbles.ts";
 import type { TypebotConfig } from "./config.ts";
 import { toPrompt } from "./prompts.ts";
-import type { BotAnswer, Bubble, ClientAction, TypingEmulation } from "./typebot-api.ts";
+import type { Bubble, ClientAction, TypebotResponse, TypingEmulation } from "./typebot-api.ts";
 
 /** What a bot's answer comes to. */
-export interface Turn {
+export interface BotTurn {
   parts: ReplyPart[];
   /** The bot waits to be called again without a message, after so long. */
   continueAfterMs: number | undefined;
@@ -27,7 +27,11 @@ const FOR_BROWSERS = new Set([
 ]);
 
 /** Reads an answer: bubbles, what is to be done between them, the prompt of its input and whether it is the end. */
-export function toTurn(answer: BotAnswer, config: TypebotConfig, typing: TypingEmulation | undefined): Turn {
+export function toBotTurn(
+  answer: TypebotResponse,
+  config: TypebotConfig,
+  typing: TypingEmulation | undefined,
+): BotTurn {
   const actions = answer.clientSideActions ?? [];
   const awaited = actions.find(({ expectsDedicatedReply }) => expectsDedicatedReply === true);
   const isListening = awaited?.type === "listenForWebhook";
@@ -66,7 +70,7 @@ function waitOf({ wait }: ClientAction, { max_wait_seconds }: TypebotConfig): nu
 
 /** The bubbles in their order; before each its typing, and what the flow waits for before it. */
 function spokenParts(
-  { messages }: BotAnswer,
+  { messages }: TypebotResponse,
   actions: readonly ClientAction[],
   config: TypebotConfig,
   typing: TypingEmulation | undefined,
@@ -82,7 +86,7 @@ function spokenParts(
   };
   act(undefined);
   for (const bubble of messages) {
-    const part = toPart(bubble);
+    const part = bubbleToReply(bubble);
     if (part) parts.push(pace.before(part));
     act(bubble.id);
   }
@@ -136,7 +140,7 @@ class Pace {
 }
 
 /** A list of choices goes below the text that asks. */
-function joinPrompt(parts: ReplyPart[], { input }: BotAnswer): ReplyPart[] {
+function joinPrompt(parts: ReplyPart[], { input }: TypebotResponse): ReplyPart[] {
   const prompt = input ? toPrompt(input) : [];
   const [first, ...rest] = prompt;
   const last = parts.at(-1);

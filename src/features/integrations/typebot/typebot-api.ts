@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { cleanJson } from "../../../platform/clean-text.ts";
 import type { FetchOutcome, OutgoingRequest, SafeFetch } from "../../../platform/safe-fetch.ts";
-import { messageIn } from "../error-policy.ts";
+import { errorMessageIn } from "../error-policy.ts";
 import type { TypebotConfig } from "./config.ts";
 
 const bubble = z.looseObject({ id: z.string(), type: z.string(), content: z.looseObject({}).optional() });
@@ -43,7 +43,7 @@ export type Bubble = z.output<typeof bubble>;
 export type BotInput = z.output<typeof input>;
 export type ClientAction = z.output<typeof clientAction>;
 export type TypingEmulation = z.output<typeof typing>;
-export type BotAnswer = z.output<typeof answer>;
+export type TypebotResponse = z.output<typeof answer>;
 
 /** What a user says to a bot. */
 export type BotMessage =
@@ -55,7 +55,7 @@ const TOTAL_MS = 60_000;
 export const READ_AT_MOST_BYTES = 2 * 1024 * 1024;
 
 /** Calls the chat API of a viewer; no `Origin` is sent, since bots may refuse those of other sites. */
-export function callTypebot(
+export function requestTypebot(
   outgoing: SafeFetch,
   tenant: OutgoingRequest["tenant"],
   { base_url, api_token }: TypebotConfig,
@@ -111,11 +111,11 @@ export function isPage(outcome: FetchOutcome): boolean {
 
 /** Why the viewer refuses, in its own words. */
 export function reasonOf(outcome: FetchOutcome): string {
-  return outcome.outcome === "response" ? (messageIn(outcome.body.toString("utf8")) ?? "") : "";
+  return outcome.outcome === "response" ? (errorMessageIn(outcome.body.toString("utf8")) ?? "") : "";
 }
 
 /** Undefined for what no viewer would answer. */
-export function readAnswer(outcome: FetchOutcome): BotAnswer | undefined {
+export function parseBotAnswer(outcome: FetchOutcome): TypebotResponse | undefined {
   if (outcome.outcome !== "response" || outcome.truncated) return undefined;
   try {
     return answer.safeParse(cleanJson(JSON.parse(outcome.body.toString("utf8")))).data;

@@ -1,16 +1,16 @@
-import { createHealth } from "../health.ts";
-import type { IntegrationDeps, Provider } from "../provider.ts";
-import { createBotCaller } from "./ask-bot.ts";
+import { createIntegrationHealth } from "../health.ts";
+import type { IntegrationDeps, IntegrationProvider } from "../provider.ts";
+import { createBotClient } from "./ask-bot.ts";
 import { savedTypebotConfig, TYPEBOT_ALIASES, typebotConfig } from "./config.ts";
-import { converse } from "./converse.ts";
-import { goOn } from "./go-on.ts";
-import { takeOver } from "./take-over.ts";
+import { runConversation } from "./converse.ts";
+import { resumeFlow } from "./go-on.ts";
+import { pauseBotForAgent } from "./take-over.ts";
 import { testBot } from "./test-bot.ts";
 
 /** Bots of Typebot: what is received starts a flow or goes on with it, and what the flow says goes back to the chat. */
-export function createTypebot(deps: IntegrationDeps): Provider {
-  const health = createHealth(deps);
-  const bot = { ...deps, health, bots: createBotCaller(deps, health) };
+export function createTypebotProvider(deps: IntegrationDeps): IntegrationProvider {
+  const health = createIntegrationHealth(deps);
+  const bot = { ...deps, health, bots: createBotClient(deps, health) };
   return {
     name: "typebot",
     config: typebotConfig,
@@ -26,7 +26,8 @@ export function createTypebot(deps: IntegrationDeps): Provider {
       };
     },
     test: (integration) => testBot(deps, health, integration),
-    onEvent: (work) => (work.event.event === "message.sent" ? takeOver(bot, work) : converse(bot, work)),
-    onTask: (work) => goOn(bot, work),
+    onEvent: (work) =>
+      work.event.event === "message.sent" ? pauseBotForAgent(bot, work) : runConversation(bot, work),
+    onTask: (work) => resumeFlow(bot, work),
   };
 }

@@ -2,7 +2,7 @@ import type { EventWork, IntegrationDeps } from "../provider.ts";
 import type { TypebotConfig } from "./config.ts";
 
 /** What a flow may know from its start, as far as it declares variables of these names. */
-export async function variablesOf(
+export async function prefilledVariables(
   { db, baseUrl }: Pick<IntegrationDeps, "db" | "baseUrl">,
   { integration, event }: EventWork,
   { variables }: TypebotConfig,

@@ -1,14 +1,14 @@
 import { describe, expect, test } from "vitest";
 import { leastCpuMs } from "../../../../test/cpu-time.ts";
-import { toAnswer } from "./answer.ts";
-import { toPart } from "./bubbles.ts";
+import { toBotInput } from "./answer.ts";
+import { bubbleToReply } from "./bubbles.ts";
 import { savedTypebotConfig, typebotConfig } from "./config.ts";
-import { isTrigger, refusalOfTrigger } from "./keywords.ts";
+import { findTriggerProblem, isTrigger } from "./keywords.ts";
 import { findOption, findOptions } from "./options.ts";
 import { toPrompt } from "./prompts.ts";
 import { readNumber } from "./read-number.ts";
 import { toWhatsAppText } from "./rich-text.ts";
-import { toTurn } from "./turn.ts";
+import { toBotTurn } from "./turn.ts";
 
 const p = (...children: object[]) => ({ type: "p", children });
 
@@ -96,7 +96,7 @@ describe("bubbles", () => {
     ["text", { richText: [p({ text: "" })] }, undefined],
     ["something new", { url: "https://x.test" }, undefined],
   ])("of type %s with %j", (type, content, part) => {
-    expect(toPart({ id: "b", type, content })).toEqual(part);
+    expect(bubbleToReply({ id: "b", type, content })).toEqual(part);
   });
 });
 
@@ -134,20 +134,20 @@ describe("choices", () => {
     });
     const input = { id: "c", type: "cards", items: [card("a", "Paris"), card("b", "London")] };
     expect(toPrompt(input)[1]).toMatchObject({ type: "image", caption: "*London*\nd\n3. Go\n4. More" });
-    expect(toAnswer(input, { kind: "text", text: "4" })).toMatchObject({ message: { text: "b2" } });
+    expect(toBotInput(input, { kind: "text", text: "4" })).toMatchObject({ message: { text: "b2" } });
   });
 
   test("a payment is shown and never answered", () => {
     const input = { id: "p", type: "payment input", runtimeOptions: { amountLabel: "R$ 10" } };
     expect(toPrompt(input)).toEqual([{ kind: "text", text: "R$ 10" }]);
-    expect(toAnswer(input, { kind: "text", text: "paid" })).toEqual({ do: "refuse", why: "unsupported" });
+    expect(toBotInput(input, { kind: "text", text: "paid" })).toEqual({ do: "refuse", why: "unsupported" });
   });
 
   test("a file that is not required can be skipped", () => {
     const input = { id: "f", type: "file input", options: { isRequired: false, labels: { skip: "Pular" } } };
     expect(toPrompt(input)).toEqual([{ kind: "text", text: "📎\n1. Pular" }]);
     for (const text of ["pular", "1", "skip"])
-      expect(toAnswer(input, { kind: "text", text })).toEqual({ do: "send", message: undefined });
+      expect(toBotInput(input, { kind: "text", text })).toEqual({ do: "send", message: undefined });
   });
 });
 
@@ -193,7 +193,7 @@ describe("a trigger", () => {
       trigger_operator: "regex",
     };
     const saved = savedTypebotConfig.parse({ ...given, trigger_value: "a(?=b)" });
-    expect([isTrigger(saved, "ab"), refusalOfTrigger(saved)]).toEqual([
+    expect([isTrigger(saved, "ab"), findTriggerProblem(saved)]).toEqual([
       false,
       expect.stringContaining("(?="),
     ]);
@@ -213,12 +213,12 @@ test("typing lasts as long as the words take, within the bot's bounds and ours, 
   const answer = { messages: [say("a", "first"), say("b", "two words"), say("c", "word ".repeat(500))] };
   const config = typebotConfig.parse({ base_url: "https://t.test", public_id: "b", max_delay_ms: 2_000 });
   const typing = { speed: 120, maxDelay: 3, delayBetweenBubbles: 0.5 };
-  expect(toTurn(answer, config, typing).parts.map(({ delay_ms }) => delay_ms)).toEqual([
+  expect(toBotTurn(answer, config, typing).parts.map(({ delay_ms }) => delay_ms)).toEqual([
     undefined,
     1500,
     2000,
   ]);
-  const silent = toTurn(answer, { ...config, typing_presence: false }, typing).parts;
+  const silent = toBotTurn(answer, { ...config, typing_presence: false }, typing).parts;
   expect(silent.map(({ delay_ms, run_at }) => [delay_ms, run_at !== undefined])).toEqual([
     [undefined, false],
     [undefined, true],

@@ -17,7 +17,7 @@ export const WRAPPED_KEY_LENGTH = SALT_LENGTH + CTR_IV_LENGTH + KEY_LENGTH;
 const stretch = promisify(pbkdf2);
 
 /** Eight characters of WhatsApp's alphabet, which leaves out what looks alike. */
-export function newCode(): string {
+export function generatePairingCode(): string {
   return bytesToCrockford(randomBytes(CODE_BYTES));
 }
 
@@ -37,7 +37,7 @@ export async function unwrapKey(wrapped: Buffer, code: string): Promise<Buffer> 
   return Buffer.concat([decipher.update(wrapped.subarray(SALT_LENGTH + CTR_IV_LENGTH)), decipher.final()]);
 }
 
-export interface PairingKeys {
+export interface PairingCodeKeys {
   /** Drawn for this code. */
   ephemeral: KeyPair;
   identity: KeyPair;
@@ -46,7 +46,7 @@ export interface PairingKeys {
 }
 
 /** The sealed bundle for the phone, and the pairing secret that both sides derive from it. Throws for a key that is none. */
-export function agree({ ephemeral, identity, phoneEphemeral, phoneIdentity }: PairingKeys) {
+export function derivePairingSecret({ ephemeral, identity, phoneEphemeral, phoneIdentity }: PairingCodeKeys) {
   const shared = Curve.sharedKey(ephemeral.private, phoneEphemeral);
   const sharedIdentity = Curve.sharedKey(identity.private, phoneIdentity);
   const random = randomBytes(KEY_LENGTH);

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { eventually, type Listener } from "../../../../test/conformance/listener.ts";
+import { eventually, type RecordingSession } from "../../../../test/conformance/listener.ts";
 import {
   keepInMemory,
   type MemoryCredentials,
@@ -7,7 +7,7 @@ import {
   type WhatsAppStage,
   type WhatsAppStageOptions,
 } from "../../../../test/whatsapp-stage.ts";
-import { readCredentials } from "../credentials.ts";
+import { parseCredentials } from "../credentials.ts";
 import { WHATSAPP_TIMING } from "../timing.ts";
 
 let stage: WhatsAppStage;
@@ -18,7 +18,7 @@ beforeEach(async () => {
 afterEach(() => stage.stop());
 
 interface Asking {
-  listener: Listener;
+  listener: RecordingSession;
   store: MemoryCredentials;
   code(nth?: number): Promise<string>;
 }
@@ -360,5 +360,5 @@ const finishes = () => iqs("companion_finish");
 /** The pairing secret in a stored registration. */
 function readSecret(registration: Uint8Array | undefined): string {
   const { creds } = JSON.parse(Buffer.from(registration ?? "").toString());
-  return readCredentials(Buffer.from(creds, "base64")).advSecretKey;
+  return parseCredentials(Buffer.from(creds, "base64")).advSecretKey;
 }

@@ -1,10 +1,16 @@
 import { type BinaryNode, Curve, type KeyPair } from "baileys";
 import type { PairingError } from "../../driver.ts";
 import type { WhatsAppTiming } from "../timing.ts";
-import { agree, newCode, unwrapKey, WRAPPED_KEY_LENGTH, wrapKey } from "./pairing-code-crypto.ts";
-import { failureOfEntry, failureOfHello, pairingError } from "./pairing-failure.ts";
+import {
+  derivePairingSecret,
+  generatePairingCode,
+  unwrapKey,
+  WRAPPED_KEY_LENGTH,
+  wrapKey,
+} from "./pairing-code-crypto.ts";
+import { codeEntryError, helloError, pairingError } from "./pairing-failure.ts";
 import type { PairingSecret } from "./pairing-secret.ts";
-import { bytesOf, childOf, QueryRefused, type RegistrationStream } from "./registration-stream.ts";
+import { bytesOf, childOf, QueryRejectedError, type RegistrationStream } from "./registration-stream.ts";
 
 /** WhatsApp refuses a code request whose browser or system it does not know. */
 export const BROWSER: [string, string, string] = ["Mac OS", "Chrome", "14.4.1"];
@@ -70,7 +76,7 @@ export class PairingCode {
   /** Offers a new code to WhatsApp, and shows it once it is accepted. */
   async draw(): Promise<void> {
     const { stream, timing, phone, secret } = this.#options;
-    const code = newCode();
+    const code = generatePairingCode();
     const expiresAt = new Date(Date.now() + timing.codeMs);
     const ephemeral = Curve.generateKeyPair();
     const hello = helloOf(phone, await wrapKey(ephemeral.public, code), secret.creds.noiseKey.public);
@@ -86,7 +92,7 @@ export class PairingCode {
         if (!ref) throw new Error("The answer has no reference.");
         stream.inOrder(() => this.#accept({ code, ephemeral, ref, expiresAt, entries: 0 }));
       })
-      .catch((error) => this.#fail(failureOfHello(error)));
+      .catch((error) => this.#fail(helloError(error)));
   }
 
   /** A notification of the phone: acknowledged whatever it says; one without a child only says that a menu was opened. */
@@ -146,7 +152,7 @@ export class PairingCode {
       .query(finishOf(phone, accepted.ref, agreed.bundle, secret.creds.signedIdentityKey.public))
       .catch((error) => {
         // Without an answer the consent may still come.
-        if (error instanceof QueryRefused) stream.inOrder(() => failEntry(failureOfEntry(error)));
+        if (error instanceof QueryRejectedError) stream.inOrder(() => failEntry(codeEntryError(error)));
       });
   }
 
@@ -161,7 +167,7 @@ export class PairingCode {
     const phoneEphemeral = await unwrapKey(wrapped, code);
     const identity = this.#options.secret.creds.signedIdentityKey;
     try {
-      return agree({ ephemeral, identity, phoneEphemeral, phoneIdentity });
+      return derivePairingSecret({ ephemeral, identity, phoneEphemeral, phoneIdentity });
     } catch {
       return undefined;
     }

@@ -1,5 +1,5 @@
 import type { PairingError, PairingErrorCode } from "../../driver.ts";
-import { QueryRefused } from "./registration-stream.ts";
+import { QueryRejectedError } from "./registration-stream.ts";
 
 /** What happened, and what the person who links can do. */
 const WORDS: Readonly<Record<PairingErrorCode, { message: string; action: string }>> = {
@@ -101,8 +101,8 @@ export function pairingError(code: PairingErrorCode, retryAt?: Date): PairingErr
 const RATE_LIMIT_MS = 4 * 3_600_000;
 
 /** Why WhatsApp did not take a code, by the error in its answer. */
-export function failureOfHello(error: unknown): PairingError {
-  if (!(error instanceof QueryRefused)) return pairingError("pairing_unavailable");
+export function helloError(error: unknown): PairingError {
+  if (!(error instanceof QueryRejectedError)) return pairingError("pairing_unavailable");
   const { code, text } = error;
   if (code === 429 || text === "rate-overlimit") {
     return pairingError("rate_limited", new Date(Date.now() + RATE_LIMIT_MS));
@@ -113,12 +113,12 @@ export function failureOfHello(error: unknown): PairingError {
 }
 
 /** Why WhatsApp refused the last step after an entry of the code. */
-export function failureOfEntry(error: QueryRefused): PairingError {
+export function codeEntryError(error: QueryRejectedError): PairingError {
   return error.code === 400 || error.code === 404 ? pairingError("wrong_code") : unavailable(error);
 }
 
 /** The number of the error lets others look up what WhatsApp means by it. */
-function unavailable({ code }: QueryRefused): PairingError {
+function unavailable({ code }: QueryRejectedError): PairingError {
   const error = pairingError("pairing_unavailable");
   return code === 0 ? error : { ...error, message: `WhatsApp refused the code with error ${code}.` };
 }

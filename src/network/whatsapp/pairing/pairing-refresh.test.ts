@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { eventually, type Listener } from "../../../../test/conformance/listener.ts";
+import { eventually, type RecordingSession } from "../../../../test/conformance/listener.ts";
 import { parseQr } from "../../../../test/whatsapp-server/pairing.ts";
 import {
   keepInMemory,
@@ -17,7 +17,7 @@ beforeEach(async () => {
 afterEach(() => stage.stop());
 
 interface Showing {
-  listener: Listener;
+  listener: RecordingSession;
   store: MemoryCredentials;
   /** What the QR with this number says. */
   qr(nth: number): Promise<ReturnType<typeof parseQr> & { text: string; reason: string; attempt: number }>;

@@ -1,7 +1,12 @@
 import { randomBytes } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import type { CredentialStore } from "../../driver.ts";
-import { type Credentials, newCredentials, readCredentials, writeCredentials } from "../credentials.ts";
+import {
+  type BaileysCredentials,
+  createBaileysCredentials,
+  parseCredentials,
+  serializeCredentials,
+} from "../credentials.ts";
 
 export interface PairingSecretOptions {
   store: Pick<CredentialStore, "loadRegistration" | "saveRegistration">;
@@ -13,7 +18,7 @@ export interface PairingSecretOptions {
 }
 
 interface StoredRegistration {
-  creds: Credentials;
+  creds: BaileysCredentials;
   /** The secret must be rotated before it is shown again. */
   rotation_due: boolean;
 }
@@ -26,7 +31,7 @@ const SECRET_LENGTH = 32;
  */
 export class PairingSecret {
   /** The registration, whose `advSecretKey` is the current secret in base64. */
-  readonly creds: Credentials;
+  readonly creds: BaileysCredentials;
   readonly #options: PairingSecretOptions;
   readonly #end = new AbortController();
   readonly #signal: AbortSignal;
@@ -45,7 +50,7 @@ export class PairingSecret {
     const { store } = options;
     const stored = read(await store.loadRegistration());
     if (stored && !stored.rotation_due) return new PairingSecret(options, stored);
-    const creds = stored?.creds ?? newCredentials();
+    const creds = stored?.creds ?? createBaileysCredentials();
     const fresh = { creds: { ...creds, advSecretKey: newSecret().toString("base64") }, rotation_due: false };
     await store.saveRegistration(write(fresh));
     return new PairingSecret(options, fresh);
@@ -114,7 +119,7 @@ function newSecret(): Buffer {
 }
 
 function write({ creds, rotation_due }: StoredRegistration): Uint8Array {
-  const encoded = Buffer.from(writeCredentials(creds)).toString("base64");
+  const encoded = Buffer.from(serializeCredentials(creds)).toString("base64");
   return Buffer.from(JSON.stringify({ creds: encoded, rotation_due }));
 }
 
@@ -123,7 +128,7 @@ function read(bytes: Uint8Array | undefined): StoredRegistration | undefined {
   if (!bytes) return undefined;
   try {
     const { creds, rotation_due } = JSON.parse(Buffer.from(bytes).toString());
-    return { creds: readCredentials(Buffer.from(creds, "base64")), rotation_due: rotation_due === true };
+    return { creds: parseCredentials(Buffer.from(creds, "base64")), rotation_due: rotation_due === true };
   } catch {
     return undefined;
   }

@@ -1,10 +1,16 @@
 import { type BinaryNode, buildPairingQRData, configureSuccessfulPairing } from "baileys";
 import type { CredentialStore, NetworkEvent, PairingError, QrReason } from "../../driver.ts";
-import { atMost } from "../at-most.ts";
-import { type Credentials, writeCredentials } from "../credentials.ts";
-import type { Hub } from "../hub.ts";
-import { type Ending, LOST, type OpenSocket, openSocket, SILENT } from "../socket.ts";
-import { type WayOptions, wayOf } from "../way.ts";
+import { withTimeout } from "../at-most.ts";
+import { type BaileysCredentials, serializeCredentials } from "../credentials.ts";
+import type { WhatsAppRuntime } from "../hub.ts";
+import {
+  type BaileysSocket,
+  CONNECTION_LOST_CODE,
+  openBaileysSocket,
+  type SocketClose,
+  TIMED_OUT_CODE,
+} from "../socket.ts";
+import { createSessionTransport, type SessionTransportOptions } from "../way.ts";
 import { BROWSER, LINK_CODE, PairingCode } from "./pairing-code.ts";
 import { pairingError } from "./pairing-failure.ts";
 import { PairingSecret } from "./pairing-secret.ts";
@@ -13,8 +19,8 @@ import { type QrReference, QrReferences } from "./qr-references.ts";
 import { bytesOf, childOf, RegistrationStream, SERVER } from "./registration-stream.ts";
 import { storeIdentity } from "./store-identity.ts";
 
-export interface PairingOptions extends WayOptions {
-  hub: Hub;
+export interface WhatsAppPairingOptions extends SessionTransportOptions {
+  hub: WhatsAppRuntime;
   store: CredentialStore;
   /** Digits; asks for a pairing code in place of QRs. */
   phone?: string;
@@ -32,13 +38,13 @@ export interface PairingOptions extends WayOptions {
 }
 
 /** `shown`: QRs or codes up to now. */
-export type Paired =
+export type PairingResult =
   | { end: "paired" }
   | { end: "failed"; error: PairingError }
-  | { end: "closed"; shown: number; ending: Ending };
+  | { end: "closed"; shown: number; ending: SocketClose };
 
 /** Shows the QRs of one connection, or one pairing code, until a phone agrees or the connection ends. */
-export async function pair(options: PairingOptions): Promise<Paired> {
+export async function pairDevice(options: WhatsAppPairingOptions): Promise<PairingResult> {
   const { hub, store, signal } = options;
   const onFailure = (err: unknown) => hub.log?.warn({ err }, "whatsapp: a registration could not be stored");
   const { retryMs } = hub.timing;
@@ -57,9 +63,9 @@ const MOST_IDENTITY_BYTES = 500;
 
 /** One registration connection. */
 class Pairing {
-  readonly #options: PairingOptions;
+  readonly #options: WhatsAppPairingOptions;
   readonly #secret: PairingSecret;
-  readonly #socket: OpenSocket;
+  readonly #socket: BaileysSocket;
   readonly #stream: RegistrationStream;
   readonly #references: QrReferences;
   readonly #code: PairingCode | undefined;
@@ -67,24 +73,24 @@ class Pairing {
   #ceremony: PasskeyCeremony | undefined;
   #shownQrs: number;
   #hasBegun = false;
-  #found: Paired | undefined;
+  #found: PairingResult | undefined;
   /** Of the identity, once the phone has agreed. */
   #storing: Promise<boolean> | undefined;
   readonly #reports = new Set<Promise<void>>();
 
-  constructor(options: PairingOptions, secret: PairingSecret) {
+  constructor(options: WhatsAppPairingOptions, secret: PairingSecret) {
     this.#options = options;
     this.#secret = secret;
     this.#shownQrs = options.shown;
     const { hub } = options;
     const { timing } = hub;
     const config = { browser: browserOf(options) };
-    const way = wayOf(options, hub.egress);
-    const socket = openSocket({ hub, creds: secret.creds, keys: NO_KEYS, way, config });
+    const way = createSessionTransport(options, hub.egress);
+    const socket = openBaileysSocket({ hub, creds: secret.creds, keys: NO_KEYS, way, config });
     this.#socket = socket;
     const onFailure = (error: unknown) =>
       socket.end({
-        code: LOST,
+        code: CONNECTION_LOST_CODE,
         detail: `the pairing failed: ${error instanceof Error ? error.message : error}`,
       });
     this.#stream = new RegistrationStream({ socket, queryMs: timing.queryMs, onFailure });
@@ -94,7 +100,7 @@ class Pairing {
     this.#connecting = setTimeout(() => this.#stop("the network did not answer"), timing.connectMs);
   }
 
-  async run(): Promise<Paired> {
+  async run(): Promise<PairingResult> {
     const { signal, hub } = this.#options;
     const stop = () => this.#stop("stopped");
     signal.addEventListener("abort", stop);
@@ -110,7 +116,7 @@ class Pairing {
     await this.#storing;
     await this.#secret.close();
     // What is being reported ends before the end of the connection is reported.
-    await atMost(Promise.all([this.#stream.drained(), ...this.#reports]), hub.timing.closeMs);
+    await withTimeout(Promise.all([this.#stream.drained(), ...this.#reports]), hub.timing.closeMs);
     if (isInterrupted) this.#found ??= { end: "failed", error: pairingError("passkey_interrupted") };
     return this.#found ?? { end: "closed", shown: this.#code?.shown ?? this.#shownQrs, ending };
   }
@@ -232,9 +238,9 @@ class Pairing {
     void this.#socket.closed.then(() => clearTimeout(late));
   }
 
-  async #store(creds: Credentials): Promise<boolean> {
+  async #store(creds: BaileysCredentials): Promise<boolean> {
     const { hub, store, signal, mayPass = () => false } = this.#options;
-    const isStored = await storeIdentity(writeCredentials(creds), {
+    const isStored = await storeIdentity(serializeCredentials(creds), {
       store,
       mayPass,
       retryMs: hub.timing.retryMs,
@@ -253,13 +259,13 @@ class Pairing {
   }
 
   /** Undefined when the consent was not given under the current secret, or is not the phone's. */
-  #verify(iq: BinaryNode): { creds: Credentials; reply: BinaryNode } | undefined {
+  #verify(iq: BinaryNode): { creds: BaileysCredentials; reply: BinaryNode } | undefined {
     const success = childOf(iq, "pair-success");
     if (!bytesOf(success && childOf(success, "device-identity"), 1, MOST_IDENTITY_BYTES)) return undefined;
     const { creds } = this.#secret;
     try {
       const paired = configureSuccessfulPairing(iq, creds);
-      return { creds: { ...creds, ...paired.creds } as Credentials, reply: paired.reply };
+      return { creds: { ...creds, ...paired.creds } as BaileysCredentials, reply: paired.reply };
     } catch {
       return undefined;
     }
@@ -274,17 +280,17 @@ class Pairing {
     await report.finally(() => this.#reports.delete(report));
   }
 
-  #finish(found: Paired): void {
+  #finish(found: PairingResult): void {
     this.#found = found;
     this.#stop(found.end);
   }
 
   #stop(detail: string): void {
-    this.#socket.end({ code: SILENT, detail });
+    this.#socket.end({ code: TIMED_OUT_CODE, detail });
   }
 }
 
-function browserOf({ phone, deviceName }: PairingOptions): typeof BROWSER {
+function browserOf({ phone, deviceName }: WhatsAppPairingOptions): typeof BROWSER {
   const [system, ...browser] = BROWSER;
   return [phone === undefined ? (deviceName ?? system) : system, ...browser];
 }

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { CallRefusal, PasskeyAssertion } from "../../calls.ts";
+import type { OperationErrorCode, PasskeyAssertion } from "../../calls.ts";
 import { type PasskeyOptions, parseObject } from "./passkey-options.ts";
 
 /** An assertion as the network takes it. */
@@ -9,8 +9,8 @@ export interface SignedChallenge {
   readonly json: Buffer;
 }
 
-export interface AssertionFault {
-  readonly code: Extract<CallRefusal, "VALIDATION_ERROR" | "CONFLICT">;
+export interface AssertionError {
+  readonly code: Extract<OperationErrorCode, "VALIDATION_ERROR" | "CONFLICT">;
   readonly reason: string;
 }
 
@@ -30,10 +30,10 @@ const BASE64URL = /^[A-Za-z0-9_-]*$/;
 const ORIGIN = /^https:\/\/(?:[a-z0-9-]+\.)*whatsapp\.com$/;
 
 /** Reads what a browser signed for these options; whatever is not what the network would take is named. */
-export function readAssertion(
+export function readPasskeyAssertion(
   assertion: PasskeyAssertion,
   options: PasskeyOptions,
-): SignedChallenge | AssertionFault {
+): SignedChallenge | AssertionError {
   const { id, rawId, type, response } = assertion;
   const { clientDataJSON, authenticatorData, signature, userHandle } = response;
   const credentialId = decode(rawId, CREDENTIAL_ID);
@@ -53,7 +53,7 @@ export function readAssertion(
   return { credentialId, json: Buffer.from(JSON.stringify(sent)) };
 }
 
-function clientDataFault(bytes: Buffer, { challenge }: PasskeyOptions): AssertionFault | undefined {
+function clientDataFault(bytes: Buffer, { challenge }: PasskeyOptions): AssertionError | undefined {
   const data = parseObject(bytes.toString());
   if (data?.type !== "webauthn.get")
     return invalid("`response.clientDataJSON` is no `webauthn.get` of WebAuthn.");
@@ -65,7 +65,7 @@ function clientDataFault(bytes: Buffer, { challenge }: PasskeyOptions): Assertio
   return { code: "CONFLICT", reason };
 }
 
-function hashFault(authenticator: Buffer, { rpId }: PasskeyOptions): AssertionFault | undefined {
+function hashFault(authenticator: Buffer, { rpId }: PasskeyOptions): AssertionError | undefined {
   if (rpId === undefined) return undefined;
   const hash = createHash("sha256").update(rpId).digest();
   if (authenticator.subarray(0, RP_ID_HASH).equals(hash)) return undefined;
@@ -79,10 +79,10 @@ function decode(text: string, { min, max }: Range): Buffer | undefined {
   return isWhole ? bytes : undefined;
 }
 
-function lengthFault(field: string, { min, max }: Range): AssertionFault {
+function lengthFault(field: string, { min, max }: Range): AssertionError {
   return invalid(`\`${field}\` must be ${min} to ${max} bytes in base64url without padding.`);
 }
 
-function invalid(reason: string): AssertionFault {
+function invalid(reason: string): AssertionError {
   return { code: "VALIDATION_ERROR", reason };
 }

@@ -3,17 +3,17 @@ import type { BinaryNode } from "baileys";
 import { beforeEach, describe, expect, it } from "vitest";
 import type { PasskeyDemand } from "../../../../test/whatsapp-server/control.ts";
 import type { Network } from "../../../../test/whatsapp-server/network.ts";
-import type { Candidate } from "../../../../test/whatsapp-server/pairing.ts";
+import type { PairingCandidate } from "../../../../test/whatsapp-server/pairing.ts";
 import { PasskeyCeremonies } from "../../../../test/whatsapp-server/passkey.ts";
-import { Person } from "../../../../test/whatsapp-server/person.ts";
+import { ServerPerson } from "../../../../test/whatsapp-server/person.ts";
 import type { PasskeyAssertion, PasskeyState } from "../../calls.ts";
-import { Locks } from "../locks.ts";
+import { KeyedMutex } from "../locks.ts";
 import { PasskeyCeremony, type PasskeyFailure } from "./passkey-ceremony.ts";
-import { QueryRefused } from "./registration-stream.ts";
+import { QueryRejectedError } from "./registration-stream.ts";
 
 /** A ceremony whose stanzas go to the phone directly, so that each can be changed on its way. */
 class Rehearsal {
-  readonly person = new Person("5511999990001", "123", { name: "Shop", opaque: false });
+  readonly person = new ServerPerson("5511999990001", "123", { name: "Shop", opaque: false });
   readonly unhandled: string[] = [];
   readonly states: PasskeyState[] = [];
   readonly failures: { failure: PasskeyFailure; detail: string | undefined }[] = [];
@@ -24,8 +24,8 @@ class Rehearsal {
   readonly ceremonies: PasskeyCeremonies;
   readonly ceremony: PasskeyCeremony;
   rotate = async () => void this.secrets.push(randomBytes(32));
-  readonly #candidate: Candidate;
-  readonly works = new Locks();
+  readonly #candidate: PairingCandidate;
+  readonly works = new KeyedMutex();
   readonly #answers: BinaryNode[] = [];
   tamper: (part: string, content: Buffer) => Buffer = (_, content) => content;
 
@@ -34,7 +34,7 @@ class Rehearsal {
   ) {
     const connection = { record: { socket: 1 }, send: (node: BinaryNode) => this.#received(node) };
     const registration = { noiseKey: this.keys.noisePublic, identity: this.keys.identityPublic };
-    this.#candidate = { connection, registration } as unknown as Candidate;
+    this.#candidate = { connection, registration } as unknown as PairingCandidate;
     const network = { book: { unhandled: this.unhandled } } as unknown as Network;
     this.ceremonies = new PasskeyCeremonies(network, async (_person, _candidate, secret) => {
       this.linked.push(secret);
@@ -107,7 +107,7 @@ class Rehearsal {
     const content = (iq.content as BinaryNode[]).map((part) => this.#tampered(part));
     this.ceremonies.stanza(this.#candidate, { ...iq, attrs: { ...iq.attrs, id: "1" }, content });
     const answer = this.#answers.shift() as BinaryNode;
-    if (answer.attrs.type === "error") throw new QueryRefused(answer);
+    if (answer.attrs.type === "error") throw new QueryRejectedError(answer);
     return answer;
   }
 

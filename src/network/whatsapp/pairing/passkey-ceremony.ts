@@ -1,7 +1,13 @@
 import type { BinaryNode } from "baileys";
-import type { CallRefusal, CallResult, PasskeyAssertion, PasskeyStage, PasskeyState } from "../../calls.ts";
+import type {
+  OperationErrorCode,
+  OperationResult,
+  PasskeyAssertion,
+  PasskeyStage,
+  PasskeyState,
+} from "../../calls.ts";
 import type { WhatsAppTiming } from "../timing.ts";
-import { readAssertion, type SignedChallenge } from "./passkey-assertion.ts";
+import { readPasskeyAssertion, type SignedChallenge } from "./passkey-assertion.ts";
 import {
   type CompanionIdentity,
   confirmationCode,
@@ -14,7 +20,7 @@ import {
   sealPairingRequest,
 } from "./passkey-crypto.ts";
 import { type PasskeyOptions, readPasskeyOptions } from "./passkey-options.ts";
-import { bytesOf, childOf, QueryRefused, type RegistrationStream } from "./registration-stream.ts";
+import { bytesOf, childOf, QueryRejectedError, type RegistrationStream } from "./registration-stream.ts";
 
 /** Why a ceremony ended without a link. */
 export type PasskeyFailure =
@@ -65,7 +71,7 @@ export class PasskeyCeremony {
   #handoff: Handoff | undefined;
   #exchange: Exchange | undefined;
   #primary: PrimaryIdentity | undefined;
-  #submission: Promise<CallResult<PasskeyStage>> | undefined;
+  #submission: Promise<OperationResult<PasskeyStage>> | undefined;
 
   constructor(options: PasskeyCeremonyOptions) {
     this.#options = options;
@@ -124,11 +130,11 @@ export class PasskeyCeremony {
     await this.#enter("confirmation_required", passkeyConfirmMs, "passkey_not_confirmed");
   }
 
-  async submitAssertion(assertion: PasskeyAssertion): Promise<CallResult<PasskeyStage>> {
+  async submitAssertion(assertion: PasskeyAssertion): Promise<OperationResult<PasskeyStage>> {
     const request = this.#request;
     if (this.#stage !== "required" || !request) return conflict(NO_CHALLENGE);
     if (this.#submission) return conflict("An assertion is being checked. Wait for its result.");
-    const signed = readAssertion(assertion, request);
+    const signed = readPasskeyAssertion(assertion, request);
     if ("reason" in signed) return { outcome: "refused", ...signed };
     this.#submission = this.#submit(signed, request);
     try {
@@ -139,11 +145,11 @@ export class PasskeyCeremony {
   }
 
   /** A person says that the code is the same on the phone. A demand of WhatsApp that came before counts first. */
-  async confirm(): Promise<CallResult<PasskeyStage>> {
+  async confirm(): Promise<OperationResult<PasskeyStage>> {
     return (await this.#options.stream.inOrder(() => this.#confirm())) ?? conflict(NO_CODE);
   }
 
-  async cancel(): Promise<CallResult<null>> {
+  async cancel(): Promise<OperationResult<null>> {
     if (!this.isActive) return conflict("No passkey is asked for now, so there is nothing to cancel.");
     this.#fail("passkey_cancelled");
     return { outcome: "done", value: null };
@@ -155,7 +161,7 @@ export class PasskeyCeremony {
     this.#stage = "over";
   }
 
-  async #confirm(): Promise<CallResult<PasskeyStage>> {
+  async #confirm(): Promise<OperationResult<PasskeyStage>> {
     if (this.#stage !== "confirmation_required") return conflict(NO_CODE);
     return (await this.#finish())
       ? { outcome: "done", value: "finishing" }
@@ -170,7 +176,7 @@ export class PasskeyCeremony {
     }
   }
 
-  async #submit(signed: SignedChallenge, request: PasskeyOptions): Promise<CallResult<PasskeyStage>> {
+  async #submit(signed: SignedChallenge, request: PasskeyOptions): Promise<OperationResult<PasskeyStage>> {
     try {
       const exchange = await this.#sendPrologue(signed);
       if (!this.isActive) return conflict(NO_CHALLENGE);
@@ -180,7 +186,7 @@ export class PasskeyCeremony {
       await this.#enter("awaiting_phone", this.#options.timing.passkeyAnswerMs, "passkey_no_answer");
       return { outcome: "done", value: "awaiting_phone" };
     } catch (error) {
-      if (!(error instanceof QueryRefused)) return { outcome: "failed", reason: UNANSWERED };
+      if (!(error instanceof QueryRejectedError)) return { outcome: "failed", reason: UNANSWERED };
       const said = [error.code, error.text].filter(Boolean).join(" ");
       return refused("SEND_FAILED", `WhatsApp refused the assertion (${said}). Sign the challenge again.`);
     }
@@ -289,10 +295,10 @@ function leaf(tag: string, content: Uint8Array): BinaryNode {
   return { tag, attrs: {}, content };
 }
 
-function conflict(reason: string): CallResult<never> {
+function conflict(reason: string): OperationResult<never> {
   return refused("CONFLICT", reason);
 }
 
-function refused(code: CallRefusal, reason: string): CallResult<never> {
+function refused(code: OperationErrorCode, reason: string): OperationResult<never> {
   return { outcome: "refused", code, reason };
 }

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { eventually, type Listener } from "../../../../test/conformance/listener.ts";
+import { eventually, type RecordingSession } from "../../../../test/conformance/listener.ts";
 import type { PasskeyDemand } from "../../../../test/whatsapp-server/control.ts";
 import { startWhatsAppStage, type WhatsAppStage } from "../../../../test/whatsapp-stage.ts";
-import type { PasskeyCalls, PasskeyStage } from "../../calls.ts";
+import type { PasskeyOperations, PasskeyStage } from "../../calls.ts";
 import type { WhatsAppTiming } from "../timing.ts";
 
 let stage: WhatsAppStage;
@@ -15,23 +15,23 @@ afterEach(() => stage.stop());
 async function scanned(
   demand: PasskeyDemand = {},
   timing: Partial<WhatsAppTiming> = {},
-): Promise<{ listener: Listener; linked: Promise<number>; passkey: PasskeyCalls }> {
+): Promise<{ listener: RecordingSession; linked: Promise<number>; passkey: PasskeyOperations }> {
   const listener = stage.open({ timing });
   listener.session.connect();
   const { qr } = await listener.heard("qr");
   const linked = stage.control.scanWithPasskey(stage.phone.number, qr, demand);
   linked.catch(() => {});
-  return { listener, linked, passkey: listener.session.passkey as PasskeyCalls };
+  return { listener, linked, passkey: listener.session.passkey as PasskeyOperations };
 }
 
-const stages = (listener: Listener): PasskeyStage[] =>
+const stages = (listener: RecordingSession): PasskeyStage[] =>
   listener.all("passkey_required").map(({ passkey }) => passkey.stage);
 
-const comesTo = (listener: Listener, last: PasskeyStage): Promise<void> =>
+const comesTo = (listener: RecordingSession, last: PasskeyStage): Promise<void> =>
   eventually(() => expect(stages(listener).at(-1)).toBe(last));
 
 /** What a browser on web.whatsapp.com makes of the newest challenge. */
-async function sign(listener: Listener) {
+async function sign(listener: RecordingSession) {
   await comesTo(listener, "required");
   const { options } = listener.all("passkey_required").at(-1)?.passkey ?? {};
   return stage.control.signPasskey(stage.phone.number, options ?? {});

@@ -1,7 +1,7 @@
 import type { BinaryNode } from "baileys";
-import { Locks } from "../locks.ts";
-import type { OpenSocket } from "../socket.ts";
-import { takeListeners } from "../take-listeners.ts";
+import { KeyedMutex } from "../locks.ts";
+import type { BaileysSocket } from "../socket.ts";
+import { detachListeners } from "../take-listeners.ts";
 
 export const SERVER = "s.whatsapp.net";
 
@@ -9,7 +9,7 @@ const NOTIFICATION = "CB:notification";
 const MOST_QUEUED = 200;
 
 /** WhatsApp answered a query with an error. */
-export class QueryRefused extends Error {
+export class QueryRejectedError extends Error {
   override readonly name = "QueryRefused";
   /** As in HTTP; 0 when WhatsApp names none. */
   readonly code: number;
@@ -27,12 +27,12 @@ export class QueryRefused extends Error {
 }
 
 /** No answer came in time, or the connection ended before. */
-export class QueryUnanswered extends Error {
+export class QueryTimeoutError extends Error {
   override readonly name = "QueryUnanswered";
 }
 
 export interface RegistrationStreamOptions {
-  socket: OpenSocket;
+  socket: BaileysSocket;
   /** For the answer to a query. */
   queryMs: number;
   /** Of work that was given to `inOrder`. */
@@ -45,14 +45,14 @@ export interface RegistrationStreamOptions {
  */
 export class RegistrationStream {
   readonly #options: RegistrationStreamOptions;
-  readonly #works = new Locks();
+  readonly #works = new KeyedMutex();
   readonly #handles = new Map<string, (notification: BinaryNode) => Promise<void>>();
   #queued = 0;
 
   constructor(options: RegistrationStreamOptions) {
     this.#options = options;
     const { ws } = options.socket.sock;
-    takeListeners(ws, NOTIFICATION);
+    detachListeners(ws, NOTIFICATION);
     ws.on(NOTIFICATION, (node: BinaryNode) => this.#notified(node));
   }
 
@@ -64,7 +64,7 @@ export class RegistrationStream {
   /** Takes an event over from Baileys; `handle` runs in its turn. */
   onStanza(event: string, handle: (stanza: BinaryNode) => Promise<void>): void {
     const { ws } = this.#options.socket.sock;
-    takeListeners(ws, event);
+    detachListeners(ws, event);
     ws.on(event, (node: BinaryNode) => this.inOrder(() => handle(node)));
   }
 
@@ -111,7 +111,7 @@ export class RegistrationStream {
     const event = `TAG:${id}`;
     let stop = () => {};
     const answer = new Promise<BinaryNode>((resolve, reject) => {
-      const fail = (message: string) => reject(new QueryUnanswered(message));
+      const fail = (message: string) => reject(new QueryTimeoutError(message));
       const timer = setTimeout(fail, timeoutMs, "WhatsApp did not answer in time.");
       void closed.then(() => fail("The connection ended before the answer."));
       sock.ws.on(event, resolve);
@@ -124,7 +124,7 @@ export class RegistrationStream {
       // A connection that breaks may fail to send and end the wait at once.
       const sending = this.send({ ...iq, attrs: { ...iq.attrs, id, to: SERVER } });
       const [node] = await Promise.all([answer, sending]);
-      if (node.attrs.type === "error") throw new QueryRefused(node);
+      if (node.attrs.type === "error") throw new QueryRejectedError(node);
       return node;
     } finally {
       stop();

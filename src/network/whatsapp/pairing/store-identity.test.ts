@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { eventually, type Listener } from "../../../../test/conformance/listener.ts";
+import { eventually, type RecordingSession } from "../../../../test/conformance/listener.ts";
 import {
   keepInMemory,
   type MemoryCredentials,
@@ -18,7 +18,7 @@ const AWAY = new Error("the database is away");
 const OTHER_OWNER = new Error("another process owns the instance");
 
 interface Showing {
-  listener: Listener;
+  listener: RecordingSession;
   store: MemoryCredentials;
   scan(): Promise<unknown>;
 }

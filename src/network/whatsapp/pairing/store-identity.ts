@@ -1,7 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { CredentialStore } from "../../driver.ts";
 
-export interface IdentityStorageOptions {
+export interface StoreIdentityOptions {
   store: Pick<CredentialStore, "load" | "save">;
   /** Whether a failure of the store passes by itself. */
   mayPass(error: unknown): boolean;
@@ -15,7 +15,7 @@ export interface IdentityStorageOptions {
 }
 
 /** Resolves with whether the store holds the identity, however often that takes while its failures pass. */
-export async function storeIdentity(identity: Uint8Array, options: IdentityStorageOptions): Promise<boolean> {
+export async function storeIdentity(identity: Uint8Array, options: StoreIdentityOptions): Promise<boolean> {
   const { store, isClosed } = options;
   const isSaved = await attempt(
     async () => {
@@ -32,7 +32,7 @@ export async function storeIdentity(identity: Uint8Array, options: IdentityStora
 /** Undefined when it was given up. */
 async function attempt<T>(
   work: () => Promise<T>,
-  { mayPass, retryMs, signal, onFailure }: IdentityStorageOptions,
+  { mayPass, retryMs, signal, onFailure }: StoreIdentityOptions,
   isOver: () => boolean = () => false,
 ): Promise<T | undefined> {
   while (!signal.aborted) {
